@@ -7,6 +7,7 @@ plain OSError; who calls knows what it means. What differs between systems lives
 import ctypes
 import errno
 import os
+import secrets
 import shlex
 import shutil
 import signal
@@ -16,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -33,6 +35,7 @@ _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 _CLOEXEC = getattr(os, "O_CLOEXEC", 0)
+_WRITE = os.O_WRONLY | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC
 _FOLDER = os.O_RDONLY | _CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 _HAS_HANDLES = os.open in os.supports_dir_fd and os.listdir in os.supports_fd and hasattr(os, "O_DIRECTORY")
 _EXCHANGE_IS_MISSING = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -353,6 +356,39 @@ def overwrite(file: Path, data: bytes) -> None:
     _write_in_place("open", file, data, durable=True)
 
 
+def write_at(file: Path, offset: int, data: bytes) -> None:
+    """Write into a file that is there, durably. Not atomic: for files whose torn state is recognised."""
+    before("open", str(file))
+    handle = _open_existing(file)
+    try:
+        os.lseek(handle, offset, os.SEEK_SET)
+        _write(handle, file, data)
+        _sync(handle, file, bytes_only=True)
+    finally:
+        os.close(handle)
+
+
+def truncate(file: Path, size: int) -> None:
+    """Cut a file short, without waiting for the disk."""
+    before("truncate", str(file))
+    handle = _open_existing(file)
+    try:
+        os.ftruncate(handle, size)
+    finally:
+        os.close(handle)
+
+
+def sync_file(file: Path) -> None:
+    """Make the bytes of a file durable that somebody has written; FileNotFoundError when there is none."""
+    if not _waiting.get():
+        return
+    handle = regular.opened(os.fspath(file))
+    try:
+        _sync(handle, file)
+    finally:
+        os.close(handle)
+
+
 def hint(file: Path, data: bytes) -> None:
     """Write in place without waiting for the disk: for what may be lost or torn without harm."""
     _write_in_place("hint", file, data, durable=False)
@@ -408,8 +444,13 @@ def append(file: Path, data: bytes, durable: bool = False) -> None:
 
 def _open_to_write(file: Path, flags: int) -> int:
     """A handle to write a regular file, made if there is none. Nothing is written to a pipe or device of its name."""
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | flags | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC, PRIVATE_FILE)
+    handle = os.open(file, _WRITE | os.O_CREAT | flags, PRIVATE_FILE)
     return regular.checked(handle, str(file))
+
+
+def _open_existing(file: Path) -> int:
+    """A handle to write a regular file that is there."""
+    return regular.checked(os.open(file, _WRITE), str(file))
 
 
 def rename(source: Place, target: Place) -> None:
@@ -520,16 +561,22 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def is_from_before_start(file: Path) -> bool:
-    """Whether `file` was last written before this machine was started, so that whoever did it is gone.
-
-    False where the system does not tell when that was.
-    """
+@cache
+def start_of_machine() -> str:
+    """What the present start of this machine is known by; of this process alone, where the system does not tell."""
     try:
-        start = Path("/proc/stat").read_text("ascii").partition("\nbtime ")[2]
-        return file.lstat().st_mtime < int(start.split()[0])
-    except (OSError, ValueError, IndexError):
-        return False
+        if sys.platform == "darwin":
+            return _start_of_mac()
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except (OSError, ValueError):
+        return secrets.token_hex(16)
+
+
+def _start_of_mac() -> str:
+    size, text = ctypes.c_size_t(64), ctypes.create_string_buffer(64)
+    if ctypes.CDLL(None, use_errno=True).sysctlbyname(b"kern.bootsessionuuid", text, ctypes.byref(size), None, 0):
+        raise OSError(ctypes.get_errno(), "the system does not tell")
+    return text.value.decode("ascii")
 
 
 def _native_exchange(one: Place, other: Place) -> None:
@@ -566,17 +613,20 @@ def _write(handle: int, file: Path, data: bytes) -> None:
         rest = rest[os.write(handle, rest) :]
 
 
-def _sync(handle: int, file: Path) -> None:
+def _sync(handle: int, file: Path, bytes_only: bool = False) -> None:
     if _waiting.get():
         before("fsync", str(file))
-        _flush(handle)
+        _flush(handle, bytes_only)
 
 
-def _flush(handle: int) -> None:
+def _flush(handle: int, bytes_only: bool = False) -> None:
+    """Wait for the disk; with `bytes_only` not for when the file was changed."""
     if sys.platform == "darwin":
         import fcntl
 
         # fsync on macOS leaves the data in the drive's cache.
         fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+    elif bytes_only and sys.platform == "linux":
+        os.fdatasync(handle)
     else:
         os.fsync(handle)

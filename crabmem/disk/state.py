@@ -45,8 +45,9 @@ UNCONFIRMED = "unconfirmed"
 #: Which agent wrote which file, as its host said: believed for a file that still is what was said of it. Without it
 #: what an agent wrote with a tool of its host is recorded as the person's.
 BYLINES = "bylines"
-#: Second names of the newest objects, which heal an object that a crash or a prune took. Each is checked by its id.
-RECENT = "recent"
+#: What the newest commits stored, and may not be on the disk yet. Each object is checked by its id, and a branch moved
+#: only on to such a commit.
+REDO = "redo"
 #: Which pack is ours and how it is chained. Believed where its checks hold; without it compaction packs anew.
 PACK = "pack"
 #: The same for a pack that is being put in place.
@@ -92,7 +93,7 @@ SECTION_VECTORS = f"{INDEX}/section-vectors"
 ITEM_VECTORS = f"{INDEX}/item-vectors"
 
 #: Those that are folders, besides those of locks, `<lock>.d`; all others are files.
-FOLDERS = frozenset([ASIDE, INDEX, PURGING, PURGED, RECENT, RECOVERED, TEMPORARY])
+FOLDERS = frozenset([ASIDE, INDEX, PURGING, PURGED, RECOVERED, TEMPORARY])
 
 
 class Generation:

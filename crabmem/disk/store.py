@@ -175,34 +175,33 @@ class Store:
             self._documents[path] = stamp.packed(status), data
         return data
 
-    def stage(self, data: bytes | None, mode_of: File | None) -> str:
-        """A temporary file with `data`, durable, ready to be exchanged; its name.
+    def temporary_name(self) -> str:
+        """A name for a file that is to be exchanged, or moved away."""
+        return f"write-{secrets.token_hex(8)}"
 
-        It gets the permissions of `mode_of`. For None only a name is made: a deletion moves there.
-        """
-        name = f"write-{secrets.token_hex(8)}"
-        if data is not None:
-            mode = mode_of.stamp.mode & 0o777 if mode_of else fs.PRIVATE_FILE
+    def stage(self, name: str, data: bytes, mode_of: File | None) -> None:
+        """Make the temporary file `name` with `data`, durably. It gets the permissions of `mode_of`."""
+        mode = mode_of.stamp.mode & 0o777 if mode_of else fs.PRIVATE_FILE
+        with fs.durability(True):  # whatever the settings say of history: the files are the memory
             fs.create(self._temporary / name, data, mode)
-        return name
 
     def stage_ahead(self, data: bytes) -> str:
         """A temporary file with `data`, durable, of which only this process knows what it is for; its name."""
         name = f"ahead-{os.getpid()}-{secrets.token_hex(8)}"
-        fs.create(self._temporary / name, data)
+        with fs.durability(True):
+            fs.create(self._temporary / name, data)
         return name
 
-    def take_ahead(self, name: str) -> str | None:
-        """The name under which a file that was staged ahead can be placed; None when somebody cleared it away.
+    def take_ahead(self, ahead: str, name: str) -> bool:
+        """Give a file that was staged ahead the name `name`; False when somebody cleared it away.
 
         The new name need not be durable: who finds it missing makes the file again from the history.
         """
-        staged = f"write-{secrets.token_hex(8)}"
         try:
-            fs.rename(self._temporary / name, self._temporary / staged)
+            fs.rename(self._temporary / ahead, self._temporary / name)
         except FileNotFoundError:
-            return None
-        return staged
+            return False
+        return True
 
     def clear_ahead(self, own: bool = False) -> None:
         """Remove what processes put ready that are no more, or what this one did."""
@@ -296,7 +295,7 @@ class Store:
     def sync(self, paths: list[str]) -> None:
         """Make the names of these files durable."""
         for path in {path.rpartition("/")[0]: path for path in paths}.values():
-            with suppress(FileNotFoundError), fs.inside(self._workspace.root, path) as spot:
+            with suppress(FileNotFoundError), fs.durability(True), fs.inside(self._workspace.root, path) as spot:
                 fs.sync_folder(fs.Folder(spot.path.parent, spot.handle))
 
     def staged(self, name: str) -> bytes | None:

@@ -169,7 +169,7 @@ class Compaction:
         self._loose = git / "objects"
         self._packs = self._loose / "pack"
         self._note, self._coming = private / state.PACK, private / state.PACK_COMING
-        self._objects = Objects(self._loose, private / state.RECENT)
+        self._objects = Objects(self._loose)
         self._reach = Reach(self._objects, self._loose)
         self._folders: list[Piece] = []
 
@@ -372,6 +372,6 @@ class Compaction:
         for oid in dict.fromkeys(oids):
             if not self._is_there(name):
                 return  # somebody's `git repack` was quicker: it has packed all of this, and removed ours
-            for file in (self._private / state.RECENT / oid, self._loose / oid[:2] / oid[2:]):
-                if file.exists():
-                    fs.unlink(file)
+            file = self._loose / oid[:2] / oid[2:]
+            if file.exists():
+                fs.unlink(file)

@@ -7,18 +7,18 @@ whatever a person does to the branch.
 
 import math
 import os
-import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..disk import fs, state
+from ..disk.lock import WriterLock
 from ..disk.seal import Seal
 from ..errors import Busy, CrabmemError, DamagedHistory, Moved, Unwritable
 from ..results import Commit
-from ..text.hashes import SHORT_DIGITS
+from ..text.hashes import SHORT_DIGITS, short
 from ..workspace.workspace import Workspace
 from . import repository
 from .blame import Blame
@@ -30,6 +30,7 @@ from .mend import mend_head
 from .objects import Objects, denied
 from .packing import Packed, Packing
 from .reach import Stored, everything
+from .redo import Move, Redo
 from .refs import OID, Head, Refs
 from .revisions import resolve
 from .trees import Trees
@@ -41,6 +42,12 @@ if TYPE_CHECKING:
 
 
 _TRIES = 50
+#: So many of the newest batches are looked for at each write, in case a prune took what was not reached yet.
+_LATELY = 25
+#: A log of so many bytes is begun anew by the next write, if nobody did so before.
+_FULL = 2_000_000
+# Seconds for which a compaction waits for writers.
+_PATIENCE = 5.0
 _LOOKED_INTO = ("objects", "refs", "refs/heads")
 # While one of these exists the person is in the middle of something that moves the branch.
 _IN_PROGRESS = {
@@ -82,7 +89,8 @@ class History:
         self._is_telling = workspace.layout.is_telling
         private = self._private
         self._refs = Refs(self._git, private / state.TEMPORARY)
-        self._objects = Objects(self._git / "objects", private / state.RECENT)
+        self._redo = Redo(private / state.REDO)
+        self._objects = Objects(self._git / "objects", private / state.TEMPORARY, self._redo)
         self._trees = Trees(self._objects)
         self._walk = Walk(self._objects, Graph(private))
         self.changes = Changes(self._objects, self._trees, self._walk)
@@ -222,17 +230,17 @@ class History:
         """Take away what a crash left locked or half made. Only under the writer's lock."""
         repository.clear_unfinished(self._root)
         self._refs.release_leftovers()
+        self._objects.clear_leftovers()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Keep `git gc` from running beside a write, and count what the write stores."""
+        """Count what a write stores."""
         self._objects.begin()
         self.late_failures.clear()
-        with self._refs.without_gc():
-            try:
-                yield
-            finally:
-                self._packing.count(*self._objects.written())
+        try:
+            yield
+        finally:
+            self._packing.count(*self._objects.written())
 
     def is_compaction_due(self) -> bool:
         """Return whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
@@ -240,13 +248,83 @@ class History:
 
     def compact(self, progress: Callable[[int], None] | None = None, whole: bool = False) -> Packed | None:
         """Pack what writes left loose, while others read and write; None when nothing was done. See `Packing`."""
-        return self._packing.compact(progress, whole) if self.exists() and os.path.isdir(self._private) else None
+        if not (self.exists() and os.path.isdir(self._private)):
+            return None
+        # Where that cannot be done now it is by the next one: what is packed is on the disk before it loses its files.
+        with suppress(Busy, OSError), WriterLock(self._private / state.LOCK).held(_PATIENCE):
+            if self._redo.is_of_now():
+                self.harden()
+        return self._packing.compact(progress, whole)
 
     def mend(self) -> str | None:
         """Make the head readable again; return what was done, None for nothing. DamagedHistory when that fails."""
-        restored = self._objects.restore_spares()
-        done = mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable) or self._keep.lost()
+        restored, replayed = 0, None
+        if not self._redo.is_of_now():
+            replayed = self._replay()
+        else:
+            restored = self._objects.restore(self._redo.newest(_LATELY), is_read=False)
+            if self._redo.size() > _FULL:
+                self.harden()
+        done = (
+            replayed
+            or mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable)
+            or self._keep.lost()
+        )
         return done or (f"{restored} objects that a prune took were put back" if restored else None)
+
+    def _replay(self) -> str | None:
+        """Do again what a power cut took; return what was done, None for nothing."""
+        batches, moves = self._redo.batches(), [*self._redo.moves()]
+        restored = self._objects.restore(batches, is_read=True)
+        moved = [ref for ref in {move.ref for move in moves} if self._move_on(ref, moves)]
+        last = next((move.commit for move in moves if self._objects.has(move.commit)), None)
+        if last and last != self._keep.tip():
+            self._keep.advance(last)
+        if paths := {path for move in moves for path in move.paths}:
+            self._index.expect(paths)
+            self.settle({})
+        self.harden()
+        if not restored and not moved:
+            return None
+        return f"{restored} objects that a power cut took were made again" + "".join(
+            f", and {ref} was set to {short(self._refs.read(ref) or '')}" for ref in moved
+        )
+
+    def _move_on(self, ref: str, moves: Sequence[Move]) -> bool:
+        """Move a reference to the newest commit that it was moved to, where a power cut undid that; whether it did.
+
+        `moves` are the newest first. Where the person took it back, which the reference's log says, it stays.
+        """
+        ours = [move for move in moves if move.ref == ref]
+        last = next((move.commit for move in ours if self._trees.is_readable(move.commit)), None)
+        if last is None or (ref == "HEAD" and not self.is_detached()):
+            return False
+        try:
+            now = self._refs.read(ref)
+        except DamagedHistory:
+            self._refs.restore(ref, last)
+            return True
+        before = {move.old for move in ours} | {move.commit for move in ours}
+        if now == last or now not in before or (now is None and ours[-1].old is not None):
+            return False
+        noted = [*self._refs.last_noted(ref)]
+        if noted[:1] == [now] and last in noted:
+            return False
+        self._refs.restore(ref, last)
+        return True
+
+    @fs.durability(True)
+    def harden(self) -> None:
+        """Wait until all that the redo log has is on the disk by itself, and begin it anew.
+
+        Only under the writer's lock, and after what a power cut took was done again.
+        """
+        batches, refs = self._redo.batches(), {move.ref for move in self._redo.moves()}
+        self._objects.sync(piece.oid for batch in batches for piece in batch.pieces)
+        for ref in (*refs, KEEP):
+            self._refs.sync(ref)
+        self._index.sync()
+        self._redo.begin()
 
     # Purges
 
@@ -336,8 +414,7 @@ class History:
         """Store bytes as `put` does, without the writer's lock; yield each when stored. All are durable at the end."""
         folders = set[Path]()
         for data in blobs:
-            name = f"ahead-{os.getpid()}-{secrets.token_hex(8)}"
-            if folder := self._objects.put_ahead(data, self._private / state.TEMPORARY / name):
+            if folder := self._objects.put_ahead(data):
                 folders.add(folder)
             yield data
         for folder in sorted(folders):
@@ -349,16 +426,11 @@ class History:
 
     # Writing commits
 
-    def record(
-        self, changes: Mapping[str, str | None], note: Note, when: datetime, journalled: bool = False
-    ) -> str | None:
+    def record(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
         """Commit `changes` (path to blob, None to remove) on top of the head; return the commit's id.
 
-        Return None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
-        names are settled after a power cut without this remembering them.
+        Return None when the head already says so. A branch that moves meanwhile is followed.
         """
-        if not journalled:
-            self._index.expect(changes, durably=True)
         for _ in range(_TRIES):
             head = self._refs.head()
             commit = self._new_commit(head, changes, note, when)
@@ -368,7 +440,7 @@ class History:
                 if base and base != self._keep.tip():
                     self._keep.advance(base)
                 return None
-            if self._move_branch(head, commit, note, when):
+            if self._move_branch(Move(commit, head.ref, head.commit, tuple(changes)), note, when):
                 self._last = commit
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
@@ -439,7 +511,7 @@ class History:
         if not paths and not self._index.is_behind():
             return
         if self.in_progress():
-            self._index.expect(paths, durably=False)
+            self._index.expect(paths)
         else:
             self._index.settle(paths, lambda: self.files(self.head()))
 
@@ -635,10 +707,11 @@ class History:
         self._walk.graph.add_new(commit, header(raw))
         return commit
 
-    def _move_branch(self, head: Head, commit: str, note: Note, when: datetime) -> bool:
-        """Return whether the branch took `commit`, which is then kept; it waits while the person rebases."""
-        self._objects.flush()
+    def _move_branch(self, move: Move, note: Note, when: datetime) -> bool:
+        """Return whether the branch took a commit, which is then kept; it waits while the person rebases."""
+        commit = move.commit
         if self.in_progress():  # only what keeps it makes it part of memory
+            self._objects.flush()
             bases, before = self._objects.parents(commit), self._branch_before() or self._keep.tip()
             if bases and before:
                 self._waiting.add(bases[0], commit, before)
@@ -646,23 +719,25 @@ class History:
             self._keep.advance(commit)
             return True
         self._refs.wait_for(KEEP)  # before the branch moves: what is on it is not called failed any more
-        if not self._swap(head, commit):
-            return False
-        logs = ("HEAD",) if head.ref == "HEAD" else ("HEAD", head.ref)
-        self._refs.note(logs, head.commit, commit, committer(when).encode(), note.subject)
-        for step in (self._objects.put_back, lambda: self._keep.advance(commit)):
-            try:
-                step()
-            except (OSError, CrabmemError) as error:
-                self.late_failures.append(error)
+        self._objects.flush(move)
+        with fs.durability(False):  # from here on the redo log has it
+            if not self._swap(move):
+                return False
+            logs = ("HEAD",) if move.ref == "HEAD" else ("HEAD", move.ref)
+            self._refs.note(logs, move.old, commit, committer(when).encode(), note.subject)
+            for step in (self._objects.put_back, lambda: self._keep.advance(commit)):
+                try:
+                    step()
+                except (OSError, CrabmemError) as error:
+                    self.late_failures.append(error)
         return True
 
-    def _swap(self, head: Head, commit: str) -> bool:
-        """Return whether the branch is at `commit` now, moved there by us from where `head` found it."""
+    def _swap(self, move: Move) -> bool:
+        """Return whether the branch is at the commit now, moved there by us from where it was found."""
         try:
-            return self._refs.swap(head.ref, head.commit, commit)
+            return self._refs.swap(move.ref, move.old, move.commit)
         except OSError as error:
-            if self._refs.read(head.ref) != commit:
+            if self._refs.read(move.ref) != move.commit:
                 raise
             self.late_failures.append(error)
             return True

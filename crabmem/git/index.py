@@ -9,6 +9,7 @@ import os
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from ..disk import fs, regular, state
@@ -59,25 +60,27 @@ class Index:
         files = head() if set(late) - paths.keys() else {}
         wanted = {**{path: (files.get(path), None) for path in late}, **paths}
         try:
-            self._refs.replace("index", lambda: self._with(wanted, head), _WAIT)
+            with fs.durability(False):  # the redo log knows the paths
+                self._refs.replace("index", lambda: self._with(wanted, head), _WAIT)
         except (Busy, UnknownIndex) as error:
             self.is_foreign = isinstance(error, UnknownIndex)
-            self.expect(paths, durably=False)
+            self.expect(paths)
             return False
         self.is_foreign = False
         if self.is_behind():
             fs.unlink(self._behind)
         return True
 
-    def expect(self, paths: Iterable[str], durably: bool) -> None:
-        """Remember that `paths` are about to change, or have changed, and are not settled yet."""
-        late = to_bytes("\n".join(dict.fromkeys([*self._late(), *paths])))
-        if not late:
-            return None
-        if not durably:
-            return fs.hint(self._behind, late)
-        fs.overwrite(self._behind, late)
-        fs.sync_folder(self._behind.parent)
+    def expect(self, paths: Iterable[str]) -> None:
+        """Remember that `paths` have changed, and are not settled yet."""
+        if late := to_bytes("\n".join(dict.fromkeys([*self._late(), *paths]))):
+            fs.hint(self._behind, late)
+
+    def sync(self) -> None:
+        """Wait until the index is on the disk."""
+        with suppress(FileNotFoundError):
+            fs.sync_file(self._file)
+            fs.sync_folder(self._file.parent)
 
     def is_behind(self) -> bool:
         """Return whether paths wait to be settled."""

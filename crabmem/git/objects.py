@@ -1,24 +1,28 @@
-"""Git's objects: loose ones read and written here, so that they outlast a power cut; others read through dulwich."""
+"""Git's objects: loose ones read and written here; others read through dulwich.
+
+Loose ones are written without waiting for the disk: what makes them again is in the redo log first.
+"""
 
 import hashlib
 import os
 import re
+import secrets
 import struct
 import sys
 import weakref
 import zlib
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..disk import fs, regular
 from ..disk.fork_lock import Guard, loading, once
 from ..errors import DamagedHistory, DeniedHistory
 from .commits import Header, header
 from .packs import KINDS, is_packed
-from .spares import Spares
+from .redo import Batch, Move, Piece, Redo, piece
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
     from dulwich.objects import ObjectID
@@ -35,17 +39,32 @@ _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
 # A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
 _LARGE = 16_384
 _REMEMBERED = 6
+_TRIES = 10
+_TEMPORARY = "object-"
+#: What is put at once and takes more bytes of the log goes to the disk itself.
+_MOST_LOGGED = 500_000
+
+
+class _Fresh(NamedTuple):
+    """An object that was put: its kind, its bytes, and id and bytes of one like it."""
+
+    kind: str
+    data: bytes
+    base: tuple[str, bytes] | None
 
 
 class Objects:
     """The object store of one repository. Ids are 40 hex digits as text."""
 
-    def __init__(self, folder: Path, spares: Path) -> None:
+    def __init__(self, folder: Path, temporary: Path | None = None, redo: Redo | None = None) -> None:
+        """`temporary` is the folder for what is half written; without one, and without a log, it is only read."""
         self._folder = folder
-        self._spares = Spares(spares, folder)
+        self._temporary = temporary or folder
+        self._redo = Redo(folder / "none") if redo is None else redo
         self._guard = Guard()
-        self._fresh: list[str] = []
-        self._unsynced: set[Path] = set()
+        #: What was put by this write, and which of it is in the log, or on the disk.
+        self._fresh: dict[str, _Fresh] = {}
+        self._safe: set[str] = set()
         self._sizes: list[int] = []
         self._headers: dict[str, Header] = {}
         self._whole: dict[str, tuple[int, ...] | None] = {}
@@ -71,9 +90,12 @@ class Objects:
         """Return kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
         if loose := self._loose(oid):
             return _bounded(oid, *loose)
-        found = self._from_pack(oid) or self._spare(oid)
+        found = self._from_pack(oid)
         if found is None:
-            raise self._unread(oid)
+            error = self._unread(oid)
+            found = None if isinstance(error, DeniedHistory) else self._logged(oid)
+            if found is None:
+                raise error
         if oid_of(*found) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
         return _bounded(oid, *found)
@@ -81,7 +103,7 @@ class Objects:
     def _loose(self, oid: str) -> tuple[str, bytes] | None:
         """Return an object that is no pack's; None when it is not there, or not what its name says."""
         try:
-            kind, data = _unpacked(fs.read(self._spares.file(oid), limit=LARGEST)[0])
+            kind, data = _unpacked(fs.read(self._file(oid), limit=LARGEST)[0])
         except (OSError, ValueError, zlib.error):
             return None
         return (kind, data) if oid_of(kind, data) == oid else None
@@ -95,12 +117,18 @@ class Objects:
             return None
         return KINDS[number], data
 
-    def _spare(self, oid: str) -> tuple[str, bytes] | None:
-        """Return an object that somebody's `git prune` took, from its second name."""
-        data = self._spares.read(oid)
-        with suppress(ValueError, zlib.error):
-            return _unpacked(data) if data is not None else None
-        return None
+    def _logged(self, oid: str) -> tuple[str, bytes] | None:
+        """Return an object that a power cut, or somebody's `git prune`, took, made again from the log."""
+        found = self._redo.piece(oid)
+        return self._made(found) if found else None
+
+    def _made(self, piece: Piece) -> tuple[str, bytes] | None:
+        """Return kind and bytes of an object in the log; None where what it stands on cannot be read."""
+        try:
+            data = piece.whole(self.raw(piece.base)[1] if piece.base else b"")
+        except (DamagedHistory, RecursionError):
+            return None
+        return (piece.kind, data) if oid_of(piece.kind, data) == piece.oid else None
 
     def _is_stored(self, oid: str) -> bool:
         """Return whether Git itself finds the object, whole."""
@@ -122,7 +150,7 @@ class Objects:
 
     def is_unchanged(self, oid: str) -> bool:
         """Return whether the object is a file that was found whole and has not changed since."""
-        seen = self._spares.signature(oid)
+        seen = self._signature(oid)
         if seen is None or (self._whole.get(oid) != seen and not self._loose(oid)):
             return False
         remember(self._whole, oid, seen)
@@ -148,7 +176,7 @@ class Objects:
 
     def is_there(self, oid: str) -> bool:
         """Return whether the object has its name, or is in a pack; a look that does not read it."""
-        seen = self._spares.signature(oid)
+        seen = self._signature(oid)
         return bool(seen and seen[0]) or is_packed(self._folder, oid)
 
     def verified(self, oid: str) -> tuple[str, bytes]:
@@ -206,37 +234,63 @@ class Objects:
             raise DamagedHistory(f"object {tree} of the history is no tree")
         return data
 
-    def put(self, kind: str, data: bytes) -> str:
-        """Store an object; return its id. Durable after `flush`. One that is there already is made to look new."""
+    def put(self, kind: str, data: bytes, like: tuple[str, bytes] | None = None) -> str:
+        """Take an object to be stored; return its id. It is there after `flush`. One that is now is made to look new.
+
+        `like` is one that is much like it, by id and bytes.
+        """
         oid = oid_of(kind, data)
         if self._loose(oid):
             with suppress(FileNotFoundError):  # a compaction has just put it into a pack
-                fs.touch(self._spares.file(oid))
-            self._spares.add(oid)
-        else:
-            stored = _packed(kind, data)
-            self._spares.write(oid, stored)
-            self._sizes.append(len(stored))
-            remember(self._whole, oid, self._spares.signature(oid))
-            self._unsynced.add(self._spares.file(oid).parent)
-        self._fresh.append(oid)
+                fs.touch(self._file(oid))
+        self._fresh[oid] = _Fresh(kind, data, like)
         return oid
 
-    def put_ahead(self, data: bytes, temporary: Path) -> Path | None:
+    def put_ahead(self, data: bytes) -> Path | None:
         """Store a blob that nothing refers to yet, also beside another writer; None when it is there already.
 
         `put` then finds it, or stores it again where a prune took it. The folder it is in must be synced.
         """
         oid = oid_of("blob", data)
+        self._safe.add(oid)
         if self.is_there(oid):
+            fs.sync_file(self._file(oid))
             return None
         stored = _packed("blob", data)
+        self._place(oid, stored, f"ahead-{os.getpid()}-")
+        return self._file(oid).parent
+
+    def _write(self, oid: str, kind: str, data: bytes, waits: bool = False) -> None:
+        """Store an object by itself, over whatever has its name; `waits` for its bytes to be on the disk."""
+        with fs.durability(waits):
+            self._place(oid, _packed(kind, data), _TEMPORARY)
+        remember(self._whole, oid, self._signature(oid))
+
+    def _place(self, oid: str, stored: bytes, prefix: str) -> None:
+        temporary, target = self._temporary / f"{prefix}{secrets.token_hex(8)}", self._file(oid)
         fs.create(temporary, stored, 0o444)
-        target = self._spares.file(oid)
-        fs.make_folder(target.parent)
-        fs.rename(temporary, target)
+        for attempt in range(_TRIES):
+            try:
+                fs.rename(temporary, target)
+                break
+            except FileNotFoundError:
+                # Not made yet, or somebody's `git gc` removed a folder that it left empty.
+                if attempt == _TRIES - 1:
+                    raise
+                fs.make_folder(target.parent)
         self._sizes.append(len(stored))
-        return target.parent
+
+    def _file(self, oid: str) -> Path:
+        """Return where Git keeps the object, unless it lies in a pack."""
+        return self._folder / f"{oid[:2]}/{oid[2:]}"
+
+    def _signature(self, oid: str) -> tuple[int, ...] | None:
+        """Return size, time and number of the object's file, by which a change is seen; None when there is none."""
+        try:
+            status = os.lstat(f"{self._folder}/{oid[:2]}/{oid[2:]}")
+        except FileNotFoundError:
+            return None
+        return status.st_size, status.st_mtime_ns, status.st_ino
 
     def all_ids(self) -> set[str]:
         """Return every object, loose or in a pack, whether anything reaches it or not."""
@@ -250,7 +304,7 @@ class Objects:
             if "_store" in vars(self):
                 self._store.close()
                 del vars(self)["_store"]
-            for known in (self._headers, self._whole, self._fresh, self._unsynced):
+            for known in (self._headers, self._whole, self._fresh, self._safe):
                 known.clear()
 
     def written(self) -> tuple[int, int]:
@@ -262,28 +316,65 @@ class Objects:
         """Forget what a write put that then failed: a purge or a prune may have taken it, and nothing refers to it."""
         self._fresh.clear()
 
-    def flush(self) -> None:
-        """Make the names of all that was put durable; what refers to it comes after."""
-        for folder in sorted(self._unsynced):
-            with suppress(FileNotFoundError):  # a prune took it: `put_back` puts it back
-                fs.sync_folder(folder)
-        self._unsynced.clear()
+    def flush(self, move: Move | None = None) -> None:
+        """Store all that was put, and `move` with it: from here on it can be made again. What refers to it comes after.
+
+        Nothing gets its name before it is in the log: a power cut would leave it empty, and nobody knew what it was.
+        """
+        new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in self._safe}
+        pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
+        is_logged = sum(len(each.data) for each in pieces) <= _MOST_LOGGED
+        if not is_logged:
+            self._store_all(new, waits=True)
+            self.sync(new)
+        if move or (is_logged and pieces):
+            self._redo.add(pieces if is_logged else (), move)
+        if is_logged:
+            self._store_all(new, waits=False)
+        self._safe |= new.keys()
+
+    def _store_all(self, new: Mapping[str, _Fresh], waits: bool) -> None:
+        for oid, fresh in new.items():
+            if not self._loose(oid):
+                self._write(oid, fresh.kind, fresh.data, waits)
 
     def put_back(self) -> None:
         """Put back what somebody's `git prune` removed since it was put, and forget what was put."""
-        for oid in self._fresh:
+        for oid, fresh in self._fresh.items():
             if not self.is_there(oid):
-                self._spares.restore(oid)
-                self._unsynced.add(self._spares.file(oid).parent)
+                self._write(oid, fresh.kind, fresh.data)
         self._fresh.clear()
-        self.flush()
+        self._safe.clear()
 
-    def restore_spares(self) -> int:
-        """Put back what a `git prune` took after the write it belongs to had ended; return how many objects."""
-        oids = self._spares.restore_all(self._is_stored)
-        self._unsynced |= {self._spares.file(oid).parent for oid in oids}
-        self.flush()
-        return len(oids)
+    def restore(self, batches: Iterable[Batch], is_read: bool) -> int:
+        """Make again what is missing of what was stored; return how many objects.
+
+        With `is_read` each is read, as a power cut leaves files that are cut short.
+        """
+        is_fine, count = self._is_stored if is_read else self.is_there, 0
+        for each in (each for batch in batches for each in batch.pieces):
+            if not is_fine(each.oid) and (made := self._made(each)):
+                self._write(each.oid, *made)
+                count += 1
+        return count
+
+    def sync(self, oids: Iterable[str]) -> None:
+        """Wait until objects are on the disk; one that is in a pack is, and one that was pruned need not be."""
+        folders = set[Path]()
+        for oid in oids:
+            with suppress(FileNotFoundError):
+                fs.sync_file(self._file(oid))
+                folders.add(self._file(oid).parent)
+        for folder in sorted(folders):
+            with suppress(FileNotFoundError):
+                fs.sync_folder(folder)
+        if folders:
+            fs.sync_folder(self._folder)
+
+    def clear_leftovers(self) -> None:
+        """Remove what a crash left half written. Only under the writer's lock."""
+        for file in self._temporary.glob(f"{_TEMPORARY}*"):
+            fs.unlink(file)
 
     @contextmanager
     def _reading(self, what: str) -> Iterator[None]:
@@ -299,7 +390,7 @@ class Objects:
     def _unread(self, what: str) -> DamagedHistory:
         """Return what is wrong with an object that cannot be read."""
         try:
-            os.close(regular.opened(os.fspath(self._spares.file(what))))
+            os.close(regular.opened(os.fspath(self._file(what))))
         except PermissionError as error:
             return denied(error)
         except OSError:

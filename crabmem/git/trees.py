@@ -279,7 +279,7 @@ class Trees:
         new = base.changed(items)
         if not len(new):
             return None
-        oid = self._objects.put("tree", new.raw())
+        oid = self._objects.put("tree", new.raw(), (tree, base.raw()) if tree else None)
         remember(self._trees, oid, new)
         return oid
 

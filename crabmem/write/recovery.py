@@ -189,7 +189,7 @@ class Recovery:
             if data is not None and blob_id(data) not in (intent.steps[path].old, intent.steps[path].new)
         }
         if raced:
-            self._recorder.record_saved(raced, journalled=True)
+            self._recorder.record_saved(raced)
 
     def is_interrupted(self) -> bool:
         """Whether this user began a write, or a purge, on this machine, and it did not end."""
@@ -240,6 +240,9 @@ class Recovery:
             self._roll_forward(intent, on_disk)
             self.end(intent)
         else:
+            for step in intent.steps.values():
+                if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
+                    self._store.discard(step.temporary)
             self.journal.finish()
 
     def _blob_at(self, path: str) -> str | None:
@@ -256,14 +259,18 @@ class Recovery:
         self._store.sync(list(intent.steps))
         self.record_raced(intent, {path: self._store.staged(step.temporary) for path, step in intent.steps.items()})
         blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
-        self._recorder.record(blobs, intent.note, intent.when, journalled=True)
+        self._recorder.record(blobs, intent.note, intent.when)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
 
     def _stage_again(self, step: Step) -> str | None:
         """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
         if step.new is None or _blob_of(self._store.staged(step.temporary)) == step.new:
             return step.temporary
-        return self._store.stage(self._history.blob(step.new), None) if self._history.has(step.new) else None
+        if not self._history.has(step.new):
+            return None
+        name = self._store.temporary_name()
+        self._store.stage(name, self._history.blob(step.new), None)
+        return name
 
     def _is_stored(self, path: str, blob: str | None) -> bool:
         """Whether history has `blob`, if need be again from the file, after a `git prune` since the crash."""

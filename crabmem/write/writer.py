@@ -165,6 +165,7 @@ class Writer:
         """Record outside edits, and do to history and files what no other write does; what `work` says."""
         with self._alone():
             scan = self._adopt_outside()
+            self._history.harden()
             try:
                 return work(scan)
             finally:
@@ -270,12 +271,15 @@ class Writer:
             self._store.check_place(path)
 
     def _begin(self, changes: Mapping[str, bytes | None], note: Note, scan: Scan) -> Intent:
-        """The write, staged and in the journal: from here on it can be finished by anybody."""
+        """The write, in the journal and staged: from here on it can be finished by anybody, or taken back.
+
+        The journal comes first: it tells whose a temporary file is that a crash leaves.
+        """
         steps = {
             path: Step(
                 old=scan.blob(path),
                 new=None if data is None else self._history.put(data),
-                temporary=self._stage(data, scan.files.get(path)),
+                temporary=self._store.temporary_name(),
             )
             for path, data in changes.items()
         }
@@ -285,20 +289,24 @@ class Writer:
             note.subject, note.author, note.body, note.trailers, self._recorder.clock(), steps, self._history.head()
         )
         self._recovery.journal.begin(intent)
+        for path, data in changes.items():
+            if data is not None:
+                self._stage(steps[path].temporary, data, scan.files.get(path))
         return intent
 
-    def _stage(self, data: bytes | None, before: File | None) -> str:
-        """The name of a temporary file with `data`, which may have been staged ahead."""
-        is_plain = data is not None and (before is None or before.stamp.mode & 0o777 == fs.PRIVATE_FILE)
-        name = self._ahead.pop(blob_id(data), None) if data is not None and is_plain else None
-        return (self._store.take_ahead(name) if name else None) or self._store.stage(data, before)
+    def _stage(self, name: str, data: bytes, before: File | None) -> None:
+        """Put `data` into the temporary file `name`; it may have been staged ahead."""
+        is_plain = before is None or before.stamp.mode & 0o777 == fs.PRIVATE_FILE
+        ahead = self._ahead.pop(blob_id(data), None) if is_plain else None
+        if not (ahead and self._store.take_ahead(ahead, name)):
+            self._store.stage(name, data, before)
 
     def _commit(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
         """Commit what was put in place, after what it displaced that no commit holds yet."""
         displaced = {path: place.displaced for path, place in placed.items()}
         self._recovery.record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items()}
-        return self._recorder.record(blobs, intent.note, intent.when, journalled=True)
+        return self._recorder.record(blobs, intent.note, intent.when)
 
     def _conclude(self, intent: Intent, placed: Mapping[str, Placed]) -> None:
         """Do what follows a commit. A failure is none of the write, which stands: its journal stays, and the next

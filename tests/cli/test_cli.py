@@ -755,7 +755,7 @@ def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest
 ) -> None:
     for file in root.glob(".git/objects/??/*"):
         file.chmod(0o600)
-    shutil.rmtree(root / ".git/crabmem/recent", ignore_errors=True)
+    (root / ".git/crabmem/redo").unlink(missing_ok=True)
     damage(root / ".git")
     for words in (["log"], ["log", "wifi"], ["diff"], ["show", "wifi", "--at", "HEAD"]):
         assert_one_line_error(run(*words), "")
@@ -775,7 +775,7 @@ def test_a_write_into_a_damaged_repository_mends_it_or_is_one_line(
 ) -> None:
     for file in root.glob(".git/objects/??/*"):
         file.chmod(0o600)
-    shutil.rmtree(root / ".git/crabmem/recent", ignore_errors=True)
+    (root / ".git/crabmem/redo").unlink(missing_ok=True)
     damage(root / ".git")
     result = run(*samples.typed("remember"))
     if result.exit_code:

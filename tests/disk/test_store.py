@@ -24,7 +24,9 @@ def store(tmp_path: Path) -> Store:
 
 def put(store: Store, path: str, data: bytes | None, expected: bool) -> tuple[bytes | None, str]:
     """Place `data`; what it displaced, and the name the displaced file has now."""
-    name = store.stage(data, None)
+    name = store.temporary_name()
+    if data is not None:
+        store.stage(name, data, None)
     return store.place(path, name, data is not None, expected).displaced, name
 
 
@@ -75,7 +77,7 @@ def test_a_file_that_a_power_cut_left_under_both_names_is_taken_away(store: Stor
     """A rename of one name of a file to its other name does nothing, and says that all is well."""
     file = tmp_path / NOTE
     file.write_bytes(b"text")
-    name = store.stage(None, None)
+    name = store.temporary_name()
     os.link(file, tmp_path / ".git/crabmem/tmp" / name)
     assert store.place(NOTE, name, False, True).displaced == b"text"
     assert not file.exists() and store.staged(name) == b"text"
@@ -129,7 +131,8 @@ def test_removed_file_can_be_had_back(store: Store, tmp_path: Path) -> None:
 def test_replaced_file_keeps_its_permissions(store: Store, tmp_path: Path) -> None:
     (tmp_path / NOTE).write_text("old")
     (tmp_path / NOTE).chmod(0o640)
-    name = store.stage(b"new", store.scan().files[NOTE])
+    name = store.temporary_name()
+    store.stage(name, b"new", store.scan().files[NOTE])
     store.place(NOTE, name, True, True)
     assert (tmp_path / NOTE).stat().st_mode & 0o777 == 0o640
 

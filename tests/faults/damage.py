@@ -93,7 +93,7 @@ def _prepared_once() -> tuple[Path, float]:
         (root / OTHER).write_text((root / OTHER).read_text() + "A line of the person.\n")
         memory.forget("Gone")
         memory.remember("Luna", "the dog", "Every Friday.")
-    shutil.rmtree(root / ".git/crabmem/recent")  # second names heal much of this at once
+    (root / ".git/crabmem/redo").unlink()  # it heals much of this at once
     return root, _recall_seconds(copied(root, folder / "recalled"))
 
 

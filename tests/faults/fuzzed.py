@@ -475,7 +475,7 @@ def index(data: bytes) -> None:
     (git / "index").write_bytes(data)
     found = Index(git, git / "crabmem", Refs(git, git / "crabmem"))
     head = {PATH: "1" * 40, "memory/x.md": "2" * 40}
-    found.expect(["memory/x.md", PATH], durably=False)
+    found.expect(["memory/x.md", PATH])
     if found.settle({PATH: ("3" * 40, None), "Crab.md": (None, None)}, lambda: head):
         settled = WrittenIndex(str(git / "index"))
         assert settled.get_sha1(PATH.encode()) == b"3" * 40 and b"Crab.md" not in settled
@@ -510,7 +510,7 @@ def objects(data: bytes) -> None:
     raw = data[1:] if data[:1] == b"\1" else zlib.compress(data[1:], 1)
     (scratch() / "loose/pack").mkdir(parents=True, exist_ok=True)
     _put(f"loose/ab/{'0' * 38}", raw)
-    store = Objects(scratch() / "loose", scratch() / "spares")
+    store = Objects(scratch() / "loose")
     trees, walk = Trees(store), Walk(store, Graph(scratch()))
     changes = Changes(store, trees, walk)
     asked = (
@@ -549,7 +549,7 @@ def packs(data: bytes) -> None:
         shutil.copyfile(file, folder / "pack" / f"fuzz{file.suffix}")
         (folder / "pack" / file.name).unlink(missing_ok=True)
     (folder / f"pack/fuzz{kind}").write_bytes(data)
-    store = Objects(folder, folder / "spares")
+    store = Objects(folder)
     head = (prepared() / ".git/refs/heads/main").read_text().strip()
     for ask in (
         lambda: list(Walk(store, Graph(folder)).commits(head)),
@@ -590,10 +590,11 @@ def assert_git_takes_commits() -> int:
         root = scratch() / "commits"
         history = History(Workspace(root))
         history.prepare()
-        store = Objects(root / ".git/objects", root / ".git/crabmem/recent")
+        store = Objects(root / ".git/objects", root / ".git/crabmem/tmp")
         store.put("tree", b"")
         for raw in chosen:
             store.put("commit", raw)
+        store.flush()
         done = subprocess.run(["git", "-C", str(root), "fsck", "--strict"], capture_output=True)
         lines = (done.stdout + done.stderr).decode("utf-8", "replace").splitlines()
         bad = [line for line in lines if "dangling" not in line and "notice" not in line]

@@ -297,13 +297,12 @@ def places(root: Path) -> list[str]:
     """Every file whose contents something reads, with those that are not always there."""
     head = git(root, "rev-parse", "HEAD").strip()
     packs = [file.relative_to(root).as_posix() for file in (root / ".git/objects/pack").iterdir()]
-    recent = [file.relative_to(root).as_posix() for file in sorted((root / ".git/crabmem/recent").iterdir())[:1]]
     private = [
         *("journal", "displaced", "index-behind", "bylines", "unconfirmed", "turns", "uses", "repairs.log", "lock"),
         "lock.pid",
         *("packing", "purges", "loose", "pack", "pack.coming", "purging", "purging/order", "purging.done", "watch"),
         *("index", "index/base", "index/more", "index/later", "index/commits", "index/past"),
-        *("index/sections", "index/vectors", "recovered/text", "aside", "aside/journal-000000000000", "recent", "tmp"),
+        *("index/sections", "index/vectors", "recovered/text", "aside", "aside/journal-000000000000", "redo", "tmp"),
         *("tmp/write-0123456789abcdef", "tmp/lock-0123456789abcdef", "hooks.log"),
     ]
     of_git = [
@@ -326,7 +325,6 @@ def places(root: Path) -> list[str]:
         *(f".git/crabmem/{name}" for name in private),
         *(f".git/{name}" for name in of_git),
         *packs,
-        *recent,
         loose,
         *files,
     ]

@@ -152,7 +152,9 @@ class Model:
 
     def _write(self, call: Call) -> None:
         contents = self._node(call.path).contents
-        contents.append(contents[-1] + call.data)
+        before = contents[-1]
+        at = len(before) if call.at is None else call.at
+        contents.append(before[:at].ljust(at, b"\0") + call.data + before[at + len(call.data) :])
 
     def _fsync(self, call: Call) -> None:
         number = self.names[self._spot(call.path)] if call.path != self._top else 0
@@ -161,6 +163,8 @@ class Model:
         for change in [change for change in self.pending if change.folder == number]:
             _keep(self.kept, change)
             self.pending.remove(change)
+
+    _fdatasync = _fsync
 
     def _mkdir(self, call: Call) -> None:
         self._new(call.path, is_folder=True)

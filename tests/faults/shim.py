@@ -31,13 +31,17 @@ _AUDITED = frozenset(f"os.{name}" for name in (*_NAMED, *_TWICE_NAMED, "symlink"
 
 @dataclass(frozen=True)
 class Call:
-    """A call that took effect. `other` is the second path of a rename, link or exchange."""
+    """A call that took effect. `other` is the second path of a rename, link or exchange.
+
+    `at` is where in the file something was written that was not put at its end.
+    """
 
     name: str
     path: str
     other: str = ""
     data: bytes = b""
     flags: int = 0
+    at: int | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,7 @@ class Shim:
         self.unseen: list[str] = []
         self._sync = sync
         self._opened: dict[int, str] = {}
+        self._at: dict[int, int] = {}
         self._real: list[tuple[Any, str, Any]] = []
         self._inside = False
         self._struck = False
@@ -80,6 +85,7 @@ class Shim:
             self._replace(os, name, self._on_handle)
         self._replace(os, "open", self._open)
         self._replace(os, "close", self._close)
+        self._replace(os, "lseek", self._seek)
         self._replace(fcntl, "flock", self._on_handle)
         self._replace(fs, "_libc", self._library)
         _watch_python()
@@ -129,7 +135,14 @@ class Shim:
 
     def _close(self, name: str, real: Any, handle: int) -> None:
         self._opened.pop(handle, None)
+        self._at.pop(handle, None)
         real(handle)
+
+    def _seek(self, name: str, real: Any, handle: int, *given: Any) -> int:
+        at = int(real(handle, *given))
+        if handle in self._opened:
+            self._at[handle] = at
+        return at
 
     def _named(self, name: str, real: Any, path: Any, *given: Any, **options: Any) -> Any:
         where = self._path(path, options.get("dir_fd"))
@@ -151,13 +164,16 @@ class Shim:
 
     def _written(self, real: Any, handle: int, data: bytes) -> int:
         self.writes += len(data) > 1
-        fault, path = self.fault, self._opened[handle]
+        fault, path, at = self.fault, self._opened[handle], self._at.get(handle)
         if fault and fault.moment == "torn" and len(data) > 1 and self.writes == fault.at:
             half = data[: len(data) // 2]
             real(handle, half)
-            self.trace.append(Call("write", path, data=half))
+            self.trace.append(Call("write", path, data=half, at=at))
             self._strike(path)
-        return int(self._passed(Call("write", path, data=data), lambda: real(handle, data)))
+        written = int(self._passed(Call("write", path, data=data, at=at), lambda: real(handle, data)))
+        if at is not None:
+            self._at[handle] = at + written
+        return written
 
     def _library(self, name: str, real: Any) -> "_Library":
         return _Library(self, real())

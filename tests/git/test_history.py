@@ -264,10 +264,24 @@ def test_damage_that_a_power_cut_leaves_is_mended_by_the_next_write(
     assert git(memory.root, "show", "HEAD:memory/entries/luna.md").endswith("Friday\n")
 
 
-def test_commit_left_empty_by_a_power_cut_is_gone_and_the_one_before_goes_on(tmp_path: Path) -> None:
+def test_commit_left_empty_by_a_power_cut_is_made_again(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         memory.remember("Luna", "dog", "Thursday")
         newest = memory.remember("Luna", "dog", "Friday").commit or ""
+        file = tmp_path / ".git/objects" / newest[:2] / newest[2:]
+        file.chmod(0o600)
+        file.write_bytes(b"")
+        memory.remember("Wifi", "guests", "on the router")
+        subjects = [commit.subject for commit in memory.log()]
+        assert subjects == ["remember: Wifi", "remember: Luna", "remember: Luna", "init: a new memory"]
+        assert file.read_bytes()
+
+
+def test_commit_left_empty_of_which_nothing_is_known_is_gone_and_the_one_before_goes_on(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember("Luna", "dog", "Thursday")
+        newest = memory.remember("Luna", "dog", "Friday").commit or ""
+        (tmp_path / ".git/crabmem/redo").unlink()
         file = tmp_path / ".git/objects" / newest[:2] / newest[2:]
         file.chmod(0o600)
         file.write_bytes(b"")
@@ -285,6 +299,7 @@ def test_repository_without_any_readable_commit_is_refused_and_left_alone(tmp_pa
             if file.is_file():
                 file.chmod(0o600)
                 file.write_bytes(b"garbage")
+        (tmp_path / ".git/crabmem/redo").unlink()
         before = sorted((tmp_path / ".git/objects").rglob("*"))
         with pytest.raises(DamagedHistory, match=r"no commit of .* can be read"):
             memory.remember("Wifi", "guests", "on the router")

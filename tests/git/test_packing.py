@@ -222,7 +222,6 @@ def test_newest_commit_stays_loose_and_the_rest_goes(history: History, tmp_path:
     staying.append(git(tmp_path, "rev-parse", "HEAD:memory/entries/fact-2.md").strip())
     assert [oid for oid in staying if not (tmp_path / ".git/objects" / oid[:2] / oid[2:]).exists()] == []
     assert loose(tmp_path) == len(staying)
-    assert {file.name for file in (tmp_path / ".git/crabmem/recent").iterdir()} == set(staying)
     assert history.compact() is None
     assert_fine(tmp_path)
 
@@ -363,7 +362,6 @@ def test_damaged_commit_is_left_out(history: History, tmp_path: Path) -> None:
     file = tmp_path / ".git/objects" / tree[:2] / tree[2:]
     file.chmod(0o600)
     data, _ = file.read_bytes(), file.write_bytes(b"garbage")
-    (tmp_path / f".git/crabmem/recent/{tree}").unlink()
     assert history.compact()
     assert loose(tmp_path) > 5
     file.write_bytes(data)
@@ -434,8 +432,7 @@ def test_nothing_is_done_while_git_collects(history: History, tmp_path: Path) ->
     mark.write_text(f"{os.getpid()} {os.uname().nodename}")
     assert history.compact() is None
     mark.unlink()
-    with history.writing():
-        assert history.compact()  # a writer of ours holds the same mark
+    assert history.compact()
 
 
 # Others at the same time

@@ -80,7 +80,7 @@ def test_a_reader_of_a_damaged_pack_closes_while_its_errors_are_kept(
 ) -> None:
     """The frames of an error held a view of the pack's mapping, which then could not be closed."""
     folder = damaged / ".git/objects"
-    objects, kept = Objects(folder, tmp_path / "spares"), list[DamagedHistory]()
+    objects, kept = Objects(folder), list[DamagedHistory]()
     for oid in git(memory.root, "rev-list", "--all").split()[:3]:
         with pytest.raises(DamagedHistory) as caught:
             objects.raw(oid)
@@ -98,7 +98,7 @@ def test_a_reader_of_a_damaged_pack_closes_while_its_errors_are_kept(
 def test_reading_a_damaged_pack_leaves_the_frames_of_what_its_caller_handles(
     memory: Memory, damaged: Path, tmp_path: Path
 ) -> None:
-    objects, oid = Objects(damaged / ".git/objects", tmp_path / "spares"), git(memory.root, "rev-parse", "HEAD").strip()
+    objects, oid = Objects(damaged / ".git/objects"), git(memory.root, "rev-parse", "HEAD").strip()
 
     def fails(found: str) -> None:
         raise ValueError(found)

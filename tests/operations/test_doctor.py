@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -288,7 +287,7 @@ def test_text_that_is_missing_from_history_is_named(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     blob = git(memory.root, "rev-parse", "HEAD:memory/entries/luna.md").strip()
     (memory.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
-    (memory.root / ".git/crabmem/recent" / blob).unlink()
+    (memory.root / ".git/crabmem/redo").unlink()
     assert any(item.level == "error" and item.path == "memory/entries/luna.md" for item in memory.doctor())
     memory.remember("Luna", "dog", "Thursday, at noon")
     memory.remember("Luna", "dog", "Thursday")  # the same text is stored anew
@@ -315,7 +314,7 @@ def test_text_that_a_prune_took_is_put_back_from_the_disk_and_reported(memory: M
     for path in ("memory/entries/luna.md", "memory/entries/fact-11.md"):
         blob = git(memory.root, "rev-parse", f"HEAD:{path}").strip()
         (objects / blob[:2] / blob[2:]).unlink()
-    shutil.rmtree(memory.root / ".git/crabmem/recent")
+    (memory.root / ".git/crabmem/redo").unlink()
     memory.remember("Other", "a write puts back what was changed last", "x")
     [lost] = [item for item in memory.doctor() if item.level == "error"]
     assert lost.path == "memory/entries/luna.md" and "--fix" in lost.message

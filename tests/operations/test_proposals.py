@@ -407,7 +407,7 @@ def test_doctor_sees_a_proposal_that_is_broken_and_the_others_are_still_read(
     oid = git(root, "rev-parse", of).strip()
     file = root / ".git" / "objects" / oid[:2] / oid[2:]
     kept = file.read_bytes()
-    shutil.rmtree(root / ".git" / "crabmem" / "recent")
+    (root / ".git" / "crabmem" / "redo").unlink()
     file.chmod(0o600)
     file.unlink()
     with Memory(root) as fresh:

@@ -121,15 +121,19 @@ def test_agent_does_not_write_over_an_unresolved_merge(memory: Memory) -> None:
     memory.adopt()
 
 
-def test_fast_writes_wait_for_no_disk_and_full_ones_do(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fast_writes_wait_for_the_files_alone_and_full_ones_for_the_history_too(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     waits: list[str] = []
     monkeypatch.setattr(fs, "before", lambda operation, path: waits.append(path) if operation == "fsync" else None)
     memory.remember("Note", "what two write", "full")
-    assert len(waits) > 5
+    names = [Path(path).name.partition("-")[0] for path in waits]
+    assert names == ["journal", "write", "entries", "redo"]
     (memory.root / "crabmem.toml").write_text('durability = "fast"\n')
+    memory.remember("Note", "what two write", "the settings are recorded with it")
     waits.clear()
     memory.remember("Note", "what two write", "fast")
-    assert waits == []
+    assert [Path(path).name.partition("-")[0] for path in waits] == ["write", "entries"]
     assert_clean(memory.root)
 
 

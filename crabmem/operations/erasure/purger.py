@@ -327,7 +327,7 @@ class Purger:
             return not_looked_into(f"was not looked into: {error}")
         if form:
             return not_looked_into(f"is kept as {form} and was not looked into")
-        history = Objects(git / "objects", git / "crabmem" / state.RECENT)
+        history = Objects(git / "objects")
         if not erasure.contents:
             erasure = dataclasses.replace(erasure, messages=NO_REDACTION)
         try:

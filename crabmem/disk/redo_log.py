@@ -1,0 +1,122 @@
+"""A redo log: what was done and is not known to be on the disk, so that it can be done again after a power cut.
+
+One file, written in place: a head, then frames one after the other, each with a checksum. To `begin` it anew is to
+write the head: what stands behind it from before fits no checksum any more, and is overwritten by and by. So most
+appends wait for the disk once, as they change nothing but bytes that the file has already.
+
+The head says which start of the machine it was begun in, and which file it is: what was written since then is seen by
+everybody, on the disk or not. In a copy, and after a start, it has to be done again.
+"""
+
+import os
+import secrets
+import struct
+import zlib
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import BinaryIO
+
+from . import fs, regular
+
+_HEAD = struct.Struct("<16s16s16sI")
+_MAGIC = b"crabmem redo 1\n\0"
+_FRAME = struct.Struct("<II")
+#: The file grows by so many bytes of zeros at a time.
+_STEP = 65_536
+# No body, and no log, has more bytes: a workspace may be a stranger's.
+_LARGEST, _LONGEST = 4_000_000, 64_000_000
+
+
+class RedoLog:
+    """The log in `file`. Written under a lock of its users'; read without one: what is half written is not there."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._head = b""
+        self._end = 0
+        self._bodies: list[bytes] = []
+
+    def bodies(self) -> Sequence[bytes]:
+        """What was appended since it was begun, the oldest first."""
+        self._catch_up()
+        return self._bodies
+
+    def size(self) -> int:
+        """How many bytes it has, as far as it was looked at."""
+        return self._end
+
+    def is_of_now(self) -> bool:
+        """Whether it was begun since the machine was started, and is no copy. False for one that is not there."""
+        try:
+            place = _place(os.lstat(self._file))
+        except OSError:
+            return False
+        self._catch_up()
+        return bool(self._head) and _HEAD.unpack(self._head)[2] == place
+
+    def begin(self) -> None:
+        """Forget what it has, durably."""
+        if not os.path.lexists(self._file):
+            fs.create(self._file, bytes(_STEP))
+            fs.sync_folder(self._file.parent)
+        elif os.lstat(self._file).st_size > _STEP:
+            fs.truncate(self._file, _STEP)
+        status = os.lstat(self._file)
+        parts = _MAGIC, secrets.token_bytes(16), _place(status)
+        head = _HEAD.pack(*parts, zlib.crc32(b"".join(parts)))
+        fs.write_at(self._file, 0, head)
+        self._head, self._end, self._bodies = head, len(head), []
+
+    def append(self, body: bytes) -> None:
+        """Add `body`, durably."""
+        self._catch_up()
+        if not self._head:
+            self.begin()
+        frame = _FRAME.pack(len(body), self._checksum(body)) + body
+        end = self._end + len(frame)
+        missing = -end % _STEP if end > os.lstat(self._file).st_size else 0
+        fs.write_at(self._file, self._end, frame + bytes(missing))
+        self._end = end
+        self._bodies.append(body)
+
+    def _catch_up(self) -> None:
+        """Read what others have appended, or all of it where somebody has begun it anew."""
+        try:
+            file = os.fdopen(regular.opened(os.fspath(self._file), limit=_LONGEST), "rb")
+        except OSError:
+            self._head, self._end, self._bodies = b"", 0, []
+            return
+        with file:
+            head = file.read(_HEAD.size)
+            if head != self._head:
+                is_whole = len(head) == _HEAD.size and _is_head(head)
+                self._head, self._end, self._bodies = (head if is_whole else b""), len(head), []
+            if self._head:
+                file.seek(self._end)
+                while body := self._next(file):
+                    self._bodies.append(body)
+                    self._end += _FRAME.size + len(body)
+
+    def _next(self, file: BinaryIO) -> bytes:
+        """The body of the frame that comes next; b"" where there is no whole one."""
+        frame = file.read(_FRAME.size)
+        if len(frame) < _FRAME.size:
+            return b""
+        length, checksum = _FRAME.unpack(frame)
+        body = file.read(min(length, _LARGEST))
+        return body if len(body) == length and self._checksum(body) == checksum else b""
+
+    def _checksum(self, body: bytes) -> int:
+        # Without its own checksum: with that, the checksum of every head is the same.
+        return zlib.crc32(body, zlib.crc32(self._head[:-4]))
+
+
+def _is_head(head: bytes) -> bool:
+    return head.startswith(_MAGIC) and zlib.crc32(head[:-4]) == int.from_bytes(head[-4:], "little")
+
+
+def _place(status: os.stat_result) -> bytes:
+    """What a start of the machine and a file are known by."""
+    words = f"{fs.start_of_machine()} {status.st_dev} {status.st_ino}"
+    return blake2b(words.encode(), digest_size=16).digest()

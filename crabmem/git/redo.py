@@ -1,0 +1,151 @@
+"""What commits stored and is not known to be on the disk yet: enough to make it again after a power cut, or a prune.
+
+Objects, references and Git's index are written without waiting for the disk. What a commit needs is in one batch of the
+redo log first: then it stands. A folder of thousands is there as the few bytes in which it differs from the one before.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..disk.redo_log import RedoLog
+from .packs import KINDS
+from .refs import OID, is_ref
+
+
+class Piece(NamedTuple):
+    """An object: `data` between the first `front` and the last `back` bytes of `base`. Without a base it is all."""
+
+    kind: str
+    oid: str
+    base: str | None
+    front: int
+    back: int
+    data: bytes
+
+    def whole(self, base: bytes) -> bytes:
+        """Return the bytes of the object; `base` are those of its base."""
+        return base[: self.front] + self.data + base[len(base) - self.back :]
+
+
+class Move(NamedTuple):
+    """A commit, the reference that it moves on from `old`, and the files that differ."""
+
+    commit: str
+    ref: str
+    old: str | None
+    paths: tuple[str, ...]
+
+
+class Batch(NamedTuple):
+    """What was stored at once, and the commit that it was stored for; None where that comes in a later batch."""
+
+    pieces: tuple[Piece, ...]
+    move: Move | None
+
+
+class Redo:
+    """The batches of one repository. Written under the writer's lock."""
+
+    def __init__(self, file: Path) -> None:
+        self._log = RedoLog(file)
+        self._bodies: Sequence[bytes] = ()
+        self._parsed: dict[int, Batch] = {}
+
+    def is_of_now(self) -> bool:
+        """Return whether all of it was seen by everybody; else it has to be done again first."""
+        return self._log.is_of_now()
+
+    def size(self) -> int:
+        """Return how many bytes it has, as far as it was looked at."""
+        return self._log.size()
+
+    def begin(self) -> None:
+        """Forget all batches, durably: what they stored is on the disk."""
+        self._log.begin()
+
+    def add(self, pieces: Sequence[Piece], move: Move | None) -> None:
+        """Add a batch, durably."""
+        heads = [(*each[:-1], len(each.data)) for each in pieces]
+        head = json.dumps({"pieces": heads, "move": move})
+        self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
+
+    def batches(self) -> list[Batch]:
+        """Return all batches, the oldest first."""
+        return [*map(self._batch, range(len(self._look())))]
+
+    def newest(self, most: int) -> list[Batch]:
+        """Return at most so many of the newest batches, the oldest first."""
+        return [*map(self._batch, range(len(self._look()))[-most:])]
+
+    def moves(self) -> list[Move]:
+        """Return the moves, the newest first; the last of a reference may not have been done."""
+        return [batch.move for batch in reversed(self.batches()) if batch.move]
+
+    def piece(self, oid: str) -> Piece | None:
+        """Return an object; None where no batch has it."""
+        wanted = oid.encode()
+        found = (self._batch(number) for number, body in enumerate(self._look()) if wanted in body)
+        return next((each for batch in found for each in batch.pieces if each.oid == oid), None)
+
+    def _look(self) -> Sequence[bytes]:
+        """Return the bodies of all batches as they are now."""
+        bodies = self._log.bodies()
+        if bodies is not self._bodies:
+            self._bodies, self._parsed = bodies, {}
+        return bodies
+
+    def _batch(self, number: int) -> Batch:
+        if number not in self._parsed:
+            self._parsed[number] = _parsed(self._bodies[number])
+        return self._parsed[number]
+
+
+def piece(kind: str, oid: str, data: bytes, base: tuple[str, bytes] | None) -> Piece:
+    """Return an object as where it differs from `base`, an id and bytes."""
+    if base is None:
+        return Piece(kind, oid, None, 0, 0, data)
+    name, before = base
+    longest = min(len(before), len(data))
+    front = _shared(before, data, longest)
+    back = _shared(before[::-1], data[::-1], longest - front)
+    return Piece(kind, oid, name, front, back, data[front : len(data) - back])
+
+
+def _shared(one: bytes, other: bytes, longest: int) -> int:
+    """Return how many of the first `longest` bytes both begin with; what was found the same is not compared again."""
+    low, high = 0, longest
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _parsed(body: bytes) -> Batch:
+    """Return the batch in a body, whose checksum fits; one that is none of ours has nothing in it."""
+    head, _, data = body.partition(b"\n")
+    try:
+        said = json.loads(head)
+        return Batch(tuple(_pieces(said["pieces"], data)), _move(*said["move"]) if said["move"] else None)
+    except (ValueError, KeyError, TypeError):
+        return Batch((), None)
+
+
+def _pieces(heads: Any, data: bytes) -> Iterator[Piece]:
+    at = 0
+    for kind, oid, base, front, back, length in heads:
+        if not (OID.match(oid) and OID.match(base or oid) and kind in KINDS.values() and min(front, back, length) >= 0):
+            raise ValueError("no piece of ours")
+        yield Piece(kind, oid, base, front, back, data[at : at + length])
+        at += length
+
+
+def _move(commit: Any, ref: Any, old: Any, paths: Any) -> Move:
+    is_ours = OID.match(commit) and OID.match(old or commit)
+    if not is_ours or not (ref == "HEAD" or is_ref(ref)) or not all(isinstance(path, str) for path in paths):
+        raise ValueError("no move of ours")
+    return Move(commit, ref, old, tuple(paths))

@@ -1,0 +1,54 @@
+"""What commits stored is made again from the redo log, whatever of it is gone."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem.disk.redo_log import RedoLog
+from crabmem.git.objects import oid_of
+from crabmem.git.redo import Move, Redo, piece
+
+OID = "1" * 40
+
+
+@given(base=st.binary(max_size=300), middle=st.binary(max_size=20), at=st.integers(0, 300), gone=st.integers(0, 30))
+def test_a_piece_is_the_object_again_with_its_base(base: bytes, middle: bytes, at: int, gone: int) -> None:
+    data = base[:at] + middle + base[at + gone :]
+    made = piece("blob", OID, data, (OID, base))
+    assert made.whole(base) == data and len(made.data) <= len(middle)
+    assert piece("blob", OID, data, None).whole(b"") == data
+
+
+def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
+    redo = Redo(tmp_path / "redo")
+    names = ("memory/entries/ä\udcff.md", "memory/MEMORY.md")
+    first = piece("blob", oid_of("blob", b"one\n\n"), b"one\n\n", None)
+    second = piece("tree", oid_of("tree", b"\0two"), b"\0two", (OID, b"\0tw0"))
+    redo.add([first], None)
+    redo.add([second, first], Move(OID, "refs/heads/main", None, names))
+    other = Redo(tmp_path / "redo")
+    assert other.batches() == redo.batches() and other.newest(1) == redo.batches()[1:]
+    assert other.batches()[1] == ((second, first), Move(OID, "refs/heads/main", None, names))
+    assert other.moves() == [Move(OID, "refs/heads/main", None, names)]
+    assert other.piece(second.oid) == second and other.piece("2" * 40) is None
+    redo.begin()
+    assert other.batches() == [] and other.piece(second.oid) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"", b"[]", b"{}", b"\xff", b'{"pieces": 1, "move": null}', {"pieces": [["blob", OID]]},
+        {"pieces": [["blob", "../../x", None, 0, 0, 1]]}, {"pieces": [["script", OID, None, 0, 0, 1]]},
+        {"pieces": [["blob", OID, None, -1, 0, 1]]}, {"pieces": [["blob", OID, "../x", 0, 0, 1]]},
+        {"pieces": [], "move": [OID, "../../etc/passwd", None, []]}, {"pieces": [], "move": [OID, "HEAD", 7, []]},
+        {"pieces": [], "move": ["HEAD", "HEAD", None, []]}, {"pieces": [], "move": [OID, "HEAD", None, [1]]},
+    ],
+)  # fmt: skip
+def test_a_batch_that_is_none_of_ours_has_nothing_in_it(tmp_path: Path, said: bytes | dict[str, object]) -> None:
+    body = said if isinstance(said, bytes) else json.dumps({"move": None} | said).encode()
+    RedoLog(tmp_path / "redo").append(body + b"\nx")
+    assert Redo(tmp_path / "redo").batches() == [((), None)]
