@@ -305,9 +305,13 @@ class Store:
         except FileNotFoundError:
             return None
 
-    def age_ns(self, name: str) -> int:
-        """Nanoseconds since a temporary file got its name."""
-        return self._clock_ns() - (self._temporary / name).stat().st_ctime_ns
+    def stamp_of(self, name: str) -> bytes:
+        """The stamp of a temporary file, as bytes."""
+        return stamp.packed(os.lstat(self._temporary / name))
+
+    def age_ns(self, found: bytes) -> int:
+        """Nanoseconds since a temporary file got its name, or was written."""
+        return self._clock_ns() - stamp.changed_ns(found)
 
     def is_open(self, name: str) -> bool:
         """Whether an editor is known to have a temporary file open."""

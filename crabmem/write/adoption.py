@@ -84,7 +84,8 @@ class Adoption:
         """
         held = self.unrecorded.paths if self.unrecorded else ()
         files = {path: file for path in changes if (file := scan.files.get(path))}
-        known = self._history.files(self._history.head_if_any())
+        head = self._history.head_if_any()
+        known = {path: self._history.file(head, path) for path in files}  # to list all takes longer than the write
         self._record(
             {
                 path: file

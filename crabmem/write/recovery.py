@@ -175,6 +175,8 @@ class Recovery:
         self._private = recorder.workspace.private
         self.journal = Journal(self._private, recorder.workspace.layout, seal)
         self._displaced = Displaced(self._private, recorder.workspace.layout)
+        #: The displaced files whose text was found in the history, and how they were then.
+        self._known: dict[str, bytes] = {}
 
     def end(self, intent: Intent) -> None:
         """The write is over; what it displaced stays a while for editors that have it open."""
@@ -283,10 +285,15 @@ class Recovery:
         self._store.clear_ahead()
         displaced, staying = self._displaced.all(), {}
         waiting = {step.temporary for intent in self.journal.waiting().values() for step in intent.steps.values()}
+        known, self._known = self._known, {}
         for name in (each for each in self._store.leftovers() if each not in waiting):
             path = displaced.get(name)
             # Asked before the look: what is written after it is still there at the next one.
-            stays = path and (self._store.is_open(name) or self._store.age_ns(name) < LATE_NS)
+            stamp = self._store.stamp_of(name)
+            stays = path and (self._store.age_ns(stamp) < LATE_NS or self._store.is_open(name))
+            if path and stays and known.get(name) == stamp:
+                staying[name], self._known[name] = path, stamp
+                continue
             try:
                 data = self._store.staged(name)
             except OSError:
@@ -298,7 +305,7 @@ class Recovery:
                     continue
                 self._record_late(path, data)
             if path and stays:
-                staying[name] = path
+                staying[name], self._known[name] = path, stamp
             else:
                 self._store.discard(name)
         if staying != displaced:
