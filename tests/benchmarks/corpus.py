@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from crabmem import Fact, Memory
+from crabmem.disk import state
 from crabmem.text.slug import slug_of
 from crabmem.workspace.layout import ORDINARY
 from tests.faults.repository import git
@@ -184,9 +185,9 @@ def settled(root: Path) -> Path:
     return root
 
 
-def index_cache(root: Path) -> Path | None:
-    """The folder of the index that is derived from the entries and may be deleted; None while there is none."""
-    return next((base.parent for base in root.glob(".git/crabmem/*/base")), None)
+def index_cache(root: Path) -> Path:
+    """The folder of the index that is derived from the entries and may be deleted."""
+    return root / state.FOLDER / state.INDEX
 
 
 def size_of_entries(root: Path) -> int:

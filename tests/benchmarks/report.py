@@ -6,6 +6,7 @@ import platform
 import re
 import sqlite3
 import subprocess
+import textwrap
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from .timing import rounded
 
 README = ROOT / "README.md"
 RESULTS = Path(__file__).parent / "RESULTS.md"
+_WIDTH = 128
 _HEAD = ("what", "against", "target")
 
 
@@ -54,7 +56,7 @@ class Run:
     def __str__(self) -> str:
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         return (
-            f"Measured on {self.day} in one run, most in {self.repeats} rounds by turns: {self.processors} cores"
+            f"Measured on {self.day} in one run, {self.repeats} rounds of most, by turns: {self.processors} cores"
             f" ({self.processor}), {self.system}, {self.files}, load {self.load[0]:.1f} when it began and"
             f" {self.load[1]:.1f} when it ended; {versions}."
         )
@@ -130,6 +132,10 @@ def _by_size(rows: Sequence[Row]) -> str:
     return _markdown([(*_HEAD, *(f"{size:,}" if size else "" for size in sizes)), *cells], words=len(_HEAD))
 
 
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
 def _markdown(lines: Sequence[Sequence[str]], words: int) -> str:
     """A table, the head first, whose first columns are words and whose others are numbers."""
     ruler = ["---"] * words + ["--:"] * (len(lines[0]) - words)
@@ -150,8 +156,8 @@ def _curve(found: Points) -> str:
 def speed(rows: Sequence[Row], run: Run) -> str:
     """What README says of speed: what a user waits for, and how many targets are missed."""
     verdicts = [row.is_met for row in rows if row.is_met is not None]
-    head = (
-        f"{run}\nOf {len(verdicts)} targets {verdicts.count(False)} are missed. First the ratio of medians, beside it"
+    head = _wrapped(
+        f"{run} Of {len(verdicts)} targets {verdicts.count(False)} are missed. First the ratio of medians, beside it"
         " what crabmem took or used; ≤ 2× is at most twice what it is compared with."
     )
     return f"{head}\n\n{_by_size([row for row in rows if row.is_users])}"
@@ -163,19 +169,18 @@ def page(rows: Sequence[Row], run: Run) -> str:
     for row in rows:
         if row.state and row.what not in (told := states.setdefault(row.state, [])):
             told.append(row.what)
+    listed = [_wrapped(f"- {'; '.join(told)}: {state}.", "  ") for state, told in states.items()]
     figures = [
         (row.what, row.against, "" if row.entries == ANY else f"{row.entries:,}", row.cell, row.details) for row in rows
     ]
     return "\n\n".join(
         (
             "## Every other row", _by_size([row for row in rows if not row.is_users]),
-            "## In which state", "\n".join(f"- {'; '.join(told)}: {state}." for state, told in states.items()),
+            "## In which state", "\n".join(listed),
             "## As memory grows", "In milliseconds:", _curve(points(rows)),
             "![What one write and one recall take, by the number of entries](curve.svg)",
             "## What each figure is made of",
-            "Medians; in brackets of how many, their minimum, and that of CPU time, of a process its own. Then the"
-            " ratios of minima and of CPU. Of different questions the CPU time is the median, too.",
-            _markdown([("what", "against", "entries", "measured", "made of"), *figures], words=2),
+            _markdown([("what", "against", "entries", "measured", "made of"), *figures], words=5),
         )
     )  # fmt: skip
 

@@ -85,7 +85,7 @@ def _always(*words: str) -> Callable[[str], tuple[str, ...]]:
 
 
 _WITHIN = within({1_000: 3, 10_000: 6.5})
-_PLAIN = Command("`crabmem recall`, fresh process", _recall(), _WITHIN, is_users=True)
+_PLAIN = Command("`crabmem recall`, fresh process after another's write", _recall(), _WITHIN, is_users=True)
 _SETTLED = Command(
     "`crabmem recall`, nothing written meanwhile",
     _recall(),

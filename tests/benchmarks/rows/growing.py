@@ -12,6 +12,7 @@ from ..bench import Bench
 from ..corpus import facts, index_cache, new_facts
 from ..measure import measure
 from ..row import Row, within
+from .writing import write_one
 
 _NEW, _OF = 3, 5
 _MB = 1_000_000
@@ -23,6 +24,7 @@ def growth(bench: Bench, entries: int) -> Iterator[Row]:
     """The size of `.git` after a thousand writes, and the most it takes on the disk meanwhile."""
     many, root = bench.many(1000, 20), bench.corpora.copy(entries, "growth")
     with Memory(root, agent="bench") as memory:
+        write_one(memory, next(new_facts()))  # what a workspace in use has once, does not grow
         compact(memory)
         before = _Size.of(root)
         written, highest = _grown(memory, entries, many)

@@ -12,19 +12,20 @@ from crabmem.disk.background import start
 from ..bench import Bench
 from ..corpus import new_facts, questions
 from ..measure import measure
-from ..row import Row, thousands, within
+from ..row import Row, within
 from ..timing import seconds, with_each
 from .writing import write_one
 
 _OPERATIONS = 5_000
 #: A compaction is begun after so many operations, unless one still runs.
-_BETWEEN = 250
+_BETWEEN = 100
+_SAID = 1_000
 
 
 @measure(1_000, 10_000)
 def mixed(bench: Bench, entries: int) -> Iterator[Row]:
     """Writes and recalls in one process, in any order, beside compactions of another."""
-    root, many = bench.settled(bench.corpora.copy(entries, "mixed")), bench.many(_OPERATIONS, 60)
+    root, many = bench.in_use(entries, "mixed"), bench.many(_OPERATIONS, 60)
     new, asked = new_facts(), questions(entries)
     took: dict[str, list[float]] = {"writes": [], "recalls": []}
     compacting: list[subprocess.Popen[bytes]] = []
@@ -32,7 +33,12 @@ def mixed(bench: Bench, entries: int) -> Iterator[Row]:
     with Memory(root, agent="bench") as memory:
         write = with_each(lambda fact: write_one(memory, fact), new)
         recall = with_each(lambda question: [hit.entry.content for hit in memory.recall(question, 6)], asked)
+        for action in (recall, write):  # what only the first one of a process does is not among them
+            action.before()
+            action.run()
         for number, is_write in enumerate(np.random.default_rng(1).random(many) < 0.5):
+            if number % _SAID == 0:
+                bench.say(f"  {number:,} of {many:,} operations")
             if number % _BETWEEN == 0 and not _runs(compacting):
                 compacting += filter(None, [start("git.upkeep", root)])
             name, action = ("writes", write) if is_write else ("recalls", recall)
@@ -43,8 +49,8 @@ def mixed(bench: Bench, entries: int) -> Iterator[Row]:
         each.wait()
     bench.corpora.drop(root)
     state = (
-        f"{many:,} operations one after the other, a write or a recall by chance, no question asked before; another"
-        f" process compacts the history again and again, beside {beside / many:.0%} of them at {thousands(entries)}"
+        f"{many:,} operations one after the other, a write or a recall by chance, no question asked before, while"
+        " another process compacts the history again and again"
     )
     for name, times in took.items():
         at = quantiles(times, n=100, method="inclusive")
@@ -57,7 +63,7 @@ def mixed(bench: Bench, entries: int) -> Iterator[Row]:
             entries,
             state,
             figures={unit: value * 1000 for unit, value in figures.items()},
-            note=f"of {len(times):,}",
+            note=f"of {len(times):,}, a compaction beside {beside / many:.0%} of all",
             is_users=name == "writes",
         )
 
