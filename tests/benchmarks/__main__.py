@@ -1,6 +1,6 @@
 """`python -m tests.benchmarks`: measure, and print each figure beside its target.
 
-The whole run takes an hour or two, most of it in the 100,000 entries. `readme` puts what RESULTS.md says into README;
+The whole run takes about an hour, most of it in the 100,000 entries. `readme` puts what RESULTS.md says into README;
 `recall --data FOLDER` measures what recall finds instead, in sets of retrieval data.
 """
 
@@ -35,10 +35,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="crabmem-bench-", dir=given.keep) as scratch:
         folder = Path(given.keep or scratch)
         bench = Bench(given.entries, given.repeats, Corpora(folder, Path(scratch) / "copies"), say, given.short)
-        rows = list(measured(bench, given.rows))
-        run = report.Run.of(folder, given.repeats, load)
-    if given.json:
-        given.json.write_text(report.as_json(rows, run), "utf-8")
+        rows = []
+        for row in measured(bench, given.rows):
+            rows.append(row)
+            run = report.Run.of(folder, given.repeats, load)
+            if given.json:  # again and again: an hour may be cut short
+                given.json.write_text(report.as_json(rows, run), "utf-8")
     if given.write:
         report.write(rows, run)
     print(f"{run}\n\n{report.table(rows)}")
