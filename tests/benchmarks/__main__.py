@@ -1,57 +1,69 @@
 """`python -m tests.benchmarks`: measure, and print each figure beside its target.
 
-The whole run takes about an hour, most of it in the 100,000 entries of those who are compared.
+The whole run takes about an hour, most of it in the 100,000 entries. `readme` puts what RESULTS.md says into README;
 `recall --data FOLDER` measures what recall finds instead, in sets of retrieval data.
 """
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
 
-from . import GROUPS, measured, report
+from . import report
 from .bench import Bench
 from .corpus import Corpora
-from .row import Row
+from .measure import measured, measures
 
 _SIZES = (1_000, 10_000, 100_000)
 _REPEATS = 15
 
 
-def main() -> None:
-    """Measure what the arguments ask for."""
+def main() -> int:
+    """Do what the arguments ask for; 1 when a measure failed."""
     if sys.argv[1:2] == ["recall"]:
         from . import finding  # those who are compared are loaded only here: where time is taken nothing else runs
 
-        return finding.main(sys.argv[2:])
-    given = _arguments()
+        finding.main(sys.argv[2:])
+        return 0
+    if sys.argv[1:] == ["readme"]:
+        report.write_readme()
+        return 0
+    given, load = _arguments(), os.getloadavg()[0]
     if given.keep:
         Path(given.keep).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="crabmem-bench-", dir=given.keep) as scratch:
         folder = Path(given.keep or scratch)
         bench = Bench(given.entries, given.repeats, Corpora(folder, Path(scratch) / "copies"), say, given.short)
-        rows = list(measured(bench, given.rows))
-    _write(given, bench, rows)
-    print(report.markdown(rows) if given.markdown else report.table(rows))
-    if bench.points:
-        print("\n" + report.curve(bench.points, "|" if given.markdown else "  "))
+        rows = []
+        for row in measured(bench, given.rows):
+            rows.append(row)
+            run = report.Run.of(folder, given.repeats, load)
+            if given.json:  # again and again: an hour may be cut short
+                given.json.write_text(report.as_json(rows, run), "utf-8")
+    if given.write:
+        report.write(rows, run)
+    print(f"{run}\n\n{report.table(rows)}")
+    return int(any(row.note.startswith("failed") for row in rows))
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=(__doc__ or "").partition(": ")[2])
     parser.add_argument("--entries", type=_sizes, metavar="N,…", help="sizes of the workspaces (1000,10000,100000)")
-    parser.add_argument(
-        "--rows", type=_groups, default=tuple(GROUPS), metavar="GROUP,…", help=f"of: {', '.join(GROUPS)}"
-    )
+    parser.add_argument("--rows", type=_names, metavar="NAME,…", help=f"only these of: {', '.join(measures())}")
     parser.add_argument("--repeats", type=int, metavar="N", help=f"rounds for each median ({_REPEATS})")
     parser.add_argument("--keep", metavar="FOLDER", help="where workspaces are kept for the next run, and copied to")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
-    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draw the curve there")
-    parser.add_argument("--markdown", action="store_true", help="print tables of Markdown")
+    parser.add_argument(
+        "--write", action="store_true", help="put all rows into RESULTS.md and README, and draw the curve"
+    )
     parser.add_argument("--short", action="store_true", help="1,000 entries, few repeats: does it run at all")
     given = parser.parse_args()
+    if given.write and given.rows:
+        parser.error("--write needs all rows: what RESULTS.md says is of one run")
+    given.rows = given.rows or tuple(measures())
     given.entries = given.entries or (_SIZES[:1] if given.short else _SIZES)
-    given.repeats = given.repeats or (2 if given.short else _REPEATS)
+    given.repeats = given.repeats or (1 if given.short else _REPEATS)
     return given
 
 
@@ -59,18 +71,12 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(sorted(int(part) for part in text.replace("_", "").split(",")))
 
 
-def _groups(text: str) -> tuple[str, ...]:
+def _names(text: str) -> tuple[str, ...]:
     wanted = tuple(text.split(","))
-    if unknown := set(wanted) - set(GROUPS):
-        raise argparse.ArgumentTypeError(f"there is no {', '.join(sorted(unknown))}; there are: {', '.join(GROUPS)}")
+    if unknown := set(wanted) - set(measures()):
+        there = ", ".join(measures())
+        raise argparse.ArgumentTypeError(f"there is no {', '.join(sorted(unknown))}; there are: {there}")
     return wanted
-
-
-def _write(given: argparse.Namespace, bench: Bench, rows: list[Row]) -> None:
-    if given.json:
-        given.json.write_text(report.as_json(rows, bench.points), "utf-8")
-    if given.picture:
-        given.picture.write_text(report.picture(bench.points), "utf-8")
 
 
 def say(text: str) -> None:
@@ -79,4 +85,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,15 +1,16 @@
-"""What the groups share: how much to measure, on what, and the points of the curve."""
+"""What measures share: how much to measure, on what, and processes of their own."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .corpus import Corpora, settled
+from .timing import Action, Taken, by_turns
 
 ROOT = Path(__file__).parents[2]
 _LARGE = 100_000
@@ -17,55 +18,56 @@ _LARGE = 100_000
 
 @dataclass(frozen=True)
 class Bench:
-    """One run: the numbers of entries to measure at, how often, and the workspaces for it."""
+    """One run: the numbers of entries to measure at, how often, and the workspaces for it.
+
+    A `short` one shows that it works: it waits for nothing, and its figures mean nothing.
+    """
 
     sizes: tuple[int, ...]
     repeats: int
     corpora: Corpora
     say: Callable[[str], None]
     short: bool = False
-    #: Seconds by number of entries, for each line of the curve.
-    points: dict[str, dict[int, float]] = field(default_factory=dict)
-
-    def size(self, meant: int) -> int:
-        """`meant` entries, or as many as this run has."""
-        return meant if meant in self.sizes else max(self.sizes)
 
     def rounds(self, entries: int) -> int:
         """How often something is repeated at so many entries."""
-        return max(3, self.repeats // 3) if entries >= _LARGE else self.repeats
+        return self.many(max(5, self.repeats // 3), 1) if entries >= _LARGE else self.repeats
 
-    @property
-    def processes(self) -> int:
-        """How many processes are started for the median of something slow."""
-        return 1 if self.short else 5
+    def by_turns(self, actions: Mapping[str, Action], entries: int) -> dict[str, Taken]:
+        """The times of each action; the first round does not count."""
+        return by_turns(actions, self.rounds(entries), warm_up=self.many(1, 0))
+
+    def many(self, count: int, short: int) -> int:
+        """So many; the other number in a short run."""
+        return short if self.short else count
 
     def settled(self, root: Path) -> Path:
         """`root`, once its youngest entry is old enough for its times to be trusted; a short run does not wait."""
         return root if self.short else settled(root)
 
-    def point(self, line: str, entries: int, seconds: float) -> None:
-        """Add a point to a line of the curve."""
-        self.points.setdefault(line, {})[entries] = seconds
+    def in_use(self, entries: int, label: str) -> Path:
+        """A copy in which recall was used before, so that its index is there."""
+        root = self.settled(self.corpora.copy(entries, label))
+        crabmem("--dir", root, "recall", "anything")
+        return root
 
 
-def crabmem(*words: object) -> None:
-    """`crabmem …` as a fresh process, by the script that is installed beside this Python."""
+def crabmem(*words: object, told: str = "") -> None:
+    """`crabmem …` as a fresh process, by the script that is installed beside this Python; `told` is its input."""
     script = Path(sys.executable).parent / "crabmem"
     command = [str(script)] if script.exists() else [sys.executable, "-m", "crabmem"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CRABMEM_")}
-    subprocess.run(
-        [*command, *map(str, words)],
-        env=environment,
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
+    run([*command, *map(str, words)], told, environment)
 
 
 def bare_python() -> None:
     """`python -c pass` as a fresh process."""
-    subprocess.run([sys.executable, "-c", "pass"], check=True, cwd=ROOT)
+    run([sys.executable, "-c", "pass"])
+
+
+def run(command: list[str], told: str = "", environment: dict[str, str] | None = None) -> None:
+    """Run a command; whatever it prints is read and thrown away."""
+    subprocess.run(command, input=told.encode(), env=environment, cwd=ROOT, check=True, capture_output=True)
 
 
 def in_child(task: str, *words: object) -> dict[str, Any]:

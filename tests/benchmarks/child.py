@@ -24,10 +24,11 @@ def first_recall(root: str, asked: str) -> Mapping[str, object]:
 
 
 def load(folder: str) -> Mapping[str, object]:
-    """The seconds until the index that was kept in `folder` can be asked; None where crabmem keeps none."""
+    """The seconds until the index that was kept in `folder` can be asked."""
     began = time.perf_counter()
-    kept = getattr(search, "load", lambda folder: None)(Path(folder))
-    return {"loaded": time.perf_counter() - began if kept else None}
+    kept = search.load(Path(folder))
+    assert kept, "there is no index"
+    return {"loaded": time.perf_counter() - began}
 
 
 def peak(root: str, asked: str) -> Mapping[str, object]:
@@ -37,14 +38,6 @@ def peak(root: str, asked: str) -> Mapping[str, object]:
         memory.recall(question, 6)
     memory.close()
     return {"bytes": _peak()}
-
-
-def compact(root: str) -> Mapping[str, object]:
-    """The seconds that a compaction takes."""
-    began = time.perf_counter()
-    with Memory(root) as memory:
-        getattr(memory, "compact", lambda: None)()
-    return {"seconds": time.perf_counter() - began}
 
 
 def _peak() -> int:
@@ -60,7 +53,6 @@ _TASKS: Mapping[str, Callable[..., Mapping[str, object]]] = {
     "first-recall": first_recall,
     "load": load,
     "peak": peak,
-    "compact": compact,
 }
 
 if __name__ == "__main__":

@@ -6,11 +6,13 @@ the same facts on every machine.
 """
 
 import gc
+import itertools
 import os
 import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
@@ -18,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from crabmem import Fact, Memory
+from crabmem.disk import state
 from crabmem.text.slug import slug_of
 from crabmem.workspace.layout import ORDINARY
 from tests.faults.repository import git
@@ -57,14 +60,14 @@ def _chances() -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
 
 @lru_cache
 def facts(count: int) -> tuple[Fact, ...]:
-    """The facts of a workspace of so many entries."""
+    """The facts of a workspace of so count entries."""
     made = other_facts(count, seed=1)
     gc.freeze()  # so that no collection walks them while something is timed
     return made
 
 
 def other_facts(count: int, seed: int) -> tuple[Fact, ...]:
-    """So many facts; those of another seed have other names."""
+    """So count facts; those of another seed have other names."""
     random = np.random.default_rng(seed)
     lengths = np.maximum(random.lognormal(_MEAN_LENGTH, _SPREAD, count).astype(int), _SHORTEST)
     names = random.integers(_IN_NAMES, size=(count, _NAME))
@@ -91,14 +94,25 @@ def text_of(fact: Fact) -> str:
     return f"---\nname: {fact.name}\ndescription: {fact.description}\n---\n\n{fact.content}\n"
 
 
-def queries(count: int, entries: int, seed: int = 3) -> list[str]:
-    """Questions of three to seven words of one entry."""
-    random = np.random.default_rng(seed)
-    asked = []
-    for at in random.integers(entries, size=count):
-        words = sorted(set(re.findall("[a-z]+", facts(entries)[at].content.lower())))
-        asked.append(" ".join(random.choice(words, int(random.integers(3, 8)), replace=False)))
-    return asked
+_seeds = itertools.count(1000)
+_asked: set[str] = set()
+
+
+def new_facts() -> Iterator[Fact]:
+    """Facts that no workspace has and nobody was given, without end."""
+    while True:
+        yield from other_facts(200, next(_seeds))
+
+
+def questions(entries: int) -> Iterator[str]:
+    """Questions of three to seven words of one entry, without end; nobody is given one that was given before."""
+    random = np.random.default_rng(next(_seeds))
+    while True:
+        words = sorted(set(re.findall("[a-z]+", facts(entries)[random.integers(entries)].content.lower())))
+        question = " ".join(random.choice(words, int(random.integers(3, 8)), replace=False))
+        if question not in _asked:
+            _asked.add(question)
+            yield question
 
 
 class Corpora:
@@ -171,9 +185,9 @@ def settled(root: Path) -> Path:
     return root
 
 
-def index_cache(root: Path) -> Path | None:
-    """The folder of the index that is derived from the entries and may be deleted; None while there is none."""
-    return next((base.parent for base in root.glob(".git/crabmem/*/base")), None)
+def index_cache(root: Path) -> Path:
+    """The folder of the index that is derived from the entries and may be deleted."""
+    return root / state.FOLDER / state.INDEX
 
 
 def size_of_entries(root: Path) -> int:

@@ -1,90 +1,65 @@
-"""What was measured as a table, as Markdown, as JSON, and as a picture."""
+"""What was measured: as a table, as JSON, and in the pages that quote it."""
 
 import json
-import math
 import os
 import platform
+import re
 import sqlite3
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
+import textwrap
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from importlib import metadata
-from typing import Any, TypeAlias
+from pathlib import Path
 
-from .row import Row, rounded
+from .bench import ROOT
+from .picture import Points, picture
+from .row import ANY, Row
+from .timing import rounded
 
-Points: TypeAlias = Mapping[str, Mapping[int, float]]
-
-_HEAD = ("what", "against", "target", "measured", "")
-#: The lines of the curve, by panel, from the slowest down; their colours can be read on light and on dark.
-PANELS: Mapping[str, Mapping[str, str]] = {
-    "one write": {"git": "#d9822b", "remember": "#3b82f6"},
-    "one recall": {
-        "recall, fresh process": "#8b5cf6",
-        "every file's status": "#8a8f98",
-        "FTS5": "#d9822b",
-        "recall": "#3b82f6",
-    },
-}
+README = ROOT / "README.md"
+RESULTS = Path(__file__).parent / "RESULTS.md"
+_WIDTH = 128
+_HEAD = ("what", "against", "target")
 
 
-def table(rows: Sequence[Row]) -> str:
-    """The rows for a terminal, what each figure is made of below it."""
-    cells = [_HEAD, *((row.what, row.against, row.target.words, row.told, row.verdict) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in cells]
-    details = ["", *(f"    {row.details}" for row in rows)]
-    return "\n".join(part for pair in zip(lines, details, strict=True) for part in pair if part.strip())
+@dataclass(frozen=True)
+class Run:
+    """Where and when it was measured, and with what: kinds, and nobody's names.
 
+    `load` is at the start and at the end.
+    """
 
-def markdown(rows: Sequence[Row]) -> str:
-    """The rows as a table of Markdown."""
-    lines = [f"| {row.what} | {row.against} | {row.target.words} | {_marked(row)} |" for row in rows]
-    return "\n".join(["| what | against | target | measured |", "|---|---|---|---|", *lines])
+    day: str
+    processors: int
+    processor: str
+    system: str
+    files: str
+    versions: dict[str, str]
+    load: tuple[float, float]
+    repeats: int
 
+    @classmethod
+    def of(cls, folder: Path, repeats: int, load: float) -> "Run":
+        """This run, which used `folder` and began under that load."""
+        git = subprocess.run(["git", "--version"], capture_output=True, text=True).stdout.split()
+        versions = {"Python": platform.python_version(), "git": git[-1], "SQLite": sqlite3.sqlite_version}
+        versions |= {name: found for name in ("crabmem", "dulwich", "tantivy") if (found := _version(name))}
+        kernel = re.match(r"[\d.]+", platform.release())
+        system = f"{platform.system()} {kernel[0] if kernel else ''} {platform.machine()}"
+        return cls(
+            time.strftime("%Y-%m-%d"), os.cpu_count() or 1, _processor(), system, _file_system(folder), versions,
+            (load, os.getloadavg()[0]), repeats,
+        )  # fmt: skip
 
-def _marked(row: Row) -> str:
-    return row.told if row.verdict == "met" else f"{row.told} ({row.verdict})"
-
-
-def curve(points: Points, separator: str = "  ") -> str:
-    """The milliseconds of each line of the curve by number of entries."""
-    sizes = sorted({size for line in points.values() for size in line})
-    head = ["ms", *(f"{size:,}" for size in sizes)]
-    cells = [head, *([name, *(_cell(line.get(size)) for size in sizes)] for name, line in points.items())]
-    if separator == "|":
-        cells.insert(1, ["---", *("---:" for _ in sizes)])
-        return "\n".join(f"| {' | '.join(line)} |" for line in cells)
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(separator.join(_aligned(line, widths)).rstrip() for line in cells)
-
-
-def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [f"{line[0]:{widths[0]}}", *(f"{cell:>{width}}" for cell, width in zip(line[1:], widths[1:], strict=True))]
-
-
-def _cell(seconds: float | None) -> str:
-    return "–" if seconds is None else rounded(seconds * 1000)
-
-
-def as_json(rows: Iterable[Row], points: Points) -> str:
-    """Everything that was measured, with the machine it was measured on."""
-    data: dict[str, Any] = {"machine": _machine(), "rows": [row.as_data() for row in rows], "seconds": points}
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
-
-
-def _machine() -> dict[str, str | int | None]:
-    """What it was measured on, and with."""
-    git = subprocess.run(["git", "--version"], capture_output=True, text=True).stdout.split()
-    return {
-        "system": platform.platform(),
-        "processors": os.cpu_count(),
-        "python": platform.python_version(),
-        "git": git[-1] if git else None,
-        "sqlite": sqlite3.sqlite_version,
-        **{name: _version(name) for name in ("crabmem", "dulwich", "tantivy")},
-    }
+    def __str__(self) -> str:
+        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        return (
+            f"Measured on {self.day} in one run, {self.repeats} rounds of most, by turns: {self.processors} cores"
+            f" ({self.processor}), {self.system}, {self.files}, load {self.load[0]:.1f} when it began and"
+            f" {self.load[1]:.1f} when it ended; {versions}."
+        )
 
 
 def _version(package: str) -> str | None:
@@ -94,109 +69,143 @@ def _version(package: str) -> str | None:
         return None
 
 
-# The picture
-
-_WIDTH, _HEIGHT = 940, 380
-_PANEL, _LEFT, _TOP, _TALL, _BETWEEN = 300, 64, 48, 268, 128
-_GREY = "#8a8f98"
-_STYLE = (
-    "text { font: 12px system-ui, sans-serif; fill: #8a8f98 } .title { font-weight: 600; font-size: 14px } "
-    "polyline { fill: none; stroke-width: 2.5; stroke-linejoin: round }"
-)
+def _processor() -> str:
+    """The kind of processor, where the system tells."""
+    try:
+        found = re.search(r"^model name\s*: (.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1].strip() if found else platform.machine()
 
 
-@dataclass(frozen=True)
-class _Scale:
-    """Where numbers stand on an axis that counts in powers of ten: `low` to `high` from pixel `start` to `end`."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        """The pixel of a number."""
-        share = (math.log10(value) - math.log10(self.low)) / (math.log10(self.high) - math.log10(self.low) or 1)
-        return self.start + share * (self.end - self.start)
-
-    def powers(self) -> list[float]:
-        """The powers of ten on it."""
-        return [10.0**power for power in range(round(math.log10(self.low)), round(math.log10(self.high)) + 1)]
+def _file_system(folder: Path) -> str:
+    """The type of the file system that a folder is on, where the system tells."""
+    try:
+        mounts = [line.split()[1:3] for line in Path("/proc/mounts").read_text().splitlines()]
+    except OSError:
+        return "an unknown file system"
+    there = str(folder.resolve()) + "/"
+    return max((len(place), kind) for place, kind in mounts if there.startswith(place.rstrip("/") + "/"))[1]
 
 
-def picture(points: Points) -> str:
-    """The curve as SVG: a panel for writing and one for recalling, both axes in powers of ten."""
-    panels = [
-        part
-        for number, (title, lines) in enumerate(PANELS.items())
-        for part in _panel(title, lines, points, _LEFT + number * (_PANEL + _BETWEEN))
+# Tables
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The rows for a terminal, what each figure is made of below it."""
+    lines = []
+    for row in rows:
+        entries = "" if row.entries == ANY else f", {row.entries:,} entries"
+        lines += [f"{row.cell:24}  {row.what}{entries}, against {row.against}; target {row.target.words}"]
+        lines += [f"{'':26}{row.details}"] if row.details else []
+    return "\n".join(lines)
+
+
+def as_json(rows: Iterable[Row], run: Run) -> str:
+    """Everything that was measured, and where."""
+    rows = list(rows)
+    data = {"run": asdict(run), "rows": [row.as_data() for row in rows], "seconds": points(rows)}
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def points(rows: Iterable[Row]) -> Points:
+    """The lines of the curve."""
+    found: dict[str, dict[int, float]] = {}
+    for row in rows:
+        for who, line in row.lines.items():
+            if who in row.taken:
+                found.setdefault(line, {})[row.entries] = row.taken[who].median
+    return found
+
+
+def _by_size(rows: Sequence[Row]) -> str:
+    """A table of Markdown: a line for what is compared with whom, and a column for each number of entries."""
+    sizes = sorted({row.entries for row in rows} - {ANY}) or [ANY]
+    lines: dict[tuple[str, str], dict[int, Row]] = {}
+    for row in rows:
+        lines.setdefault((row.what, row.against), {})[sizes[0] if row.entries == ANY else row.entries] = row
+    cells = [
+        (*key, next(iter(line.values())).target.words,
+         *(line[size].cell if size in line else "" for size in sizes))
+        for key, line in lines.items()
+    ]  # fmt: skip
+    return _markdown([(*_HEAD, *(f"{size:,}" if size else "" for size in sizes)), *cells], words=len(_HEAD))
+
+
+def _wrapped(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, _WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
+def _markdown(lines: Sequence[Sequence[str]], words: int) -> str:
+    """A table, the head first, whose first columns are words and whose others are numbers."""
+    ruler = ["---"] * words + ["--:"] * (len(lines[0]) - words)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], ruler, *lines[1:]))
+
+
+def _curve(found: Points) -> str:
+    sizes = sorted({size for line in found.values() for size in line})
+    cells = [
+        (name, *(rounded(line[size] * 1000) if size in line else "–" for size in sizes)) for name, line in found.items()
     ]
-    body = "\n".join(panels)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
-        f'aria-label="milliseconds of a write and of a recall by number of entries">\n'
-        f"<style>{_STYLE}</style>\n{body}\n</svg>\n"
+    return _markdown([("ms", *(f"{size:,}" for size in sizes)), *cells], words=1)
+
+
+# Pages
+
+
+def speed(rows: Sequence[Row], run: Run) -> str:
+    """What README says of speed: what a user waits for, and how many targets are missed."""
+    verdicts = [row.is_met for row in rows if row.is_met is not None]
+    head = _wrapped(
+        f"{run} Of {len(verdicts)} targets {verdicts.count(False)} are missed. First the ratio of medians, beside it"
+        " what crabmem took or used; ≤ 2× is at most twice what it is compared with."
     )
+    return f"{head}\n\n{_by_size([row for row in rows if row.is_users])}"
 
 
-def _panel(title: str, colours: Mapping[str, str], points: Points, left: float) -> list[str]:
-    lines = {name: {size: took * 1000 for size, took in points[name].items()} for name in colours if name in points}
-    times = [took for line in lines.values() for took in line.values()] or [1.0]
-    sizes = [size for line in lines.values() for size in line] or [1000]
-    across = _Scale(min(sizes), max(*sizes, min(sizes) * 10), left, left + _PANEL)
-    up = _Scale(_below(min(times)), _above(max(times)), _TOP + _TALL, _TOP)
-    drawn = [part for name, line in lines.items() for part in _line(line, colours[name], across, up)]
-    return [
-        _text(left, _TOP - 24, title, "start", "title"),
-        *_grid(across, up),
-        *drawn,
-        *_labels({name: line[max(line)] for name, line in lines.items()}, colours, up, left + _PANEL),
-        _text(left + _PANEL / 2, _TOP + _TALL + 40, "entries"),
+def page(rows: Sequence[Row], run: Run) -> str:
+    """What RESULTS.md says beside that: the other rows, the state of each, and what figures are made of."""
+    states: dict[str, list[str]] = {}
+    for row in rows:
+        if row.state and row.what not in (told := states.setdefault(row.state, [])):
+            told.append(row.what)
+    listed = [_wrapped(f"- {'; '.join(told)}: {state}.", "  ") for state, told in states.items()]
+    figures = [
+        (row.what, row.against, "" if row.entries == ANY else f"{row.entries:,}", row.cell, row.details) for row in rows
     ]
-
-
-def _below(value: float) -> float:
-    return float(10 ** math.floor(math.log10(value)))
-
-
-def _above(value: float) -> float:
-    return float(10 ** max(math.ceil(math.log10(value)), math.floor(math.log10(value)) + 1))
-
-
-def _grid(across: _Scale, up: _Scale) -> list[str]:
-    rules = [
-        f'<line x1="{across.start:.0f}" x2="{across.end:.0f}" y1="{up.at(time):.1f}" y2="{up.at(time):.1f}" '
-        f'stroke="{_GREY}" stroke-opacity="0.3"/>'
-        for time in up.powers()
-    ]
-    times = [_text(across.start - 8, up.at(time) + 4, _in_time(time), "end") for time in up.powers()]
-    sizes = [_text(across.at(size), up.start + 20, f"{size:,.0f}") for size in across.powers()]
-    return [*rules, *times, *sizes]
-
-
-def _line(line: Mapping[int, float], colour: str, across: _Scale, up: _Scale) -> list[str]:
-    spots = [(across.at(size), up.at(took)) for size, took in sorted(line.items())]
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
-    dots = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"/>' for x, y in spots]
-    return [f'<polyline points="{path}" stroke="{colour}"/>', *dots]
-
-
-def _labels(ends: Mapping[str, float], colours: Mapping[str, str], up: _Scale, right: float) -> list[str]:
-    """The names of lines beside their ends, moved apart where they would overlap."""
-    labels, lowest = [], -math.inf
-    for name, took in sorted(ends.items(), key=lambda item: -item[1]):
-        lowest = max(up.at(took) + 4, lowest + 15)
-        labels.append(
-            f'<text x="{right + 10:.0f}" y="{lowest:.1f}" style="fill: {colours[name]}">{escape(name)}</text>'
+    return "\n\n".join(
+        (
+            "## Every other row", _by_size([row for row in rows if not row.is_users]),
+            "## In which state", "\n".join(listed),
+            "## As memory grows", "In milliseconds:", _curve(points(rows)),
+            "![What one write and one recall take, by the number of entries](curve.svg)",
+            "## What each figure is made of",
+            _markdown([("what", "against", "entries", "measured", "made of"), *figures], words=5),
         )
-    return labels
+    )  # fmt: skip
 
 
-def _text(x: float, y: float, text: str, anchor: str = "middle", kind: str = "axis") -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+def write(rows: Sequence[Row], run: Run) -> None:
+    """Put a run into RESULTS.md, the curve beside it, and README."""
+    _put(RESULTS, "speed", speed(rows, run))
+    _put(RESULTS, "rest", page(rows, run))
+    (RESULTS.parent / "curve.svg").write_text(picture(points(rows)), "utf-8")
+    write_readme()
 
 
-def _in_time(milliseconds: float) -> str:
-    if milliseconds >= 1000:
-        return f"{milliseconds / 1000:g} s"
-    return f"{milliseconds:g} ms" if milliseconds >= 1 else f"{milliseconds * 1000:g} µs"
+def write_readme() -> None:
+    """Put what RESULTS.md has for README there."""
+    _put(README, "speed", marked(RESULTS, "speed"))
+
+
+def marked(file: Path, name: str) -> str:
+    """What a page has between the two marks of that name."""
+    return file.read_text("utf-8").partition(f"<!-- {name} -->\n")[2].partition(f"\n<!-- /{name} -->")[0]
+
+
+def _put(file: Path, name: str, text: str) -> None:
+    before, begin, rest = file.read_text("utf-8").partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"\n<!-- /{name} -->")
+    if not end:
+        raise SystemExit(f"{file.name} has no <!-- {name} --> to write to")
+    file.write_text(f"{before}{begin}{text}{end}{after}", "utf-8")

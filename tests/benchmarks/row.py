@@ -1,47 +1,72 @@
-"""What a measurement says: values, and the helpers that take times."""
+"""A row of the table: what was measured, in which state, against whom, and whether that is as it should be."""
 
-import statistics
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Seconds = dict[str, list[float]]
+from .timing import Taken, rounded
+
+#: In place of a number of entries: for what does not depend on it.
+ANY = 0
 
 
 @dataclass(frozen=True)
 class Target:
-    """A bound: a figure of `unit` that is to be at least, or at most, `limit`; `words` tell it to people."""
+    """Bounds by number of entries: the figure, of `unit`, is to be at most that much, or at least.
 
-    words: str
-    limit: float
+    Without any bound it only says which way the figure is meant.
+    """
+
+    limits: Mapping[int, float]
     at_most: bool
     unit: str = "×"
 
-    def is_met(self, measured: float) -> bool:
-        """Whether a figure keeps the bound."""
-        return measured <= self.limit if self.at_most else measured >= self.limit
+    @property
+    def words(self) -> str:
+        """The bounds for people: `≥ 4× faster (1k), 6× (10k)`."""
+        if not self.limits:
+            return "none" if self.at_most else "none; × faster"
+        sizes: dict[float, list[int]] = {}
+        for entries, limit in sorted(self.limits.items()):
+            sizes.setdefault(limit, []).append(entries)
+        sign, faster = ("≤ ", "") if self.at_most else ("≥ ", " faster")
+        parts = []
+        for limit, those in sizes.items():
+            parts.append(f"{sign}{limit:,g}{self.unit}{faster}")
+            if ANY not in those:
+                parts[-1] += f" ({', '.join(map(thousands, those))})"
+            sign = faster = ""
+        return ", ".join(parts)
+
+    def is_met(self, measured: float, entries: int) -> bool | None:
+        """Whether a figure keeps the bound; None where there is none for so many entries."""
+        limit = self.limits.get(entries)
+        if limit is None:
+            return None
+        return measured <= limit if self.at_most else measured >= limit
 
 
-def faster(limit: float) -> Target:
-    """At least so many times faster."""
-    return Target(f"≥ {limit:,g}× faster", limit, at_most=False)
+def faster(limits: Mapping[int, float]) -> Target:
+    """So many times faster at least."""
+    return Target(limits, at_most=False)
 
 
-def within(limit: float, unit: str = "×") -> Target:
-    """At most so much."""
-    return Target(f"≤ {limit:,g}{unit}", limit, at_most=True, unit=unit)
+def within(limits: Mapping[int, float], unit: str = "×") -> Target:
+    """So much at most."""
+    return Target(limits, at_most=True, unit=unit)
 
 
-NO_SLOWER = Target("no slower (≤ 1×)", 1, at_most=True)
+#: For what is only told: so many times as much.
+NO_TARGET = within({})
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. `measured` is None for what does not exist; `note` says why, or what to mind.
+    """One figure of the table, at one number of entries.
 
-    The target is meant for `meant` entries, and was measured at `entries`. `figures` are what the ratio is
-    made of, in the unit that their names end in.
+    `measured` is None for what could not be measured; `note` says why, or what to mind. `figures` are further numbers,
+    in the unit that their names end in; the first is shown beside the ratio, unless there are times: then ours is.
+    `is_users` marks what a user waits for; README shows these rows.
     """
 
     what: str
@@ -49,69 +74,82 @@ class Row:
     target: Target
     measured: float | None
     entries: int
-    meant: int
+    state: str
+    taken: Mapping[str, Taken] = field(default_factory=dict)
     figures: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
+    is_users: bool = False
+    #: Whose times are a line of the curve, and how that is called.
+    lines: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def verdict(self) -> str:
-        """Whether the target is met."""
+    def is_met(self) -> bool | None:
+        """Whether the target is met; None where there is none for so many entries, or no figure."""
+        return None if self.measured is None else self.target.is_met(self.measured, self.entries)
+
+    @property
+    def cell(self) -> str:
+        """The figure as the table has it: the ratio first, and ours beside it."""
         if self.measured is None:
-            return "not there"
-        if self.entries != self.meant:
-            return f"at {self.entries:,} only"
-        return "met" if self.target.is_met(self.measured) else "missed"
-
-    @property
-    def told(self) -> str:
-        """The figure for people."""
-        return "–" if self.measured is None else f"{rounded(self.measured)}{self.target.unit}"
+            return "–"
+        words = f"{rounded(self.measured)}{self.target.unit}"
+        beside = [with_unit(name, value) for name, value in (*self._medians.items(), *self.figures.items())][:1]
+        return ", ".join([words + " (missed)" * (self.is_met is False), *beside])
 
     @property
     def details(self) -> str:
-        """What the figure is made of, and the note."""
-        parts = [
-            f"{name.rpartition(' ')[0]} {rounded(value)} {name.split()[-1]}" for name, value in self.figures.items()
-        ]
-        return "; ".join(part for part in (", ".join(parts), self.note) if part)
+        """All that the figure is made of, and the note."""
+        parts = [f"{who} {taken}" for who, taken in self.taken.items()]
+        if len(self.taken) == 2:
+            low, high = list(self.taken.values())[:: 1 if self.target.at_most else -1]
+            for words, one, other in (("minima", low.least, high.least), ("CPU", low.cpu, high.cpu)):
+                parts += [f"{words} {rounded(one / other)}×"] if one is not None and other else []
+        parts += [f"{name.rpartition(' ')[0]} {with_unit(name, value)}" for name, value in self.figures.items()]
+        return "; ".join([*parts, *([self.note] if self.note else [])])
+
+    @property
+    def _medians(self) -> dict[str, float]:
+        return {f"{who} ms": taken.median * 1000 for who, taken in self.taken.items()}
 
     def as_data(self) -> dict[str, Any]:
         """The row for JSON."""
         return {
-            "what": self.what, "entries": self.entries, "meant_for": self.meant, "against": self.against,
-            "target": self.target.words, "measured": self.measured, "unit": self.target.unit,
-            "verdict": self.verdict, "figures": dict(self.figures), "note": self.note,
+            "what": self.what, "entries": self.entries, "against": self.against, "state": self.state,
+            "target": self.target.words, "measured": self.measured, "is_met": self.is_met,
+            "unit": self.target.unit, "note": self.note, "figures": dict(self.figures),
+            "taken": {who: taken.as_data() for who, taken in self.taken.items()},
         }  # fmt: skip
 
 
-def rounded(value: float) -> str:
-    """A figure with the digits that mean something."""
-    if value and abs(value) < 0.001:
-        return f"{value:.1e}"
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+def compared(
+    what: str,
+    against: str,
+    target: Target,
+    entries: int,
+    state: str,
+    taken: Mapping[str, Taken],
+    *,
+    note: str = "",
+    is_users: bool = False,
+    lines: Mapping[str, str] | None = None,
+) -> Row:
+    """A row of the medians of two who were measured by turns, ours first.
+
+    When only we were measured the figure is missing, and `note` should say why.
+    """
+    measured = None
+    if len(taken) == 2:
+        ours, theirs = (each.median for each in taken.values())
+        measured = ours / theirs if target.at_most else theirs / ours
+    return Row(what, against, target, measured, entries, state, taken, {}, note, is_users, lines or {})
 
 
-def seconds(action: Callable[[], object]) -> float:
-    """How long an action takes."""
-    began = time.perf_counter()
-    action()
-    return time.perf_counter() - began
+def thousands(entries: int) -> str:
+    """A number of entries as people say it: `10k`."""
+    return f"{entries // 1000}k" if entries % 1000 == 0 else f"{entries:,}"
 
 
-def by_turns(actions: Mapping[str, Callable[[], object]], rounds: int) -> Seconds:
-    """How long each action takes, in rounds of all of them, so that what else the machine does hits all alike."""
-    took: Seconds = {name: [] for name in actions}
-    for _ in range(rounds):
-        for name, action in actions.items():
-            took[name].append(seconds(action))
-    return took
-
-
-def medians(took: Mapping[str, list[float]]) -> dict[str, float]:
-    """The median of each."""
-    return {name: statistics.median(each) for name, each in took.items()}
-
-
-def milliseconds(taken: Mapping[str, float], *names: str) -> dict[str, float]:
-    """Seconds as figures of a row, those of these names."""
-    return {f"{name} ms": taken[name] * 1000 for name in names if name in taken}
+def with_unit(name: str, value: float) -> str:
+    """A figure with the unit that its name ends in."""
+    unit = name.rpartition(" ")[2]
+    return f"{rounded(value)}{'' if unit == '×' else ' '}{unit}"
