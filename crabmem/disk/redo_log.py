@@ -5,21 +5,21 @@ write the head: what stands behind it from before fits no checksum any more, and
 appends wait for the disk once, as they change nothing but bytes that the file has already.
 
 The head says which start of the machine it was begun in, and which file it is: what was written since then is seen by
-everybody, on the disk or not. In a copy, and after a start, it has to be done again.
+everybody, on the disk or not. In a copy, and after a start, it has to be done again. And it has a mark of who began it.
 """
 
 import os
 import secrets
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
 from . import fs, regular
 
-_HEAD = struct.Struct("<16s16s16sI")
+_HEAD = struct.Struct("<16s16s16s32sI")
 _MAGIC = b"crabmem redo 1\n\0"
 _FRAME = struct.Struct("<II")
 #: The file grows by so many bytes of zeros at a time.
@@ -55,15 +55,21 @@ class RedoLog:
         self._catch_up()
         return bool(self._head) and _HEAD.unpack(self._head)[2] == place
 
-    def begin(self) -> None:
-        """Forget what it has, durably."""
+    def is_by(self, mark: Callable[[bytes], bytes]) -> bool:
+        """Whether it was begun with that `mark`, in this file."""
+        self._catch_up()
+        return bool(self._head) and _HEAD.unpack(self._head)[3] == mark(_number(os.lstat(self._file)))
+
+    def begin(self, mark: Callable[[bytes], bytes] | None = None) -> None:
+        """Forget what it has, durably. `mark` makes 32 bytes of what the file is known by; None leaves those in it."""
         if not os.path.lexists(self._file):
             fs.create(self._file, bytes(_STEP))
             fs.sync_folder(self._file.parent)
         elif os.lstat(self._file).st_size > _STEP:
             fs.truncate(self._file, _STEP)
         status = os.lstat(self._file)
-        parts = _MAGIC, secrets.token_bytes(16), _place(status)
+        owner = mark(_number(status)) if mark else _HEAD.unpack(self._head)[3] if self._head else b""
+        parts = _MAGIC, secrets.token_bytes(16), _place(status), owner.ljust(32, b"\0")
         head = _HEAD.pack(*parts, zlib.crc32(b"".join(parts)))
         fs.write_at(self._file, 0, head)
         self._head, self._end, self._bodies = head, len(head), []
@@ -118,5 +124,8 @@ def _is_head(head: bytes) -> bool:
 
 def _place(status: os.stat_result) -> bytes:
     """What a start of the machine and a file are known by."""
-    words = f"{fs.start_of_machine()} {status.st_dev} {status.st_ino}"
-    return blake2b(words.encode(), digest_size=16).digest()
+    return blake2b(fs.start_of_machine().encode() + _number(status), digest_size=16).digest()
+
+
+def _number(status: os.stat_result) -> bytes:
+    return b" %d %d" % (status.st_dev, status.st_ino)

@@ -46,7 +46,7 @@ _TRIES = 50
 _LATELY = 25
 #: A log of so many bytes is begun anew by the next write, if nobody did so before.
 _FULL = 2_000_000
-# Seconds for which a compaction waits for writers.
+# Seconds for which upkeep waits for writers.
 _PATIENCE = 5.0
 _LOOKED_INTO = ("objects", "refs", "refs/heads")
 # While one of these exists the person is in the middle of something that moves the branch.
@@ -89,7 +89,7 @@ class History:
         self._is_telling = workspace.layout.is_telling
         private = self._private
         self._refs = Refs(self._git, private / state.TEMPORARY)
-        self._redo = Redo(private / state.REDO)
+        self._redo = Redo(private / state.REDO, seal)
         self._objects = Objects(self._git / "objects", private / state.TEMPORARY, self._redo)
         self._trees = Trees(self._objects)
         self._walk = Walk(self._objects, Graph(private))
@@ -250,10 +250,8 @@ class History:
         """Pack what writes left loose, while others read and write; None when nothing was done. See `Packing`."""
         if not (self.exists() and os.path.isdir(self._private)):
             return None
-        # Where that cannot be done now it is by the next one: what is packed is on the disk before it loses its files.
-        with suppress(Busy, OSError), WriterLock(self._private / state.LOCK).held(_PATIENCE):
-            if self._redo.is_of_now():
-                self.harden()
+        with suppress(CrabmemError, OSError):  # what is packed is on the disk before it loses its files
+            self.harden_beside()
         return self._packing.compact(progress, whole)
 
     def mend(self) -> str | None:
@@ -319,12 +317,31 @@ class History:
 
         Only under the writer's lock, and after what a power cut took was done again.
         """
-        batches, refs = self._redo.batches(), {move.ref for move in self._redo.moves()}
-        self._objects.sync(piece.oid for batch in batches for piece in batch.pieces)
-        for ref in (*refs, KEEP):
+        self._sync_logged()
+        for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
         self._index.sync()
         self._redo.begin()
+
+    def has_lost(self) -> bool:
+        """Return whether the machine went down after writes of this user that nobody had brought to the disk."""
+        return not self._redo.is_of_now() and bool(self._redo.moves()) and self._redo.is_ours()
+
+    @fs.durability(True)
+    def harden_beside(self) -> None:
+        """Do what `harden` does, beside writers: they wait only for what was written meanwhile.
+
+        Raises:
+            Busy: they let nobody in between.
+        """
+        if len(self._redo.batches()) and self._redo.is_of_now():
+            self._sync_logged()
+            with WriterLock(self._private / state.LOCK).held(_PATIENCE):
+                if self._redo.is_of_now():
+                    self.harden()
+
+    def _sync_logged(self) -> None:
+        self._objects.sync(each.oid for batch in self._redo.batches() for each in batch.pieces)
 
     # Purges
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..disk.redo_log import RedoLog
+from ..disk.seal import Seal
 from .packs import KINDS
 from .refs import OID, is_ref
 
@@ -48,7 +49,9 @@ class Batch(NamedTuple):
 class Redo:
     """The batches of one repository. Written under the writer's lock."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, seal: Seal | None = None) -> None:
+        """`seal` shows that this user began it; None for who only goes on with it."""
+        self._seal = seal
         self._log = RedoLog(file)
         self._bodies: Sequence[bytes] = ()
         self._parsed: dict[int, Batch] = {}
@@ -57,13 +60,17 @@ class Redo:
         """Return whether all of it was seen by everybody; else it has to be done again first."""
         return self._log.is_of_now()
 
+    def is_ours(self) -> bool:
+        """Return whether this user began it on this machine."""
+        return self._seal is not None and self._log.is_by(self._seal.mark)
+
     def size(self) -> int:
         """Return how many bytes it has, as far as it was looked at."""
         return self._log.size()
 
     def begin(self) -> None:
         """Forget all batches, durably: what they stored is on the disk."""
-        self._log.begin()
+        self._log.begin(self._seal.mark if self._seal else None)
 
     def add(self, pieces: Sequence[Piece], move: Move | None) -> None:
         """Add a batch, durably."""

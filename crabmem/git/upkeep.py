@@ -1,4 +1,8 @@
-"""Upkeep beside the work: the history is compacted by a process of its own, as Git does it, so that no write waits."""
+"""Upkeep beside the work, so that no write waits.
+
+The history is compacted by a process of its own, as Git does it; and what writes left to the redo log is brought to the
+disk once they pause.
+"""
 
 import os
 import subprocess
@@ -7,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from ..disk.background import start
@@ -17,13 +22,15 @@ from .history import History
 
 #: Seconds until the next try, in case one was refused, or found somebody else at it.
 PAUSE = 60.0
+#: Seconds without a write after which all of them are brought to the disk; and after which that is done in any case.
+IDLE, LONGEST = 1.0, 10.0
 _NICE = 10
 
 
 class Upkeep:
-    """Compacts the history of the workspace at `root` when `is_due` says so, at most once at a time.
+    """Looks after the history of the workspace at `root`, which is compacted when `is_due` says so.
 
-    It may be ended at any moment, like by a kill.
+    Each work is done at most once at a time. It may be ended at any moment, like by a kill.
     """
 
     def __init__(self, root: Path, is_due: Callable[[], bool]) -> None:
@@ -32,13 +39,20 @@ class Upkeep:
         self._guard = Guard()
         self._worker: subprocess.Popen[bytes] | threading.Thread | None = None
         self._not_before = 0.0
+        self._hardening: threading.Thread | None = None
+        self._is_over = threading.Event()
+        self._written = 0.0
 
     def nudge(self) -> None:
         """Begin the work if it is due: to be called after each write, outside of every lock.
 
         A failure is none of the write, which is done: the next one asks again.
         """
+        self._written = time.monotonic()
         with self._guard, suppress(CrabmemError, OSError):
+            if not (self._hardening and self._hardening.is_alive()):
+                self._is_over.clear()
+                self._hardening = _thread(self._harden_when_idle)
             if self._is_running() or not self._is_due() or time.monotonic() < self._not_before:
                 return
             self._not_before = time.monotonic() + PAUSE
@@ -46,11 +60,28 @@ class Upkeep:
 
     def close(self, wait: bool = True) -> None:
         """End; `wait` until the work that was begun is done."""
+        self._is_over.set()
+        if wait and self._hardening:
+            self._hardening.join()
         worker = self._worker
         if wait and isinstance(worker, subprocess.Popen):
             worker.wait()
         elif wait and isinstance(worker, threading.Thread):
             worker.join()
+
+    def _harden_when_idle(self) -> None:
+        """Wait for a pause between writes, and bring them to the disk. Who closes before that leaves it to the log."""
+        began = time.monotonic()
+        while (pause := min(self._written + IDLE, began + LONGEST) - time.monotonic()) > 0:
+            if self._is_over.wait(pause):
+                return
+        history = History(Workspace(self._root))
+        try:
+            history.harden_beside()
+        except (CrabmemError, OSError):
+            pass  # the disk is full, say: the log still has all of it, and writers are told
+        finally:
+            history.close()
 
     def _is_running(self) -> bool:
         worker = self._worker
@@ -67,7 +98,11 @@ def _start_worker(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | N
     """Start a process that compacts, or a thread in this one where there can be none; None if there can be neither."""
     if process := start("git.upkeep", root):
         return process
-    thread = threading.Thread(target=compact_history, args=(root,), name="crabmem upkeep", daemon=True)
+    return _thread(partial(compact_history, root))
+
+
+def _thread(work: Callable[[], object]) -> threading.Thread | None:
+    thread = threading.Thread(target=work, name="crabmem upkeep", daemon=True)
     try:
         thread.start()
     except RuntimeError:

@@ -194,13 +194,13 @@ class Recovery:
             self._recorder.record_saved(raced)
 
     def is_interrupted(self) -> bool:
-        """Whether this user began a write, or a purge, on this machine, and it did not end."""
+        """Whether this user began a write, or a purge, on this machine, and it did not end, or a power cut took it."""
         if not fs.is_own_folder(self._private):
             return False
         if self.journal.is_open():
             pending = self.journal.pending()
             return pending is not None and pending.is_ours
-        return self._history.has_own_purge()
+        return self._history.has_own_purge() or self._history.has_lost()
 
     def waiting(self) -> list[str]:
         """What other users, or other machines, began and nobody ended: it waits for a person's word."""

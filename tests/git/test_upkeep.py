@@ -1,16 +1,20 @@
-"""Upkeep: begun when it is due, by a process of its own, once at a time, and not again at once when it was refused."""
+"""Upkeep: writes are on the disk when they pause; a process of its own compacts, once at a time, when it is due."""
 
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from crabmem import Memory
 from crabmem.disk import background as beside
+from crabmem.disk import fs, state
 from crabmem.errors import DeniedHistory
-from crabmem.git import packing
+from crabmem.git import history, packing, upkeep
+from crabmem.git.redo import Redo
 from crabmem.git.upkeep import Upkeep, compact_history
 from tests.conftest import git
 
@@ -40,20 +44,20 @@ def test_writes_are_compacted_beside_the_work(memory: Memory) -> None:
 def test_work_is_begun_once_at_a_time(memory: Memory) -> None:
     for number in range(6):
         memory.remember(f"Fact {number}", "d", "x")
-    upkeep = Upkeep(memory.root, lambda: True)
-    upkeep.nudge()
-    worker = upkeep._worker
-    upkeep.nudge()
-    assert upkeep._worker is worker is not None
-    upkeep.close()
+    looked_after = Upkeep(memory.root, lambda: True)
+    looked_after.nudge()
+    worker = looked_after._worker
+    looked_after.nudge()
+    assert looked_after._worker is worker is not None
+    looked_after.close()
 
 
 def test_refused_work_is_not_tried_again_at_once(tmp_path: Path) -> None:
-    upkeep = Upkeep(tmp_path, lambda: True)
-    upkeep.nudge()
-    upkeep.close()
-    upkeep.nudge()
-    assert upkeep._worker is None
+    looked_after = Upkeep(tmp_path, lambda: True)
+    looked_after.nudge()
+    looked_after.close()
+    looked_after.nudge()
+    assert looked_after._worker is None
 
 
 @pytest.mark.usefixtures("is_due")
@@ -128,3 +132,54 @@ def test_a_process_that_nobody_waits_for_ends_by_itself(tmp_path: Path, monkeypa
     monkeypatch.setattr(beside, "_CODE", beside._CODE.replace(str(beside.LONGEST), "1"))
     process = beside.start("busy", tmp_path)
     assert process is not None and process.wait(timeout=30) == 1
+
+
+def logged(root: Path) -> int:
+    """How many commits the redo log has."""
+    return len(Redo(root / ".git/crabmem" / state.REDO).moves())
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait, for at most ten seconds."""
+    deadline = time.monotonic() + 10
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert is_so()
+
+
+def test_what_was_written_is_on_the_disk_once_writes_pause(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "IDLE", 0.3)
+    synced = set[str]()
+    monkeypatch.setattr(fs, "before", lambda operation, path: synced.add(path) if operation == "fsync" else None)
+    for number in range(5):
+        memory.remember(f"Fact {number}", "d", "x")
+    assert logged(memory.root) >= 5
+    until(lambda: logged(memory.root) == 0)
+    git_folder = memory.root / ".git"
+    objects = git(memory.root, "rev-list", "--objects", "HEAD~5..HEAD").split("\n")
+    wanted = {str(git_folder / "objects" / oid[:2] / oid[2:40]) for oid in objects if oid}
+    wanted |= {str(git_folder / name) for name in ("refs/heads/main", "refs/heads", "refs/crabmem/keep", "index")}
+    assert wanted <= synced
+    memory.remember("After", "d", "the next write begins another log")
+    assert logged(memory.root) == 1
+    until(lambda: logged(memory.root) == 0)
+
+
+def test_who_closes_at_once_waits_for_nothing_and_leaves_it_to_the_log(memory: Memory) -> None:
+    memory.remember("Fact", "d", "x")
+    began = time.monotonic()
+    memory.close()
+    assert time.monotonic() - began < upkeep.IDLE / 2
+    assert logged(memory.root) >= 1
+    assert compact_history(memory.root)
+    assert logged(memory.root) == 0
+
+
+def test_a_log_that_nobody_brought_to_the_disk_does_not_grow_for_ever(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "_FULL", 20_000)
+    for number in range(40):
+        memory.remember("Fact", "d", f"{number} " * 300)
+    assert 0 < logged(memory.root) < 30
+    assert (memory.root / ".git/crabmem" / state.REDO).stat().st_size < 70_000
