@@ -307,7 +307,7 @@ class Store:
 
     def stamp_of(self, name: str) -> bytes:
         """The stamp of a temporary file, as bytes."""
-        return stamp.packed(os.lstat(self._temporary / name))
+        return stamp.packed(os.lstat(f"{self._temporary}/{name}"))
 
     def age_ns(self, found: bytes) -> int:
         """Nanoseconds since a temporary file got its name, or was written."""

@@ -83,6 +83,7 @@ class History:
         self._seal = seal or Seal(None, "purge")
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
         self._is_free_of_links = False
+        self._links = repository.LinkSearch(self._git)
         #: What failed after the commit of this write was on the branch: no failure of the write, the next one mends it.
         self.late_failures: list[OSError | CrabmemError] = []
         self._looked_into = [str(self._git), *(f"{self._git}/{name}" for name in _LOOKED_INTO), str(self._private)]
@@ -132,7 +133,7 @@ class History:
                 f"{self._git} is not a folder (a worktree, a submodule or a link); "
                 "memory needs a repository of its own: use another folder"
             )
-        if not self._is_free_of_links and (link := repository.link_in(self._git)):
+        if not self._is_free_of_links and (link := self._links.found()):
             raise DamagedHistory(
                 f"{link} is a symbolic link, which may lead anywhere and is not followed: put the folder itself there"
             )

@@ -5,9 +5,11 @@ import os
 import re
 import secrets
 import shutil
+import stat
+import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..disk import fs, state
 from ..errors import DamagedHistory
@@ -42,6 +44,8 @@ _EXCLUDE = """\
 *.swp
 \\#*#
 """
+# Seconds within which two changes may have the same time.
+_TICK = 1.0
 _UNFINISHED = ".crabmem-init-"
 
 
@@ -74,27 +78,64 @@ def foreign_format(git: Path) -> str | None:
     return None
 
 
-def link_in(git: Path) -> Path | None:
-    """Return a folder of what is read and written of a repository that is a link, so that all below it is elsewhere."""
-    ours = git / "crabmem"
-    waiting = [git / name for name in ("objects", "refs", "logs", "info", "crabmem")]
-    while waiting:
-        folder = waiting.pop()
-        if folder.is_symlink():
-            return folder
-        try:
-            with os.scandir(folder) as items:
-                found = list(items)
-        except OSError:
-            continue  # it is not there, or who reads it says what is wrong
-        is_ours = ours in (folder, *folder.parents)  # where even a file is never a link
-        links = [item for item in found if item.is_symlink() and (is_ours or not item.is_file())]
-        if links:
-            return Path(links[0].path)
-        if folder.name != "objects":  # the folders in which objects lie have no others in them
-            folders = (Path(item.path) for item in found if item.is_dir(follow_symlinks=False))
-            waiting += (each for each in folders if each != ours / state.INDEX)  # who reads caches looks at them
-    return None
+class _Free(NamedTuple):
+    """A folder without a link: when it was changed and first seen so, the folders in it, and whether that can be
+    believed. The time of a change is that of a tick: another one in the same tick has the same.
+    """
+
+    changed_ns: int
+    seen: float
+    folders: list[Path]
+    is_settled: bool
+
+
+class LinkSearch:
+    """Looks for links in a repository that lead elsewhere: every write does, and looks into what has changed.
+
+    Whoever puts a link into a folder changes that folder, and nobody can set the time of that back.
+    """
+
+    def __init__(self, git: Path) -> None:
+        self._git = git
+        self._free: dict[Path, _Free] = {}
+
+    def found(self) -> Path | None:
+        """Return a folder of what is read and written of the repository that is a link; None for none."""
+        before, self._free = self._free, {}
+        waiting = [self._git / name for name in ("objects", "refs", "logs", "info", "crabmem")]
+        while waiting:
+            folder = waiting.pop()
+            try:
+                status = os.lstat(folder)
+                if stat.S_ISLNK(status.st_mode):
+                    return folder
+                known = before.get(folder)
+                if known is None or known.changed_ns != status.st_ctime_ns or not known.is_settled:
+                    now = time.monotonic()
+                    seen = known.seen if known and known.changed_ns == status.st_ctime_ns else now
+                    with os.scandir(folder) as items:
+                        found = list(items)
+                    if link := self._link_among(folder, found):
+                        return link
+                    folders = self._folders_among(folder, found)
+                    known = _Free(status.st_ctime_ns, seen, folders, now > seen + _TICK)
+            except OSError:
+                continue  # it is not there, or who reads it says what is wrong
+            self._free[folder] = known
+            waiting += known.folders
+        return None
+
+    def _link_among(self, folder: Path, items: list[os.DirEntry[str]]) -> Path | None:
+        is_ours = self._git / "crabmem" in (folder, *folder.parents)  # where even a file is never a link
+        links = (item for item in items if item.is_symlink() and (is_ours or not item.is_file()))
+        return next((Path(item.path) for item in links), None)
+
+    def _folders_among(self, folder: Path, items: list[os.DirEntry[str]]) -> list[Path]:
+        """Return the folders that are looked into; who reads caches looks at them."""
+        if folder.name == "objects":  # the folders in which objects lie have no others in them
+            return []
+        folders = (Path(item.path) for item in items if item.is_dir(follow_symlinks=False))
+        return [each for each in folders if each != self._git / "crabmem" / state.INDEX]
 
 
 def is_readable(file: Path) -> bool:

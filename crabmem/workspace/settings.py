@@ -146,7 +146,9 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lock_timeout: Annotated[float, Meta(gt=0, le=600, description="seconds to wait for another writer")] = 10.0
     durability: Annotated[
         Literal["full", "fast"],
-        Meta(description="fast: a write waits for its file alone; after a power cut it may be recorded as the person's"),
+        Meta(
+            description="fast: a write waits for its file alone; after a power cut it may be recorded as the person's"
+        ),
     ] = "full"
     secrets: Annotated[
         Literal["refuse", "warn", "off"], Meta(description="what becomes of a write that holds a credential")
