@@ -34,9 +34,7 @@ wear wore worn, weep wept, win won, withdraw withdrew withdrawn, write wrote wri
 child children, grandchild grandchildren, man men, woman women, person people, foot feet, tooth teeth, mouse mice,
 goose geese, knife knives, wife wives, wolf wolves, shelf shelves, half halves, loaf loaves, thief thieves,
 criterion criteria, phenomenon phenomena, index indices, matrix matrices, vertex vertices, analysis analyses,
-crisis crises, hypothesis hypotheses, thesis theses,
-2 two, 3 three third, 4 four fourth, 5 five fifth, 6 six sixth, 7 seven seventh, 8 eight eighth, 9 nine ninth,
-10 ten tenth, 11 eleven, 12 twelve
+crisis crises, hypothesis hypotheses, thesis theses
 """
 
 # As they are without their endings.
@@ -53,7 +51,7 @@ if TYPE_CHECKING:
 
 #: English words that are in most texts and tell none from another; neither kept nor looked for.
 SILENT: Final = frozenset(_SILENT.split())
-#: The base form of English words that have it by no rule, and of numbers that are written out.
+#: The base form of English words that have it by no rule.
 BASES: Final = {form: base for base, *forms in map(str.split, _FORMS.split(",")) for form in forms}
 #: The numbers of the months, by all their English names without endings.
 MONTHS: Final = {name: at for at, names in enumerate(_MONTHS.split(","), 1) for name in names.split()}

@@ -27,7 +27,7 @@ _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
 # As in Unicode's Stream-Safe Text Format (UAX 15).
 _MARKS = 30
-_VERSION = 7
+_VERSION = 8
 
 
 def rules(language: str) -> bytes:
