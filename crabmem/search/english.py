@@ -3,7 +3,7 @@
 Only English has lists. A word belongs here when it is sure: a name, a noun or a month that is spelt like it would
 be lost, or found as something else. So `will` and `may` are words, and so are `I`, `me`, `my`, `we`, `us` and `our`,
 which mark what a person says of themselves, and `no` and `not`, which change what is said; `left`, `led`, `rose`,
-`lives` and `leaves` stay what they are.
+`lives` and `leaves` stay what they are. `s` to `ll` are what an apostrophe leaves of a word: `it's`, `I'll`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ a an and are as at be but by for if in into is it of on or such that the their t
 what when where who whom whose which how why
 do does did doing done have has had having were am been being can could would should shall might must
 you your yours yourself yourselves he him his himself she her hers herself its itself them theirs themselves those
+s t d m re ve ll
 """
 
 # The base form, then the others.

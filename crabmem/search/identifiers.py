@@ -4,32 +4,23 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-_JOINTS = "._-'/@"
+_JOINTS = "._-/@"
 _SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 _APART = {code: " " for code in _SPACES if chr(code) not in _JOINTS}
 _CUT = {ord(joint): " " for joint in _JOINTS if joint != "."}
-_ENDINGS = ("s", "m", "d", "re", "ve", "ll")
 _LONGEST = 64
 
 
 def pieces(text: str) -> list[str]:
     """The runs of letters and digits of an ASCII text, each with the runs that it is joined to.
 
-    They are joined by single dots, hyphens, underscores, apostrophes, slashes and at signs: names of
+    They are joined by single dots, hyphens, underscores, slashes and at signs: names of
     files and of things in programs, versions, addresses, compounds.
     """
     if text.isalnum():
         return [text]
     loose = text.replace("--", " ").replace("..", " ").translate(_APART).split()
     return [piece for piece in (each.strip(_JOINTS) for each in loose) if piece]
-
-
-def uncontracted(piece: str) -> str:
-    """An English piece without what an apostrophe joins to it: `Luna's` is Luna, `don't` is not."""
-    before, apostrophe, ending = piece.rpartition("'")
-    if apostrophe and ending.lower() in _ENDINGS:
-        return before
-    return "not" if piece.lower().endswith("n't") else piece
 
 
 def names(piece: str) -> list[str]:

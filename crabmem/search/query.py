@@ -132,7 +132,7 @@ _short_steps = lru_cache(_KEPT)(_all_steps)
 
 def _steps_of(piece: str, language: str) -> Iterator[frozenset[str]]:
     """The words of a text without spaces; of scripts that have none, what pairs are made of."""
-    for part in stretches(piece, scripts.latin(language) == "english"):
+    for part in stretches(piece):
         for word in re.findall(_PLAIN, part) if part.isascii() else ():
             yield from _each(tokens(word, language) or [word.lower()])  # what says nothing is said, too
         for run, units in scripts.runs(part) if not part.isascii() else ():

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _LETTER = r"[^\W_]"
 _WORD = rf"({_LETTER}(?:{_LETTER}|[{scripts.MARKS}])*)"
-_ENGLISH_WORD = rf"{_WORD}(?:'(?:s|m|d|re|ve|ll)\b)?"
 _SIGN = r"(?<![A-Za-z0-9])([A-Za-z](?:\+\+|#)[0-9]*)(?![A-Za-z0-9])"
 _TYPED = {ord(mark): as_ascii for marks, as_ascii in (("‘’ʼ", "'"), ("‐‑", "-")) for mark in marks}
 _EDGES = "\"'`.,;:!?()[]{}<>*_-"
@@ -27,7 +26,7 @@ _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
 # As in Unicode's Stream-Safe Text Format (UAX 15).
 _MARKS = 30
-_VERSION = 8
+_VERSION = 9
 
 
 def rules(language: str) -> bytes:
@@ -134,24 +133,23 @@ class _Terms(_Cache):
     def _of_pieces(self, text: str) -> Iterator[str]:
         from . import identifiers
 
-        for piece in identifiers.pieces(text if self.is_english else text.replace("'", " ")):
-            whole = identifiers.uncontracted(piece) if self.is_english else piece
-            yield from chain.from_iterable(map(self._stems.__getitem__, identifiers.names(whole)))
+        for piece in identifiers.pieces(text):
+            yield from chain.from_iterable(map(self._stems.__getitem__, identifiers.names(piece)))
 
     def _of_any(self, text: str) -> Iterator[str]:
         text, said = self._without_dates(_composed(text))
         yield from said
-        for piece in stretches(text, self.is_english):
+        for piece in stretches(text):
             yield from self[piece] if piece.isascii() else scripts.terms(piece, self._language)
 
 
-def stretches(text: str, is_english: bool) -> Iterator[str]:
+def stretches(text: str) -> Iterator[str]:
     """The words of a text that are not ASCII, composed and case folded, and what is between them, all in ASCII."""
     import re  # takes longer to import than most queries to answer
     import unicodedata
 
     text, end = _composed(text), 0
-    for match in re.finditer(_ENGLISH_WORD if is_english else _WORD, text):
+    for match in re.finditer(_WORD, text):
         if not match[1].isascii():
             yield from _ascii(text[end : match.start()])
             yield unicodedata.normalize("NFKC", match[1].casefold())
