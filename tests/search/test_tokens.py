@@ -58,9 +58,9 @@ def test_words_of_a_text(text: str, words: list[str]) -> None:
         ("`ops/deploy.sh`:", ["op", "deploy", "sh", "opsdeploysh"]),
         ("~/.ssh/id_rsa", ["ssh", "id", "rsa", "sshidrsa"]),
         ("../notes", ["note"]),
-        ("v3.11.7,", ["3", "3.11", "3.11.7"]),
-        ("python-3.12", ["python", "3", "3.12", "python3.12"]),
-        ("2.0.0b2", ["2", "2.0", "2.0.0b2"]),
+        ("v3.11.7,", ["v3", "11", "7", "v3-11-7"]),
+        ("python-3.12", ["python", "3", "12", "python3-12"]),
+        ("2.0.0b2", ["2", "0", "0b2", "2-0-0b2"]),
         ("E0502 PW-E312", ["e0502", "pw", "e312", "pwe312"]),
         ("e-mail email e mail", ["e", "mail", "email", "email", "e", "mail"]),
         ("check-in", ["check", "checkin"]),
@@ -154,7 +154,7 @@ def test_dates_have_a_month_and_a_day_to_be_found_by(text: str, words: set[str])
 
 @pytest.mark.parametrize(
     "text",
-    ["06/09/2024", "30.13.2023", "2024.06", "2024.1.0", "12024-06-09", "2024-06-091.", "9 June", "8 2023"],
+    ["06/09/2024", "30.13.2023", "2024.1.0", "12024-06-09", "2024-06-091.", "9 June", "8 2023"],
 )
 def test_what_may_be_another_date_or_none_is_no_date(text: str) -> None:
     assert not any(re.fullmatch(r"20\d\d-\d\d(-\d\d)?", word) for word in tokens(text))
@@ -218,12 +218,10 @@ def test_however_a_name_is_joined_each_part_finds_it_and_so_does_the_whole(parts
 
 
 @given(st.lists(st.integers(0, 99), min_size=2, max_size=4))
-def test_a_version_is_found_by_what_it_begins_with(numbers: list[int]) -> None:
+def test_a_version_is_found_by_each_of_its_numbers_and_whole(numbers: list[int]) -> None:
     version = ".".join(map(str, numbers))
 
-    for end in range(1, len(numbers) + 1):
-        beginning = ".".join(map(str, numbers[:end]))
-        assert set(tokens(beginning)) <= set(tokens(f"v{version}"))
+    assert tokens(version) == [*map(str, numbers), "-".join(map(str, numbers))]
 
 
 @given(TEXTS, TEXTS, st.sampled_from(["english", "german", "none"]))
