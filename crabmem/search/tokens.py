@@ -1,7 +1,6 @@
 """From text to the words that are searched. One rule for documents and queries.
 
-What is between two spaces has the same words wherever it is, so that they are kept; only a date may be written with
-spaces, on one line.
+What is between two spaces has the same words wherever it is, so that they are kept; only dates in words add to them.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
 # As in Unicode's Stream-Safe Text Format (UAX 15).
 _MARKS = 30
-_VERSION = 10
+_VERSION = 11
 
 
 def rules(language: str) -> bytes:
@@ -45,17 +44,12 @@ def tokens(text: str, language: str = "english") -> list[str]:
     scripts are what `scripts.terms` makes of them.
     """
     terms = _terms_of(language)
-    found = _of_line(text, terms)
-    if not terms.is_english or not _may_hold_year(text) or english.MONTHS.keys().isdisjoint(found):
-        return found
-    from . import dates
+    found = list(chain.from_iterable(map(terms.__getitem__, text.split())))
+    if terms.is_english and _may_hold_year(text) and not english.MONTHS.keys().isdisjoint(found):
+        from . import dates
 
-    lines = (_of_line(line, terms) for line in text.split("\n"))
-    return [word for line in lines for word in (*line, *dates.date_words(line))]
-
-
-def _of_line(text: str, terms: _Terms) -> list[str]:
-    return list(chain.from_iterable(map(terms.__getitem__, text.split())))
+        found += dates.date_words(text, terms)
+    return found
 
 
 class _Cache(dict[str, tuple[str, ...]]):
