@@ -11,7 +11,7 @@ import re
 
 from . import SIGNS, scripts
 from .scripts import folded, is_paired, normal, spellings
-from .tokens import stretches, tokens
+from .tokens import stretches, terms_by_text, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,9 +109,10 @@ class Phrase:
 def _row(text: str, language: str) -> str:
     """The words of `text` in order, each in one form, between spaces; of scripts without spaces, what pairs are of."""
     row: list[str] = []
-    for part in stretches(text):
+    terms = terms_by_text(language)
+    for part in [text] if text.isascii() else stretches(text):
         for word in re.findall(_PLAIN, part) if part.isascii() else ():
-            *parts, whole = tokens(word, language) or [word.lower()]  # what says nothing is said, too
+            *parts, whole = terms[word] or [word.lower()]  # what says nothing is said, too
             row += parts or [whole]
         for run, units in scripts.runs(part) if not part.isascii() else ():
             row += units or spellings(run, language)[-1:]  # of two spellings that which both ways of typing have

@@ -43,7 +43,7 @@ def tokens(text: str, language: str = "english") -> list[str]:
     words is all of them and the whole (`identifiers.names`), a date is what `dates` makes of it, and words of other
     scripts are what `scripts.terms` makes of them.
     """
-    terms = _terms_of(language)
+    terms = terms_by_text(language)
     found = list(chain.from_iterable(map(terms.__getitem__, text.split())))
     if terms.is_english and _may_hold_year(text) and not english.MONTHS.keys().isdisjoint(found):
         from . import dates
@@ -182,5 +182,6 @@ def _may_hold_year(text: str) -> bool:
 _terms: dict[str, _Terms] = {}
 
 
-def _terms_of(language: str) -> _Terms:
+def terms_by_text(language: str) -> _Terms:
+    """The terms of any text without spaces, by the text; kept for the next who asks."""
     return _terms.get(language) or _terms.setdefault(language, _Terms(language))
