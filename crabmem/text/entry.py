@@ -32,6 +32,10 @@ _MOVED = ("aliases", "tags", "type", "namespace", "key", "field")
 NO_HEADER = "it has no frontmatter"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
+# What most entries are: a name and a description in words that need no quotes. Only what `plain` reads as well, which
+# takes three times as long.
+_WORDS = r"([^\W_](?:[\w ,.;()/'+&%=!?*-]*[\w.;()/'+&%=!?*-])?)"
+_SIMPLE = re.compile(rf"---\nname: {_WORDS}\ndescription: {_WORDS}\n---\n\n?")
 # What people, and older versions of Obsidian, write for one.
 _SINGULAR = {"aliases": "alias", "tags": "tag"}
 # Joiners: invisible, and part of ordinary words and emoji.
@@ -135,6 +139,9 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
     """
     text, version = decode(path, data), version or version_of(data)
+    simple = _SIMPLE.match(text)
+    if simple and simple.end() < plain.MOST and not plain.is_foreign(text):
+        return Entry(path, version, simple[1], simple[2], text[simple.end() :].removesuffix("\n"))
     if found := plain.read_plain(text):
         return _made(path, version, *found)
     if reason := _unfinished(text):

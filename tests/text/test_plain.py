@@ -49,6 +49,20 @@ def test_what_is_read_without_yaml_is_what_yaml_reads(lines: str, content: str) 
         assert parts.content.removeprefix("\n").removesuffix("\n") == found[1]
 
 
+_VALUE = st.text(alphabet="abZ0_ :#-[],'\"{}&*!|>%@`?~=.()/+\t\x85\u2028éß🦀²", max_size=9)
+
+
+@given(_VALUE, _VALUE, _WORDS | st.just("\n\na\n\n"))
+@example("a", "b", "\r")
+@example("a-", "it's _", "<<<<<<< x")
+def test_name_and_description_are_read_alike_in_whatever_order(name: str, description: str, content: str) -> None:
+    lines = [f"name: {name}\n", f"description: {description}\n"]
+    one, other = (f"---\n{''.join(each)}---\n\n{content}\n".encode() for each in (lines, lines[::-1]))
+    first, second = parse_entry("x.md", one, "v"), parse_entry("x.md", other, "v")
+    assert (first.problem is None) is (second.problem is None)
+    assert first.problem or (first, first.keys) == (second, second.keys)
+
+
 def test_what_crabmem_writes_is_nearly_always_of_the_plain_form() -> None:
     text = '---\nname: Luna\ndescription: the dog, since 2019 (a "rescue")\ntags: [pets, vet]\n---\n\nThursday.\n'
     assert read_plain(text) == (
