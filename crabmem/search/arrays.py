@@ -44,7 +44,10 @@ class Weighing:
     def weights(self, word: Term, holders: Sequence[Holders]) -> Weights:
         """The positions of the documents that hold `word`, and what it adds to the score of each."""
         pieces = [
-            (np.asarray(positions, dtype=np.intp) + first, np.asarray(counts))
+            (
+                np.array(positions, dtype=np.intp) + first if first else np.array(positions, dtype=np.intp),
+                np.array(counts),
+            )
             for first, _, positions, counts in holders
             if len(positions)
         ]
@@ -86,7 +89,7 @@ def _among_all(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
     """The positions of the best and their scores; `sums` is zeros, before and after."""
     for positions, weights in words:
         np.add.at(sums, positions, weights)
-    chosen = np.flatnonzero(sums >= _least(words, sums, limit))
+    chosen = (sums >= _least(words, sums, limit)).nonzero()[0]
     scores = sums[chosen]
     sums.fill(0.0)
     return _best_of(chosen, scores, limit)
