@@ -286,8 +286,8 @@ class Index:
         """The documents that share a word with `words`, best first, ties in the order of their keys.
 
         A word counts once however often it is said, and the words of a tuple count as one. A word that nobody
-        holds is taken for longer ones that it is a part of, or for those that it is made of. `accept` says of a
-        key whether it may be found, and is asked in that order, until there are `limit`.
+        holds is taken for longer ones that it is a part of (`vocabulary.substitutes`). `accept` says of a key
+        whether it may be found, and is asked in that order, until there are `limit`.
         """
         found = self._found(list(dict.fromkeys(words)))
         window = limit or max(1, self._count)
@@ -436,8 +436,10 @@ class Index:
     def _holding(self, word: str) -> list[Holders]:
         held: list[Holders] = []
         for first, segment in self._parts:
-            held.append((first, segment.lengths, *segment.words.holding(word)))
-        held.append((self._start, self._recent.lengths, *holding(self._recent.words, word, self._size)))
+            if segment.lengths:
+                held.append((first, segment.lengths, *segment.words.holding(word)))
+        if self._size:
+            held.append((self._start, self._recent.lengths, *holding(self._recent.words, word, self._size)))
         return held
 
     def _labelled(self, label: str) -> set[int]:
