@@ -52,11 +52,13 @@ def tokens(text: str, language: str = "english") -> list[str]:
     return found
 
 
-class _Cache(dict[str, tuple[str, ...]]):
-    """A cache of what is worked out for texts. The older half is forgotten when it is full."""
+class _Terms(dict[str, tuple[str, ...]]):
+    """The terms of texts without spaces, which are kept. The older half is forgotten when there are too many."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
         self._older: dict[str, tuple[str, ...]] = {}
+        self._language, self._latin = language, scripts.latin(language)
+        self.is_english = self._latin == "english"
 
     def __missing__(self, text: str) -> tuple[str, ...]:
         found = self._older.get(text)
@@ -70,39 +72,19 @@ class _Cache(dict[str, tuple[str, ...]]):
         return found
 
     def _computed(self, text: str) -> tuple[str, ...]:
-        raise NotImplementedError
-
-
-class _Stems(_Cache):
-    """The stem of a word in small letters, as a tuple; empty for a word that says nothing."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._language = language
-
-    def _computed(self, text: str) -> tuple[str, ...]:
-        if self._language == "english":
-            if text in english.SILENT:
-                return ()
-            text = english.base(text)
-        # A stemmer is not made for threads; what is kept leaves few words to make one for.
-        return (text if self._language == "none" else str(Stemmer.Stemmer(self._language, 0).stemWord(text)),)
-
-
-class _Terms(_Cache):
-    """The terms of a text without spaces."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._language, latin = language, scripts.latin(language)
-        self.is_english = latin == "english"
-        self._stems = _Stems(latin)
-
-    def _computed(self, text: str) -> tuple[str, ...]:
         word = text.strip(_EDGES)
         if word.isalpha() and word.isascii() and (word.islower() or word[1:].islower()):
-            return self._stems[word.lower()]  # as of nearly all
+            return self._stem(word.lower())  # as of nearly all
         return tuple(self._of_ascii(text) if text.isascii() else self._of_any(text))
+
+    def _stem(self, word: str) -> tuple[str, ...]:
+        """The stem of a word in small letters; nothing for one that says nothing."""
+        if self.is_english:
+            if word in english.SILENT:
+                return ()
+            word = english.base(word)
+        # A stemmer is not made for threads; what is kept leaves few words to make one for.
+        return (word if self._latin == "none" else str(Stemmer.Stemmer(self._latin, 0).stemWord(word)),)
 
     def _of_ascii(self, text: str) -> Iterator[str]:
         text, said = self._without_dates(text)
@@ -128,7 +110,7 @@ class _Terms(_Cache):
         from . import identifiers
 
         for piece in identifiers.pieces(text):
-            yield from chain.from_iterable(map(self._stems.__getitem__, identifiers.names(piece)))
+            yield from chain.from_iterable(map(self._stem, identifiers.names(piece)))
 
     def _of_any(self, text: str) -> Iterator[str]:
         text, said = self._without_dates(_composed(text))
