@@ -78,7 +78,7 @@ class Weighing:
         """By position, the `limit` highest scores, all that score like the last of them, and perhaps some below."""
         if not words:
             return {}
-        sums = _taken_zeros(self._size)
+        sums = _zeros(self._size)
         are_many = sum(len(positions) for positions, _ in words) * _DENSE > len(sums)
         chosen, scores = (_among_all if are_many else _among_holders)(words, sums, limit)
         _local.zeros = sums  # which it is again
@@ -131,7 +131,7 @@ def _without(size: int, dead: Collection[int]) -> Array:
     return alive
 
 
-def _taken_zeros(size: int) -> Array:
+def _zeros(size: int) -> Array:
     """An array of zeros that this thread has for itself, until it is put back."""
     zeros: Array | None = _local.__dict__.pop("zeros", None)
     return np.zeros(size) if zeros is None or len(zeros) != size else zeros

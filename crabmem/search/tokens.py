@@ -87,8 +87,8 @@ class _Terms(dict[str, tuple[str, ...]]):
         return (word if self._latin == "none" else str(Stemmer.Stemmer(self._latin, 0).stemWord(word)),)
 
     def _of_ascii(self, text: str) -> Iterator[str]:
-        text, said = self._without_dates(text)
-        yield from said
+        text, dates = self._without_dates(text)
+        yield from dates
         if "#" in text or "++" in text:
             import re
 
@@ -113,8 +113,8 @@ class _Terms(dict[str, tuple[str, ...]]):
             yield from chain.from_iterable(map(self._stem, identifiers.names(piece)))
 
     def _of_any(self, text: str) -> Iterator[str]:
-        text, said = self._without_dates(_composed(text))
-        yield from said
+        text, dates = self._without_dates(_composed(text))
+        yield from dates
         for piece in stretches(text):
             yield from self[piece] if piece.isascii() else scripts.terms(piece, self._language)
 
