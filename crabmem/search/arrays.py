@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..disk.fork_lock import once
 from .scoring import idf, length_norm, weight
 
 if TYPE_CHECKING:
@@ -21,19 +20,17 @@ if TYPE_CHECKING:
 _KEPT = 2_000_000  # weights: 32 MB
 _DENSE = 4
 _SMALLEST = 5e-324
-_NONE = np.zeros(0, dtype=np.intp)
+_NOTHING = (np.zeros(0, dtype=np.intp),) * 3
 _local = threading.local()
 
 
 class Weighing:
     """The weights of words in one state of an index; those asked for often are kept."""
 
-    def __init__(self, lengths: Sequence[Sequence[int]], dead: Collection[int], documents: int, average: float) -> None:
-        """`lengths` are those of all positions, part by part."""
-        self._lengths = np.concatenate([np.asarray(each, dtype=np.int64) for each in lengths])
-        self._size = len(self._lengths) + -len(self._lengths) % 1024  # few sizes: arrays of zeros are used again
+    def __init__(self, size: int, dead: Collection[int], documents: int, average: float) -> None:
+        self._size = size + -size % 1024  # few sizes, so that arrays of zeros are used again
         self._documents, self._average = documents, average
-        self._alive = _without(self._size, dead) if dead else None
+        self._alive = _without(size, dead) if dead else None
         self._kept: dict[Term, Weights] = {}
         self._room = _KEPT
 
@@ -43,30 +40,18 @@ class Weighing:
 
     def weights(self, word: Term, holders: Sequence[Holders]) -> Weights:
         """The positions of the documents that hold `word`, and what it adds to the score of each."""
-        pieces = [
-            (
-                np.array(positions, dtype=np.intp) + first if first else np.array(positions, dtype=np.intp),
-                np.array(counts),
-            )
-            for first, _, positions, counts in holders
-            if len(positions)
-        ]
+        pieces = [_arrays(*each) for each in holders if len(each[2])] or [_NOTHING]
         if len(pieces) == 1:  # as of most words
-            [(positions, counts)] = pieces
+            [(positions, counts, lengths)] = pieces
         else:
-            positions, counts = (np.concatenate([_NONE, *(piece[at] for piece in pieces)]) for at in range(2))
+            positions, counts, lengths = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
         if self._alive is not None:
             alive = self._alive[positions]
-            positions, counts = positions[alive], counts[alive]
+            positions, counts, lengths = positions[alive], counts[alive], lengths[alive]
         rare = idf(self._documents, len(positions))
-        found = positions, weight(rare, counts, self._norms.take(positions)) if len(positions) else _NONE
+        found = positions, weight(rare, counts, length_norm(lengths, self._average))
         self._keep(word, found)
         return found
-
-    @once
-    def _norms(self) -> Array:
-        """The normalization of the length of every position; not of an index in which nobody says anything."""
-        return length_norm(self._lengths, self._average)
 
     def _keep(self, word: Term, weights: Weights) -> None:
         self._room -= len(weights[0]) + 100
@@ -123,6 +108,16 @@ def _nth(scores: Array, at: int) -> float:
     ordered = scores.copy()
     ordered.partition(len(scores) - at)
     return float(ordered[len(scores) - at])
+
+
+def _arrays(
+    first: int, lengths: Sequence[int], positions: Sequence[int], counts: Sequence[int]
+) -> tuple[Array, Array, Array]:
+    """Positions among all documents, counts and lengths."""
+    own = np.array(positions, dtype=np.intp)
+    # A whole list would have to be made an array; what is read in place is one.
+    taken = [lengths[at] for at in positions] if isinstance(lengths, list) else np.asarray(lengths).take(own)
+    return own + first if first else own, np.asarray(counts), np.asarray(taken)
 
 
 def _without(size: int, dead: Collection[int]) -> Array:

@@ -391,8 +391,7 @@ class Index:
 
             with loading():
                 from .arrays import Weighing
-            lengths = [*(segment.lengths for _, segment in self._parts), self._recent.lengths[: self._size]]
-            weighing = Weighing(lengths, self._dead, self._count, self._average())
+            weighing = Weighing(self._start + self._size, self._dead, self._count, self._average())
             self._weighing = weighing
         weights = [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in words]
         held = [each for each in weights if len(each[0])]
