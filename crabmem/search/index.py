@@ -237,22 +237,19 @@ class Index:
 
     def labels(self, prefix: str = "") -> Iterator[str]:
         """The labels that begin with `prefix`, in order."""
-        names: set[str] = set()
-        for first, segment in self._parts:
-            names.update(self._alive(first, segment.labels.starting(prefix)))
-        names.update(self._alive(self._start, starting(self._recent.labels, prefix, self._size)))
-        return iter(sorted(names))
+        found = self._labels(prefix)
+        return iter(sorted({name for name, places in found if not self._dead.issuperset(places)}))
 
     def pairs(self, prefix: str) -> Iterator[tuple[str, str]]:
         """Each label that begins with `prefix`, and the key of each document that has it; in no order."""
+        for name, places in self._labels(prefix):
+            yield from ((name, self._key(place)) for place in places if place not in self._dead)
+
+    def _labels(self, prefix: str) -> Iterator[tuple[str, Iterable[int]]]:
+        """The labels that begin with `prefix`, part by part, and where the documents are that had them."""
         held = [(first, segment.labels.starting(prefix)) for first, segment in self._parts]
         for first, names in (*held, (self._start, starting(self._recent.labels, prefix, self._size))):
-            for name, positions in names:
-                places = (first + position for position in positions)
-                yield from ((name, self._key(place)) for place in places if place not in self._dead)
-
-    def _alive(self, first: int, names: Iterable[tuple[str, Sequence[int]]]) -> Iterator[str]:
-        return (name for name, positions in names if not self._dead.issuperset(map(first.__add__, positions)))
+            yield from ((name, map(first.__add__, positions)) for name, positions in names)
 
     def starting(self, prefix: str) -> list[str]:
         """The words that begin with `prefix`, some perhaps of documents that are gone."""
