@@ -364,8 +364,9 @@ class Index:
             seen, window = len(ranked), window * _WIDER
 
     def _ranked(self, found: Found, limit: int) -> list[Ranked]:
-        order = sorted([(-score, position) for position, score in found(limit).items()])
+        order = [(-score, position) for position, score in found(limit).items()]
         if limit < len(order):  # of equal scores, the keys decide which are left out
+            order.sort()
             order = order[: bisect_right(order, (order[limit - 1][0], self._start + self._size))]
         return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
 
