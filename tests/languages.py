@@ -243,7 +243,7 @@ QUERIES = {
         Kasekuchen für Oma → Omas Geburtstag
         mullabfuhr papier → Müllabfuhr
         KÜHLSCHRANK → Fahrradschloss
-        Datenbankrechner → Datensicherung
+        Sicherung → Datensicherung
         Fahrrad → Fahrradschloss
         nachbar weiss → Ersatzschlüssel
         Sauerteig → Brot
@@ -371,7 +371,7 @@ SPOKEN = {
         Kaesekuchen → Omas Geburtstag
         Schlüssel der Nachbarn → Ersatzschlüssel
         Nächte und Rechner → Datensicherung
-        Papiermüll → Müllabfuhr
+        abgeholter Müll → Müllabfuhr
     """),
     "french": _asked("""
         déployés → Déploiement

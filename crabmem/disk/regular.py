@@ -53,6 +53,19 @@ def read(name: str, size: int) -> bytes:
         os.close(handle)
 
 
+def read_known(name: str, size: int) -> bytes:
+    """At most `size` bytes of what was a regular file a moment ago, unchecked, for who knows the id of its bytes.
+
+    Raises:
+        OSError: it is not there any more, or cannot be read.
+    """
+    handle = os.open(name, _READ)
+    try:
+        return os.read(handle, size)
+    finally:
+        os.close(handle)
+
+
 def mapped(name: str | os.PathLike[str]) -> mmap.mmap:
     """A large regular file as it lies on the disk, read only where it is looked at; to be closed by who has it.
 

@@ -79,6 +79,8 @@ class Scan:
     _changes: list[str] = field(repr=False, default_factory=list)
     _seen: int = field(repr=False, default=0)
     folders: frozenset[str] = frozenset()
+    # Quicker by far than `_read`: what it says is believed only when it has the id of the blob.
+    _read_plainly: Callable[[str, bytes], bytes | None] = field(repr=False, default=lambda path, mark: None)
 
     def data(self, path: str) -> bytes | None:
         """The bytes at `path`; None when there is no such file.
@@ -89,6 +91,9 @@ class Scan:
         file = self.files.get(path)
         if file is None or file.data is not None:
             return file.data if file else None
+        data = self._read_plainly(path, file.mark)
+        if data is not None and blob_id(data) == file.blob:
+            return data
         data = self._read(path)
         if data is None or blob_id(data) != file.blob:
             raise Busy(f"{path} changes at this moment; try again")

@@ -54,3 +54,8 @@ def unstamped(blob: str) -> bytes:
 def changed_ns(mark: bytes) -> int:
     """When the status of a file changed, by its stamp."""
     return int.from_bytes(mark[8:16], "little", signed=True)
+
+
+def size(mark: bytes) -> int:
+    """The bytes of a file, by its stamp."""
+    return int.from_bytes(mark[16:24], "little")

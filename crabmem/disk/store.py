@@ -15,7 +15,7 @@ from pathlib import Path
 from ..errors import InvalidArguments, Unreadable, Unwritable, Way
 from ..workspace.layout import SETTINGS
 from ..workspace.workspace import Workspace
-from . import fs, state
+from . import fs, regular, state
 from . import stat as stamp
 from .fork_lock import Guard
 from .inotify import Inotify
@@ -47,6 +47,7 @@ class Store:
         self, workspace: Workspace, clock_ns: Callable[[], int], marks: Callable[[], Mapping[str, bytes]] = dict
     ) -> None:
         self._workspace = workspace
+        self._root = os.fspath(workspace.root)
         self._layout = workspace.layout
         self._clock_ns = clock_ns
         self._temporary = workspace.private / state.TEMPORARY
@@ -144,7 +145,7 @@ class Store:
             return before
         changes = before._changes if len(before._changes) < _MOST_CHANGES else []
         changes.extend(changed)
-        return Scan(files, bad, self.read, changes, len(changes), folders)
+        return Scan(files, bad, self.read, changes, len(changes), folders, self._read_plainly)
 
     def _stop_watching(self) -> None:
         if self._inotify:
@@ -178,6 +179,16 @@ class Store:
     def temporary_name(self) -> str:
         """A name for a file that is to be exchanged, or moved away."""
         return f"write-{secrets.token_hex(8)}"
+
+    def _read_plainly(self, path: str, mark: bytes) -> bytes | None:
+        """What the file at `path` has, and of one that has grown since its mark a byte more; None where none opens.
+
+        Nobody looks here whether a link is on the way or somebody is writing: who asks knows the id of the bytes.
+        """
+        try:
+            return regular.read_known(f"{self._root}/{path}", stamp.size(mark) + 1)
+        except OSError:
+            return None
 
     def stage(self, name: str, data: bytes, mode_of: File | None) -> None:
         """Make the temporary file `name` with `data`, durably. It gets the permissions of `mode_of`."""

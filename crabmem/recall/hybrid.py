@@ -82,14 +82,14 @@ class Meaning:
         self._environment = environment
         self._allowed = Allowed(environment)
         self._given = embedder
-        self._begun: tuple[Vectors, str, Embedder] | None = None
+        self._choice: tuple[Vectors, str, Embedder] | None = None
         self._kept: VectorTable | None = None
         self._unsaved = 0
         #: The entries of today, None while they are not known.
         self._keys: frozenset[bytes] | None = None
         self._places: tuple[Mapping[str, bytes], VectorTable, dict[str, int], Array] | None = None
         # One may understand questions and choke on entries.
-        self._asking, self._making, self._has_told = _Trust(clock), _Trust(clock), False
+        self._asking, self._making, self._has_reported = _Trust(clock), _Trust(clock), False
         #: For whom it was said that a permission is missing.
         self._refused: Vectors | None = None
         self._beginning, self._growing = Guard(), Guard()
@@ -113,21 +113,21 @@ class Meaning:
         many, all of which `accept` accepts; what it finds first is among them.
         """
         if refusal := self._refusal(rules):
-            told, self._refused = self._refused == rules, rules
-            return search(limit), "" if told else f"by words alone: {refusal}"
+            was_reported, self._refused = self._refused == rules, rules
+            return search(limit), "" if was_reported else f"by words alone: {refusal}"
         if not self._asking:
             return search(limit), ""
         try:
-            embedder, kept = self._ready(rules)
+            embedder, kept = self._embedder_and_table(rules)
             vector = self._vector(embedder, query)
             if len(vector) != kept.model.dimension:
-                kept = self._renewed(embedder, len(vector))
+                kept = self._start_over(embedder, len(vector))
             self._asking.gain()
         except EmbedderFailed as error:
-            return search(limit), self._failed(error, self._asking)
+            return search(limit), self._report(error, self._asking)
         by_words = search(None)
-        kept, trouble = self._grown(embedder, kept, source, (found.key for found in by_words))
-        positions, places = self._placed(source, kept)
+        kept, trouble = self._with_missing(embedder, kept, source, (found.key for found in by_words))
+        positions, places = self._positions(source, kept)
         likeness = kept.model.likeness(kept.cosines(vector))[places]
         return _fuse(positions, likeness, by_words, limit, accept, rules.weight, kept.model.floor), trouble
 
@@ -137,7 +137,7 @@ class Meaning:
         Raises:
             EmbedderFailed: they cannot be made; those that were are kept.
         """
-        name, embedder = self._chosen(rules, in_a_hurry=False)
+        name, embedder = self._choose(rules, in_a_hurry=False)
         before = 0
 
         def goes_on(done: int) -> bool:
@@ -147,13 +147,13 @@ class Meaning:
 
         with self._growing:
             kept = self._matching(embedder)
-            self._begun, self._kept = None, kept
+            self._choice, self._kept = None, kept
             missing = _missing(source.versions, kept)
             for before in range(0, len(missing), _OFTEN):
-                self._add(kept, _made(embedder, source, missing[before : before + _OFTEN], goes_on), source)
+                self._add(kept, _embed(embedder, source, missing[before : before + _OFTEN], goes_on), source)
                 kept = self._latest(kept)
                 self._write()
-        self._begun = None
+        self._choice = None
         self._asking.gain()
         self._making.gain()
         return Reindexed(len(source.versions), name, kept.model.dimension, len(missing))
@@ -161,7 +161,7 @@ class Meaning:
     def findings(self, source: EntrySource, rules: Vectors) -> Iterator[Finding]:
         """Whether it works, and which entries have no vectors yet."""
         try:
-            name, embedder = self._chosen(rules)
+            name, embedder = self._choose(rules)
             self._vector(embedder, "Does it work?")
             kept = self._matching(embedder)
         except EmbedderFailed as error:
@@ -195,21 +195,21 @@ class Meaning:
 
     # Who is asked
 
-    def _failed(self, error: EmbedderFailed, trust: _Trust) -> str:
+    def _report(self, error: EmbedderFailed, trust: _Trust) -> str:
         """What to say of a failure, the first time."""
         trust.lose()
-        told, self._has_told = self._has_told, True
-        return "" if told else f"by words alone: {error}"
+        was_reported, self._has_reported = self._has_reported, True
+        return "" if was_reported else f"by words alone: {error}"
 
-    def _ready(self, rules: Vectors) -> "tuple[Embedder, VectorTable]":
+    def _embedder_and_table(self, rules: Vectors) -> "tuple[Embedder, VectorTable]":
         with self._beginning:
-            if self._begun is None or self._begun[0] != rules or self._kept is None:
-                begun = rules, *self._chosen(rules)
-                self._kept = self._matching(begun[2])
-                self._begun = begun  # not before: who asks next would mix its vectors with another's
-            return self._begun[2], self._kept
+            if self._choice is None or self._choice[0] != rules or self._kept is None:
+                choice = rules, *self._choose(rules)
+                self._kept = self._matching(choice[2])
+                self._choice = choice  # not before: who asks next would mix its vectors with another's
+            return self._choice[2], self._kept
 
-    def _chosen(self, rules: Vectors, in_a_hurry: bool = True) -> "tuple[str, Embedder]":
+    def _choose(self, rules: Vectors, in_a_hurry: bool = True) -> "tuple[str, Embedder]":
         with loading():
             from ..embeddings.providers import EmbedderOptions, choose_embedder
         if self._given is not None:
@@ -238,7 +238,7 @@ class Meaning:
 
         return matching((self._kept if self._unsaved else None) or load(self._cache.place), embedder)
 
-    def _renewed(self, embedder: "Embedder", dimension: int) -> "VectorTable":
+    def _start_over(self, embedder: "Embedder", dimension: int) -> "VectorTable":
         """No vectors yet: who is asked has become another under the same name."""
         from ..embeddings.embedder import probe
         from ..embeddings.table import VectorTable
@@ -256,11 +256,11 @@ class Meaning:
         vector: Array = embed_checked(embedder, pieces(query)[:1])[0]
         return vector
 
-    def _grown(
+    def _with_missing(
         self, embedder: "Embedder", kept: "VectorTable", source: EntrySource, first: Iterable[str]
     ) -> "tuple[VectorTable, str]":
         """The vectors with those of entries that had none, `first` before others, as far as there is time for it."""
-        _, places = self._placed(source, kept)
+        _, places = self._positions(source, kept)
         has_all = not len(places) or int(places.max()) < len(kept)
         if has_all or not self._making or not self._growing.acquire(timeout=0):
             return kept, ""  # or somebody is at it: what there is will do
@@ -268,11 +268,11 @@ class Meaning:
             kept = self._latest(kept)
             missing = _missing(source.versions, kept, first)
             end = time.monotonic() + PATIENCE
-            self._add(kept, _made(embedder, source, missing, lambda done: time.monotonic() < end), source)
+            self._add(kept, _embed(embedder, source, missing, lambda done: time.monotonic() < end), source)
             self._making.gain()
             return self._latest(kept), ""
         except EmbedderFailed as error:
-            return self._latest(kept), self._failed(error, self._making)
+            return self._latest(kept), self._report(error, self._making)
         finally:
             self._growing.release()
 
@@ -294,7 +294,7 @@ class Meaning:
                 self._kept = kept.plus(new)
                 self._unsaved += len(new)
 
-    def _placed(self, source: EntrySource, kept: "VectorTable") -> "tuple[dict[str, int], Array]":
+    def _positions(self, source: EntrySource, kept: "VectorTable") -> "tuple[dict[str, int], Array]":
         """The position of each path, and by position where its vectors are."""
         placed = self._places
         if placed is None or placed[0] is not source.versions or placed[1] is not kept:
@@ -334,7 +334,7 @@ def _missing(versions: Mapping[str, bytes], kept: "VectorTable", first: Iterable
     return [path for path in dict.fromkeys((*first, *versions)) if versions[path] not in kept]
 
 
-def _made(
+def _embed(
     embedder: "Embedder", source: EntrySource, paths: list[str], goes_on: Callable[[int], bool]
 ) -> "Iterator[dict[bytes, Array]]":
     """The vectors of some entries at once, while `goes_on` says so, which hears how many are done."""

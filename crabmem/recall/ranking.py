@@ -209,20 +209,20 @@ def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequen
     """The hits with what each word of the question found in each field, and its part of the score before any boost."""
     typed, meant = _typed_words(query, index, language), index.terms_for(words)
     forms = {term: index.forms(term) for term in meant}
-    sought = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
+    terms = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])
     return [
-        replace(hit, matches=tuple(_matches(fields(hit.entry, language), sought, added)))
+        replace(hit, matches=tuple(_matches(fields(hit.entry, language), terms, added)))
         for hit, added in zip(hits, scores, strict=True)
     ]
 
 
 def _matches(
-    said: Mapping[str, Sequence[str]], sought: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float]
+    words: Mapping[str, Sequence[str]], terms: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float]
 ) -> Iterator[Match]:
     """Where words stand in the fields of an entry, and what they add: a term, what was typed for it, all its forms."""
-    counts = {name: Counter(words) for name, words in said.items()}
-    for term, word, forms in sought:
+    counts = {name: Counter(held) for name, held in words.items()}
+    for term, word, forms in terms:
         times = {name: sum(held[form] for form in held.keys() & forms) for name, held in counts.items()}
         for name, here in times.items():
             if here and term in added:

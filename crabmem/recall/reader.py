@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from ..disk.fork_lock import Guard
 from ..text.entry import Entry, parse_entry, parse_note
+from ..text.hashes import VERSION_DIGITS
 from ..workspace.layout import Layout
 
 # Entries that are kept: so many, and so many characters of content.
@@ -28,7 +29,8 @@ class EntryReader:
         """
         found = self._parsed.get((path, blob))
         if found is None:
-            found = parse_note(path, data()) if self._layout.is_note(path) else parse_entry(path, data())
+            is_note, version = self._layout.is_note(path), blob[:VERSION_DIGITS]
+            found = parse_note(path, data()) if is_note else parse_entry(path, data(), version)
             self._keep(path, blob, found)
         return found
 

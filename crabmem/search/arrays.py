@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _KEPT = 2_000_000  # weights: 32 MB
 _DENSE = 4
 _SMALLEST = 5e-324
+_NOTHING = (np.zeros(0, dtype=np.intp),) * 3
 _local = threading.local()
 
 
@@ -39,8 +40,11 @@ class Weighing:
 
     def weights(self, word: Term, holders: Sequence[Holders]) -> Weights:
         """The positions of the documents that hold `word`, and what it adds to the score of each."""
-        pieces = [_arrays(*each) for each in holders]
-        positions, counts, lengths = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
+        pieces = [_arrays(*each) for each in holders if len(each[2])] or [_NOTHING]
+        if len(pieces) == 1:  # as of most words
+            [(positions, counts, lengths)] = pieces
+        else:
+            positions, counts, lengths = (np.concatenate([piece[at] for piece in pieces]) for at in range(3))
         if self._alive is not None:
             alive = self._alive[positions]
             positions, counts, lengths = positions[alive], counts[alive], lengths[alive]
@@ -59,7 +63,7 @@ class Weighing:
         """By position, the `limit` highest scores, all that score like the last of them, and perhaps some below."""
         if not words:
             return {}
-        sums = _taken_zeros(self._size)
+        sums = _zeros(self._size)
         are_many = sum(len(positions) for positions, _ in words) * _DENSE > len(sums)
         chosen, scores = (_among_all if are_many else _among_holders)(words, sums, limit)
         _local.zeros = sums  # which it is again
@@ -70,7 +74,7 @@ def _among_all(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
     """The positions of the best and their scores; `sums` is zeros, before and after."""
     for positions, weights in words:
         np.add.at(sums, positions, weights)
-    chosen = np.flatnonzero(sums >= _least(words, sums, limit))
+    chosen = (sums >= _least(words, sums, limit)).nonzero()[0]
     scores = sums[chosen]
     sums.fill(0.0)
     return _best_of(chosen, scores, limit)
@@ -106,11 +110,14 @@ def _nth(scores: Array, at: int) -> float:
     return float(ordered[len(scores) - at])
 
 
-def _arrays(first: int, lengths: Sequence[int], positions: Sequence[int], counts: Sequence[int]) -> list[Array]:
-    own = np.asarray(positions, dtype=np.intp)
+def _arrays(
+    first: int, lengths: Sequence[int], positions: Sequence[int], counts: Sequence[int]
+) -> tuple[Array, Array, Array]:
+    """Positions among all documents, counts and lengths."""
+    own = np.array(positions, dtype=np.intp)
     # A whole list would have to be made an array; what is read in place is one.
-    taken = np.asarray([lengths[at] for at in positions] if isinstance(lengths, list) else lengths)
-    return [own + first, np.asarray(counts), taken if isinstance(lengths, list) else taken[own]]
+    taken = [lengths[at] for at in positions] if isinstance(lengths, list) else np.asarray(lengths).take(own)
+    return own + first if first else own, np.asarray(counts), np.asarray(taken)
 
 
 def _without(size: int, dead: Collection[int]) -> Array:
@@ -119,7 +126,7 @@ def _without(size: int, dead: Collection[int]) -> Array:
     return alive
 
 
-def _taken_zeros(size: int) -> Array:
+def _zeros(size: int) -> Array:
     """An array of zeros that this thread has for itself, until it is put back."""
     zeros: Array | None = _local.__dict__.pop("zeros", None)
     return np.zeros(size) if zeros is None or len(zeros) != size else zeros

@@ -10,84 +10,49 @@ from .english import MONTHS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping
     from re import Match
 
 _NAMES = {number: name for name, number in reversed(MONTHS.items())}
-_YEAR, _MONTH, _DAY = r"(?:19|20)\d\d", r"(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
-_YEAR_FIRST = rf"(?P<year>{_YEAR})(?P<joint>[-/.])(?P<month>{_MONTH})(?:(?P=joint)(?P<day>{_DAY})|(?!(?P=joint)?\d))"
-_YEAR_LAST = rf"(?P<one>{_DAY})(?P<mark>[-/.])(?P<two>{_DAY})(?P=mark)(?P<last>{_YEAR})"
-_NUMERIC = rf"(?<!\d)(?:{_YEAR_FIRST}|{_YEAR_LAST})(?!\d)(?:T(?=\d))?"
+_YEAR, _MONTH, _DAY = r"((?:19|20)\d\d)", r"(0?[1-9]|1[0-2])", r"(0?[1-9]|[12]\d|3[01])"
+_NUMERIC = rf"(?<!\d)(?:{_YEAR}([-/.]){_MONTH}(?:\2{_DAY})?|{_DAY}([-/.]){_DAY}\6{_YEAR})(?![-/.]?\d)"
+_APART, _NTH = "[ \t,./-]+", "(?:st|nd|rd|th)?"
+_WRITTEN = rf"(?:(?<!\d){_DAY}{_NTH}(?: of)?{_APART})?\b([A-Za-z]+){_APART}(?:{_DAY}{_NTH}{_APART})?{_YEAR}(?!\d)"
 
 
 def without_dates(text: str, is_english: bool) -> tuple[str, list[str]]:
     """`text` without the dates in numbers, and the words of those; months have names in English only."""
     words: list[str] = []
 
-    def noted(match: Match[str]) -> str:
-        date = _read(match)
-        if date is None:
-            return match[0]
-        words.extend(_words_of(*date, is_english))
+    def replaced(match: Match[str]) -> str:
+        year, _, month, day, first, joint, second, last = match.groups()
+        if first:
+            is_day_first = joint == "." or int(first) > 12 or first == second
+            year, day, month = (last, first, second) if is_day_first else (last, second, first)
+            if int(month) > 12 or not (is_day_first or int(day) > 12):
+                return match[0]
+        words.extend([year, *([_NAMES[int(month)]] if is_english else []), *([str(int(day))] if day else [])])
+        words.extend(_sortable(year, int(month), day))
         return " "
 
     import re  # takes longer to import than most queries to answer
 
-    return re.sub(_NUMERIC, noted, text), words
+    return re.sub(_NUMERIC, replaced, text), words
 
 
-def date_words(words: Sequence[str]) -> Iterator[str]:
-    """What the dates among English words, in their order, add to those."""
-    around = ["", *words, "", ""]
-    for at, word in enumerate(around):
-        if word in MONTHS:
-            yield from _of_month(MONTHS[word], *around[at - 1 : at + 3])
+def date_words(text: str, terms: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
+    """What the dates in English words add to the words of `text`; `terms` has what is made of each word."""
+    import re
+
+    for before, word, after, year in re.findall(_WRITTEN, text):
+        name = "".join(terms[word])
+        if name in MONTHS:
+            yield from _sortable(year, MONTHS[name], before or after)
+            if name != _NAMES[MONTHS[name]]:
+                yield _NAMES[MONTHS[name]]
 
 
-def _of_month(month: int, before: str, word: str, after: str, next_after: str) -> Iterator[str]:
-    if _is_day(before) and _is_year(after):
-        date = int(after), month, int(before)
-    elif _is_day(after) and _is_year(next_after):
-        date = int(next_after), month, int(after)
-    elif _is_year(after):
-        date = int(after), month, 0
-    else:
-        return
-    yield from _sortable(*date)
-    if word != _NAMES[month]:
-        yield _NAMES[month]
-
-
-def _is_day(word: str) -> bool:
-    return len(word) <= 2 and word.isdigit() and 1 <= int(word) <= 31
-
-
-def _is_year(word: str) -> bool:
-    return len(word) == 4 and word.isdigit() and word[:2] in ("19", "20")
-
-
-def _read(match: Match[str]) -> tuple[int, int, int] | None:
-    """Year, month and day; day 0 for a month, None for what is no date after all."""
-    if match["year"]:
-        day = int(match["day"] or 0)
-        return (int(match["year"]), int(match["month"]), day) if day or match["joint"] == "-" else None
-    one, two, year = int(match["one"]), int(match["two"]), int(match["last"])
-    if match["mark"] != "." and min(one, two) < max(one, two) <= 12:
-        return None
-    day, month = (two, one) if match["mark"] != "." and two > 12 else (one, two)
-    return (year, month, day) if month <= 12 else None
-
-
-def _words_of(year: int, month: int, day: int, is_english: bool) -> Iterator[str]:
-    yield str(year)
-    if is_english:
-        yield _NAMES[month]
-    if day:
-        yield str(day)
-    yield from _sortable(year, month, day)
-
-
-def _sortable(year: int, month: int, day: int) -> Iterator[str]:
-    if day:
-        yield f"{year}-{month:02}-{day:02}"
+def _sortable(year: str, month: int, day: str) -> Iterator[str]:
     yield f"{year}-{month:02}"
+    if day:
+        yield f"{year}-{month:02}-{int(day):02}"

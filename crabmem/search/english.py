@@ -3,7 +3,7 @@
 Only English has lists. A word belongs here when it is sure: a name, a noun or a month that is spelt like it would
 be lost, or found as something else. So `will` and `may` are words, and so are `I`, `me`, `my`, `we`, `us` and `our`,
 which mark what a person says of themselves, and `no` and `not`, which change what is said; `left`, `led`, `rose`,
-`lives` and `leaves` stay what they are.
+`lives` and `leaves` stay what they are. `s` to `ll` are what an apostrophe leaves of a word: `it's`, `I'll`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ a an and are as at be but by for if in into is it of on or such that the their t
 what when where who whom whose which how why
 do does did doing done have has had having were am been being can could would should shall might must
 you your yours yourself yourselves he him his himself she her hers herself its itself them theirs themselves those
+s t d m re ve ll
 """
 
 # The base form, then the others.
@@ -34,9 +35,7 @@ wear wore worn, weep wept, win won, withdraw withdrew withdrawn, write wrote wri
 child children, grandchild grandchildren, man men, woman women, person people, foot feet, tooth teeth, mouse mice,
 goose geese, knife knives, wife wives, wolf wolves, shelf shelves, half halves, loaf loaves, thief thieves,
 criterion criteria, phenomenon phenomena, index indices, matrix matrices, vertex vertices, analysis analyses,
-crisis crises, hypothesis hypotheses, thesis theses,
-2 two, 3 three third, 4 four fourth, 5 five fifth, 6 six sixth, 7 seven seventh, 8 eight eighth, 9 nine ninth,
-10 ten tenth, 11 eleven, 12 twelve
+crisis crises, hypothesis hypotheses, thesis theses
 """
 
 # As they are without their endings.
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
 
 #: English words that are in most texts and tell none from another; neither kept nor looked for.
 SILENT: Final = frozenset(_SILENT.split())
-#: The base form of English words that have it by no rule, and of numbers that are written out.
+#: The base form of English words that have it by no rule.
 BASES: Final = {form: base for base, *forms in map(str.split, _FORMS.split(",")) for form in forms}
 #: The numbers of the months, by all their English names without endings.
 MONTHS: Final = {name: at for at, names in enumerate(_MONTHS.split(","), 1) for name in names.split()}

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-_JOINTS = "._-'/@"
+_JOINTS = "._-/@"
 _SPACES = {code: " " for code in range(128) if not chr(code).isalnum()}
 _APART = {code: " " for code in _SPACES if chr(code) not in _JOINTS}
-_CUT = {ord(joint): " " for joint in _JOINTS if joint != "."}
-_ENDINGS = ("s", "m", "d", "re", "ve", "ll")
 _LONGEST = 64
 
 
 def pieces(text: str) -> list[str]:
     """The runs of letters and digits of an ASCII text, each with the runs that it is joined to.
 
-    They are joined by single dots, hyphens, underscores, apostrophes, slashes and at signs: names of
+    They are joined by single dots, hyphens, underscores, slashes and at signs: names of
     files and of things in programs, versions, addresses, compounds.
     """
     if text.isalnum():
@@ -24,36 +22,18 @@ def pieces(text: str) -> list[str]:
     return [piece for piece in (each.strip(_JOINTS) for each in loose) if piece]
 
 
-def uncontracted(piece: str) -> str:
-    """An English piece without what an apostrophe joins to it: `Luna's` is Luna, `don't` is not."""
-    before, apostrophe, ending = piece.rpartition("'")
-    if apostrophe and ending.lower() in _ENDINGS:
-        return before
-    return "not" if piece.lower().endswith("n't") else piece
-
-
 def names(piece: str) -> list[str]:
     """The words that a piece is put together from, in small letters, and the whole of it after them.
 
     The whole has no joints, but between numbers, and no capitals: `userName`, `user_name`, `User-Name` and
-    `username` are one, `1/2` is not 12. A version is all that it begins with: `v3.11.7` is 3, 3.11 and 3.11.7.
+    `username` are one, `1/2` is not 12, and `3.11` is 3, 11 and 3-11.
     """
     found: list[str] = []
     whole = ""
-    for unit in [piece] if piece.isalnum() else piece.translate(_CUT).split():
-        version = _version(unit.strip("."))
-        found += version or [hump for name in unit.split(".") for hump in _humps(name)]
-        joined = version[-1] if version else unit.replace(".", "").lower()
-        whole += f"-{joined}" if whole[-1:].isdigit() and joined[:1].isdigit() else joined
+    for unit in [piece] if piece.isalnum() else piece.translate(_SPACES).split():
+        found += _humps(unit)
+        whole += f"-{unit.lower()}" if whole[-1:].isdigit() and unit[:1].isdigit() else unit.lower()
     return found if found[-1:] == [whole] or len(whole) > _LONGEST else [*found, whole]
-
-
-def _version(unit: str) -> list[str]:
-    """What a version begins with, shortest first; nothing when `unit` is none."""
-    *numbers, last = unit.lower().removeprefix("v").split(".")
-    if not numbers or not all(map(str.isdigit, numbers)) or not last[:1].isdigit():
-        return []
-    return [".".join([*numbers, last][:end]) for end in range(1, len(numbers) + 2)]
 
 
 def _humps(name: str) -> list[str]:

@@ -237,22 +237,19 @@ class Index:
 
     def labels(self, prefix: str = "") -> Iterator[str]:
         """The labels that begin with `prefix`, in order."""
-        names: set[str] = set()
-        for first, segment in self._parts:
-            names.update(self._alive(first, segment.labels.starting(prefix)))
-        names.update(self._alive(self._start, starting(self._recent.labels, prefix, self._size)))
-        return iter(sorted(names))
+        found = self._labels(prefix)
+        return iter(sorted({name for name, places in found if not self._dead.issuperset(places)}))
 
     def pairs(self, prefix: str) -> Iterator[tuple[str, str]]:
         """Each label that begins with `prefix`, and the key of each document that has it; in no order."""
+        for name, places in self._labels(prefix):
+            yield from ((name, self._key(place)) for place in places if place not in self._dead)
+
+    def _labels(self, prefix: str) -> Iterator[tuple[str, Iterable[int]]]:
+        """The labels that begin with `prefix`, part by part, and where the documents are that had them."""
         held = [(first, segment.labels.starting(prefix)) for first, segment in self._parts]
         for first, names in (*held, (self._start, starting(self._recent.labels, prefix, self._size))):
-            for name, positions in names:
-                places = (first + position for position in positions)
-                yield from ((name, self._key(place)) for place in places if place not in self._dead)
-
-    def _alive(self, first: int, names: Iterable[tuple[str, Sequence[int]]]) -> Iterator[str]:
-        return (name for name, positions in names if not self._dead.issuperset(map(first.__add__, positions)))
+            yield from ((name, map(first.__add__, positions)) for name, positions in names)
 
     def starting(self, prefix: str) -> list[str]:
         """The words that begin with `prefix`, some perhaps of documents that are gone."""
@@ -286,8 +283,8 @@ class Index:
         """The documents that share a word with `words`, best first, ties in the order of their keys.
 
         A word counts once however often it is said, and the words of a tuple count as one. A word that nobody
-        holds is taken for longer ones that it is a part of, or for those that it is made of. `accept` says of a
-        key whether it may be found, and is asked in that order, until there are `limit`.
+        holds is taken for longer ones that it is a part of (`vocabulary.substitutes`). `accept` says of a key
+        whether it may be found, and is asked in that order, until there are `limit`.
         """
         found = self._found(list(dict.fromkeys(words)))
         window = limit or max(1, self._count)
@@ -367,8 +364,9 @@ class Index:
             seen, window = len(ranked), window * _WIDER
 
     def _ranked(self, found: Found, limit: int) -> list[Ranked]:
-        order = sorted([(-score, position) for position, score in found(limit).items()])
+        order = [(-score, position) for position, score in found(limit).items()]
         if limit < len(order):  # of equal scores, the keys decide which are left out
+            order.sort()
             order = order[: bisect_right(order, (order[limit - 1][0], self._start + self._size))]
         return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
 
@@ -435,8 +433,10 @@ class Index:
     def _holding(self, word: str) -> list[Holders]:
         held: list[Holders] = []
         for first, segment in self._parts:
-            held.append((first, segment.lengths, *segment.words.holding(word)))
-        held.append((self._start, self._recent.lengths, *holding(self._recent.words, word, self._size)))
+            if segment.lengths:
+                held.append((first, segment.lengths, *segment.words.holding(word)))
+        if self._size:
+            held.append((self._start, self._recent.lengths, *holding(self._recent.words, word, self._size)))
         return held
 
     def _labelled(self, label: str) -> set[int]:

@@ -8,11 +8,10 @@ What does not look like one of these, as a lone quote or star, is text like any 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from . import SIGNS, scripts
 from .scripts import folded, is_paired, normal, spellings
-from .tokens import stretches, tokens
+from .tokens import stretches, terms_by_text, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,17 +19,10 @@ if TYPE_CHECKING:
 
     from .index import Index, Term
 
-    # The words of a text in order, each with all its spellings.
-    Steps = list[frozenset[str]]
-
 # The straight quote is the sign for inches too, and of code: it opens after a space, and closes before one.
 _PHRASE = r'(?<!\S)"([^"]*)"(?=[.,;:!?]*(?:\s|$))|“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»'
 _PREFIX = r"(?<![^\s(])([^\s()*]+)\*(?=[.,;:!?)]*(?:\s|$))"
-
-
 _PLAIN = r"[A-Za-z0-9]+"
-_KEPT = 65_536
-_LONGEST_KEPT = 64
 
 
 class Query:
@@ -88,56 +80,40 @@ class Phrase:
     """Words that have to stand next to each other, in this order."""
 
     def __init__(self, text: str, language: str) -> None:
-        self._steps, self._language = _steps(text, language), language
-        # What stands between other letters may be indexed as part of something larger.
-        plain = " ".join(filter(str.isascii, text.split()))
-        self._indexed = [
-            *_each(tokens(plain, language)),
-            *(step for step in self._steps if not all(map(str.isascii, step))),
-        ]
+        self._text, self._language = text, language
+        self._row = _row(text, language)
 
     def __bool__(self) -> bool:
         """Whether there is a word in it."""
-        return bool(self._steps)
+        return not self._row.isspace()
 
     def may_be_in(self, index: Index) -> Collection[str]:
         """The keys of the documents that have its words, in whatever order."""
-        words: list[Term] = [tuple(sorted(step)) if len(step) > 1 else next(iter(step)) for step in self._indexed]
+        words = [word for piece in self._text.split() for word in self._indexed(piece)]
         return set(index.having(words)) if words else index.marks().keys()
+
+    def _indexed(self, piece: str) -> Iterator[Term]:
+        """The words that are in the index wherever `piece` stands, which has no spaces."""
+        if piece.isascii():
+            yield from tokens(piece, self._language)
+            return
+        for part in stretches(piece):  # what is ASCII among others may be indexed as part of something larger
+            for run, units in scripts.runs(part) if not part.isascii() else ():
+                yield from units or filter(None, [tuple(sorted(spellings(run, self._language)))])
 
     def is_in(self, texts: Iterable[str]) -> bool:
         """Whether it stands in one of the texts."""
-        for steps in (_steps(text, self._language) for text in texts):
-            starts = range(len(steps) - len(self._steps) + 1)
-            if any(all(steps[at + on] & step for on, step in enumerate(self._steps)) for at in starts):
-                return True
-        return False
+        return any(self._row in _row(text, self._language) for text in texts)
 
 
-def _steps(text: str, language: str) -> Steps:
-    return [step for piece in text.split() for step in _kept_steps(piece, language) if step]
-
-
-def _kept_steps(piece: str, language: str) -> tuple[frozenset[str], ...]:
-    """The same as `_steps_of`, kept unless it is long: thousands of texts say the same words."""
-    return (_short_steps if len(piece) <= _LONGEST_KEPT else _all_steps)(piece, language)
-
-
-def _all_steps(piece: str, language: str) -> tuple[frozenset[str], ...]:
-    return tuple(_steps_of(piece, language))
-
-
-_short_steps = lru_cache(_KEPT)(_all_steps)
-
-
-def _steps_of(piece: str, language: str) -> Iterator[frozenset[str]]:
-    """The words of a text without spaces; of scripts that have none, what pairs are made of."""
-    for part in stretches(piece, scripts.latin(language) == "english"):
+def _row(text: str, language: str) -> str:
+    """The words of `text` in order, each in one form, between spaces; of scripts without spaces, what pairs are of."""
+    row: list[str] = []
+    terms = terms_by_text(language)
+    for part in [text] if text.isascii() else stretches(text):
         for word in re.findall(_PLAIN, part) if part.isascii() else ():
-            yield from _each(tokens(word, language) or [word.lower()])  # what says nothing is said, too
+            *parts, whole = terms[word] or [word.lower()]  # what says nothing is said, too
+            row += parts or [whole]
         for run, units in scripts.runs(part) if not part.isascii() else ():
-            yield from _each(units) if units else [frozenset(spellings(run, language))]
-
-
-def _each(words: Iterable[str]) -> Iterator[frozenset[str]]:
-    return (frozenset([word]) for word in words)
+            row += units or spellings(run, language)[-1:]  # of two spellings that which both ways of typing have
+    return f" {' '.join(row)} "

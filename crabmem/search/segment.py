@@ -31,6 +31,7 @@ _TABLE = struct.Struct("<" + "cQ" * 16)
 _START = derived.BODY + _TABLE.size
 #: So many documents are counted one by one, and so many at most are indexed at once.
 FEW = 500
+_OFTEN, _STEP = 100, 32
 _AT_ONCE = 10_000
 
 
@@ -66,10 +67,13 @@ def encoded(text: str) -> bytes:
 class Names:
     """Distinct texts in their order."""
 
-    __slots__ = ("_at", "_text")
+    __slots__ = ("_asked", "_at", "_some", "_text")
 
     def __init__(self, text: memoryview, at: memoryview) -> None:
         self._text, self._at = text, at
+        self._asked = 0
+        #: Every `_STEP`th of them, once many were asked for.
+        self._some: list[bytes] = []
 
     def __len__(self) -> int:
         return len(self._at) - 1
@@ -82,8 +86,9 @@ class Names:
 
     def find(self, name: str) -> int | None:
         """Where `name` is, None when it is not there."""
-        at = self._first(encoded(name))
-        return at if at < len(self) and self._bytes(at) == encoded(name) else None
+        wanted = encoded(name)
+        at = self._first(wanted)
+        return at if at < len(self) and self._bytes(at) == wanted else None
 
     def starting(self, prefix: str) -> range:
         """The places of the names that begin with `prefix`."""
@@ -113,7 +118,21 @@ class Names:
         return [str(text[start:end], "utf-8", "surrogatepass") for start, end in spans]
 
     def _first(self, name: bytes) -> int:
-        return bisect_left(range(len(self)), name, key=self._bytes)
+        text, places = self._text, self._at
+        low, high = 0, len(places) - 1
+        if self._asked < _OFTEN:
+            self._asked += 1
+        else:
+            self._some = self._some or [self._bytes(at) for at in range(0, high, _STEP)]
+            low = max(0, bisect_left(self._some, name) - 1) * _STEP
+            high = min(high, low + _STEP)
+        while low < high:  # as `bisect_left` with a key, which takes twice as long
+            middle = (low + high) // 2
+            if bytes(text[places[middle] : places[middle + 1]]) < name:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
 
 class Postings:

@@ -1,7 +1,6 @@
 """From text to the words that are searched. One rule for documents and queries.
 
-What is between two spaces has the same words wherever it is, so that they are kept; only a date may be written with
-spaces, on one line.
+What is between two spaces has the same words wherever it is, so that they are kept; only dates in words add to them.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 _LETTER = r"[^\W_]"
 _WORD = rf"({_LETTER}(?:{_LETTER}|[{scripts.MARKS}])*)"
-_ENGLISH_WORD = rf"{_WORD}(?:'(?:s|m|d|re|ve|ll)\b)?"
 _SIGN = r"(?<![A-Za-z0-9])([A-Za-z](?:\+\+|#)[0-9]*)(?![A-Za-z0-9])"
 _TYPED = {ord(mark): as_ascii for marks, as_ascii in (("‘’ʼ", "'"), ("‐‑", "-")) for mark in marks}
 _EDGES = "\"'`.,;:!?()[]{}<>*_-"
@@ -27,7 +25,7 @@ _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
 # As in Unicode's Stream-Safe Text Format (UAX 15).
 _MARKS = 30
-_VERSION = 7
+_VERSION = 11
 
 
 def rules(language: str) -> bytes:
@@ -45,25 +43,22 @@ def tokens(text: str, language: str = "english") -> list[str]:
     words is all of them and the whole (`identifiers.names`), a date is what `dates` makes of it, and words of other
     scripts are what `scripts.terms` makes of them.
     """
-    terms = _terms_of(language)
-    found = _of_line(text, terms)
-    if not terms.is_english or not _may_hold_year(text) or english.MONTHS.keys().isdisjoint(found):
-        return found
-    from . import dates
+    terms = terms_by_text(language)
+    found = list(chain.from_iterable(map(terms.__getitem__, text.split())))
+    if terms.is_english and _may_hold_year(text) and not english.MONTHS.keys().isdisjoint(found):
+        from . import dates
 
-    lines = (_of_line(line, terms) for line in text.split("\n"))
-    return [word for line in lines for word in (*line, *dates.date_words(line))]
-
-
-def _of_line(text: str, terms: _Terms) -> list[str]:
-    return list(chain.from_iterable(map(terms.__getitem__, text.split())))
+        found += dates.date_words(text, terms)
+    return found
 
 
-class _Cache(dict[str, tuple[str, ...]]):
-    """A cache of what is worked out for texts. The older half is forgotten when it is full."""
+class _Terms(dict[str, tuple[str, ...]]):
+    """The terms of texts without spaces, which are kept. The older half is forgotten when there are too many."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str) -> None:
         self._older: dict[str, tuple[str, ...]] = {}
+        self._language, self._latin = language, scripts.latin(language)
+        self.is_english = self._latin == "english"
 
     def __missing__(self, text: str) -> tuple[str, ...]:
         found = self._older.get(text)
@@ -77,43 +72,23 @@ class _Cache(dict[str, tuple[str, ...]]):
         return found
 
     def _computed(self, text: str) -> tuple[str, ...]:
-        raise NotImplementedError
-
-
-class _Stems(_Cache):
-    """The stem of a word in small letters, as a tuple; empty for a word that says nothing."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._language = language
-
-    def _computed(self, text: str) -> tuple[str, ...]:
-        if self._language == "english":
-            if text in english.SILENT:
-                return ()
-            text = english.base(text)
-        # A stemmer is not made for threads; what is kept leaves few words to make one for.
-        return (text if self._language == "none" else str(Stemmer.Stemmer(self._language, 0).stemWord(text)),)
-
-
-class _Terms(_Cache):
-    """The terms of a text without spaces."""
-
-    def __init__(self, language: str) -> None:
-        super().__init__()
-        self._language, latin = language, scripts.latin(language)
-        self.is_english = latin == "english"
-        self._stems = _Stems(latin)
-
-    def _computed(self, text: str) -> tuple[str, ...]:
         word = text.strip(_EDGES)
         if word.isalpha() and word.isascii() and (word.islower() or word[1:].islower()):
-            return self._stems[word.lower()]  # as of nearly all
+            return self._stem(word.lower())  # as of nearly all
         return tuple(self._of_ascii(text) if text.isascii() else self._of_any(text))
 
+    def _stem(self, word: str) -> tuple[str, ...]:
+        """The stem of a word in small letters; nothing for one that says nothing."""
+        if self.is_english:
+            if word in english.SILENT:
+                return ()
+            word = english.base(word)
+        # A stemmer is not made for threads; what is kept leaves few words to make one for.
+        return (word if self._latin == "none" else str(Stemmer.Stemmer(self._latin, 0).stemWord(word)),)
+
     def _of_ascii(self, text: str) -> Iterator[str]:
-        text, said = self._without_dates(text)
-        yield from said
+        text, dates = self._without_dates(text)
+        yield from dates
         if "#" in text or "++" in text:
             import re
 
@@ -134,24 +109,23 @@ class _Terms(_Cache):
     def _of_pieces(self, text: str) -> Iterator[str]:
         from . import identifiers
 
-        for piece in identifiers.pieces(text if self.is_english else text.replace("'", " ")):
-            whole = identifiers.uncontracted(piece) if self.is_english else piece
-            yield from chain.from_iterable(map(self._stems.__getitem__, identifiers.names(whole)))
+        for piece in identifiers.pieces(text):
+            yield from chain.from_iterable(map(self._stem, identifiers.names(piece)))
 
     def _of_any(self, text: str) -> Iterator[str]:
-        text, said = self._without_dates(_composed(text))
-        yield from said
-        for piece in stretches(text, self.is_english):
+        text, dates = self._without_dates(_composed(text))
+        yield from dates
+        for piece in stretches(text):
             yield from self[piece] if piece.isascii() else scripts.terms(piece, self._language)
 
 
-def stretches(text: str, is_english: bool) -> Iterator[str]:
+def stretches(text: str) -> Iterator[str]:
     """The words of a text that are not ASCII, composed and case folded, and what is between them, all in ASCII."""
     import re  # takes longer to import than most queries to answer
     import unicodedata
 
     text, end = _composed(text), 0
-    for match in re.finditer(_ENGLISH_WORD if is_english else _WORD, text):
+    for match in re.finditer(_WORD, text):
         if not match[1].isascii():
             yield from _ascii(text[end : match.start()])
             yield unicodedata.normalize("NFKC", match[1].casefold())
@@ -190,5 +164,6 @@ def _may_hold_year(text: str) -> bool:
 _terms: dict[str, _Terms] = {}
 
 
-def _terms_of(language: str) -> _Terms:
+def terms_by_text(language: str) -> _Terms:
+    """The terms of any text without spaces, by the text; kept for the next who asks."""
     return _terms.get(language) or _terms.setdefault(language, _Terms(language))

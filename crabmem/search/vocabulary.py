@@ -1,7 +1,4 @@
-"""What a word may stand for that no document holds as it is: words it is a part of, and words it is made of.
-
-And what counts as one word although it is several.
-"""
+"""What is looked for when no document holds a word as it is, and what counts as one word although it is several."""
 
 from __future__ import annotations
 
@@ -13,39 +10,29 @@ if TYPE_CHECKING:
 
     from .index import Holders, Index, Term
 
-# So long is a word at least that others may be made of, and one that others are looked for in.
-_PART = 4
-_WHOLE = 5
-_LONGEST = 60
-# What is before another word is at least so long, or it is a prefix and no word.
-_BEFORE = 3
-# What German and its neighbours put between two words, or leave at the end of one, where stems have lost it.
-_LINKS = ("", "s", "n", "e", "en", "er", "es", "ung", "ungs", "heits", "keits")
-# So many letters of an ending may be gone more where a word is the last of another, and so many nobody removed.
-_LOST = 2
+# A word of fewer letters is in too many others; what stands before it in one is at least so long, or is a prefix.
+_LEAST, _MOST, _BEFORE = 5, 60, 3
+# Letters of an ending that no stemmer knows.
 _ENDING = 3
 
 
 def substitutes(word: str, index: Index) -> list[Term]:
-    """What to look for when nobody holds `word`; several words that are one are a tuple."""
+    """What to look for when no document holds `word`; words of which any will do are a tuple.
+
+    The words that it is a part of: `versicherung` is in `krankenversicherung`. In scripts whose endings nobody removes,
+    else the longest word that it is with an ending; of a pair of units without spaces, those that stand alone.
+    """
     units = [] if word.isascii() else [unit for _, units in runs(word) for unit in units]
     if units:
         return [(unit,) for unit in units if len(units) > 1 and index.is_held(unit)]
-    if not _may_be_made(word):
+    if not _LEAST <= len(word) <= _MOST or any(map(str.isdecimal, word)):
         return []
-    longer = [other for other in index.containing(word) if _is_part(word, other) and index.is_held(other)]
-    return [tuple(sorted(longer))] if longer else [*(_compound_parts(word, index) or _without_ending(word, index))]
-
-
-def _may_be_made(word: str) -> bool:
-    """Whether `word` is one of letters only, with their marks."""
-    is_word = word.isalpha() if word.isascii() else not any(map(str.isdecimal, word))
-    return is_word and _WHOLE <= len(word) <= _LONGEST
-
-
-def _is_part(word: str, longer: str) -> bool:
-    """Whether a longer word may be a compound of `word`: what is before it is more than a prefix."""
-    return longer.startswith(word) or word in longer[_BEFORE:]
+    longer = [other for other in index.containing(word) if other.startswith(word) or word in other[_BEFORE:]]
+    if held := tuple(filter(index.is_held, longer)):
+        return [held]
+    shorter = [] if word.isascii() else [word[:end] for end in range(len(word) - 1, len(word) - _ENDING - 1, -1)]
+    found = next(filter(index.is_held, shorter), None)
+    return [found] if found else []
 
 
 def pairs_of(unit: str, index: Index) -> list[str]:
@@ -66,29 +53,3 @@ def _summed(parts: Sequence[Holders]) -> Holders:
     first, lengths, _, _ = parts[0]
     ordered = sorted(counts)
     return first, lengths, ordered, [counts[position] for position in ordered]
-
-
-def _compound_parts(word: str, index: Index) -> list[str]:
-    """Two or more words that `word` is put together of, as few as may be; the first may be one nobody holds."""
-    best: list[list[str]] = [[] for _ in range(len(word) + 1)]  # for what is from there on
-    for start in range(len(word) - _PART, -1, -1):
-        ways = [[part, *best[end]] for part, end in _parts(word, start, index) if best[end] or end == len(word)]
-        best[start] = min(ways, key=len, default=[])
-    return next((parts for at, parts in enumerate(best) if len(parts) > 1 and not 0 < at < _BEFORE), [])
-
-
-def _without_ending(word: str, index: Index) -> list[str]:
-    """The longest word that `word` is with an ending, in scripts whose endings nobody removed, or too few."""
-    parts = [] if word.isascii() else index.starting(word[:_PART])
-    begun = [part for part in parts if word.startswith(part) and len(word) - len(part) <= _ENDING]
-    return list(filter(index.is_held, sorted(begun, key=len, reverse=True)))[:1]
-
-
-def _parts(word: str, start: int, index: Index) -> list[tuple[str, int]]:
-    """The words that `word` has from `start` on, and where it goes on after each."""
-    rest = word[start:]
-    begun = [part for part in index.starting(rest[:_PART]) if rest.startswith(part) or part.startswith(rest)]
-    parts = [part for part in begun if len(part) < len(word) and index.is_held(part)]
-    found = [(part, start + len(part)) for part in parts if rest.startswith(part)]
-    last = [(part, len(word)) for part in parts if 0 < len(part) - len(rest) <= _LOST]
-    return last + [(part, end + len(link)) for part, end in found for link in _LINKS if word.startswith(link, end)]

@@ -8,10 +8,9 @@ nothing: a process that only recalls has no time for it.
 
 _FENCE = "---\n"
 _END = "\n---\n"
-# Not in a text of this form: what is another line break, no text, or left by a merge.
-_FOREIGN = ("\r", "\0", "<<<<<<<")
 _QUOTES = frozenset("[]{}\"'#&*!|>%@`:?,-")
-_MOST = 8_192
+#: Characters that a frontmatter of this form has at most.
+MOST = 8_192
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,10 +19,17 @@ if TYPE_CHECKING:
     Keys: TypeAlias = "dict[str, str | list[str] | Keys]"
 
 
+def is_foreign(text: str) -> bool:
+    """Whether a text has what none of this form has: another line break, no text, or what a merge left."""
+    return "\r" in text or "\0" in text or "<<<<<<<" in text
+
+
 def read_plain(text: str) -> "tuple[Keys, str] | None":
     """The keys of a text's frontmatter and its content; None when it is not of this form."""
-    end = text.find("\n---", 3, _MOST)
-    if not text.startswith(_FENCE) or end < 0 or text[end : end + 5] != _END or any(sign in text for sign in _FOREIGN):
+    end = text.find("\n---", 3, MOST)
+    if not text.startswith(_FENCE) or end < 0 or text[end : end + 5] != _END:
+        return None
+    if is_foreign(text):
         return None
     keys = _keys(text[4:end].split("\n"))
     return None if keys is None else (keys, text[end + 5 :].removeprefix("\n").removesuffix("\n"))

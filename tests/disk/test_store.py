@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Unreadable, Unwritable
+from crabmem import Busy, Unreadable, Unwritable
 from crabmem.disk.scan import Scan, Unusable
 from crabmem.disk.store import Store
 from crabmem.workspace.workspace import Workspace
@@ -61,6 +61,31 @@ def test_unchanged_files_are_not_read_again(store: Store, tmp_path: Path) -> Non
     late = Store(Workspace(tmp_path), lambda: time.time_ns() + 10_000_000_000)
     (tmp_path / NOTE).write_text("one")
     assert late.scan() is late.scan()
+
+
+@pytest.mark.parametrize("kind", ["other", "longer", "shorter", "gone", "pipe", "link", "folder"])
+def test_a_known_file_that_changes_after_a_look_is_busy_and_never_read_as_it_was(
+    store: Store, tmp_path: Path, kind: str
+) -> None:
+    file = tmp_path / NOTE
+    file.write_text("one")
+    marks = {NOTE: Store(Workspace(tmp_path), lambda: time.time_ns() + 10_000_000_000).scan().files[NOTE].remembered}
+    scan = Store(Workspace(tmp_path), time.time_ns, lambda: marks).scan()
+    assert (scan.files[NOTE].data, scan.data(NOTE)) == (None, b"one")
+
+    file.unlink()
+    if kind in ("other", "longer", "shorter"):
+        file.write_text({"other": "two", "longer": "one more", "shorter": "on"}[kind])
+    elif kind == "pipe":
+        os.mkfifo(file)
+    elif kind == "link":
+        (tmp_path / "secret").write_text("secret")
+        file.symlink_to(tmp_path / "secret")
+    elif kind == "folder":
+        file.mkdir()
+
+    with pytest.raises((Busy, Unreadable)):
+        scan.data(NOTE)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])

@@ -115,9 +115,9 @@ def test_a_page_of_a_listing_is_by_namespace_and_key_and_reads_no_other_file(
     memory.remember_all([Fact(name, "", "x") for name in ("zebra", "Ant", "bee")], "notes")
     read: list[str] = []
 
-    def noted(path: str, data: bytes) -> Entry:
+    def noted(path: str, data: bytes, version: str) -> Entry:
         read.append(path)
-        return parse_entry(path, data)
+        return parse_entry(path, data, version)
 
     with Memory(memory.root) as other:
         other.recall("x")

@@ -112,9 +112,9 @@ def test_a_page_is_the_entries_after_a_path_and_only_they_are_parsed(
         memory.recall("number")
     parsed: list[str] = []
 
-    def counted(path: str, data: bytes) -> Entry:
+    def counted(path: str, data: bytes, version: str) -> Entry:
         parsed.append(path)
-        return entry.parse_entry(path, data)
+        return entry.parse_entry(path, data, version)
 
     monkeypatch.setattr(reader, "parse_entry", counted)
     with Memory(tmp_path) as memory:

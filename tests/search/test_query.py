@@ -192,10 +192,8 @@ def test_any_query_is_answered_or_refused(workshop: Memory, query: str) -> None:
     assert isinstance(workshop.before_turn(query), str)
 
 
-@pytest.mark.parametrize(
-    "query", ["dep* station", '"deploy key" vault', "caf* réunion", "secondhandshop behind", "Zoë*"]
-)
-def test_what_prefixes_and_compounds_add_makes_up_the_score(workshop: Memory, query: str) -> None:
+@pytest.mark.parametrize("query", ["dep* station", '"deploy key" vault', "caf* réunion", "statio behind", "Zoë*"])
+def test_what_prefixes_and_parts_of_words_add_makes_up_the_score(workshop: Memory, query: str) -> None:
     for hit in workshop.recall(query, explain=True):
         assert sum(match.added for match in hit.matches) == pytest.approx(hit.score)
         assert {match.word for match in hit.matches} <= {word.strip('"') for word in query.split()}

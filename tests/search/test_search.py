@@ -426,14 +426,7 @@ def test_a_word_nobody_has_is_found_in_longer_ones() -> None:
     assert keys(index, "event") == ["0003"]
     assert index.search(["event"]) == index.search(["eventu"])
     assert keys(index, "sich") == keys(index, "versicherung1") == keys(index, "rank") == []
-
-
-def test_a_word_nobody_has_is_taken_apart() -> None:
-    index = indexed([["book", "shelf"], ["book"], ["versicherung"], ["kart", "versicherung"], ["ship"]])
-
-    assert keys(index, "bookshelf") == ["0000", "0001"]
-    assert keys(index, "krankenversicherungskart") == ["0003", "0002"]
-    assert keys(index, "krankenkart") == keys(index, "friendship") == []
+    assert keys(index, "krankenversicherungskarten") == keys(index, "eventuality") == []
 
 
 def test_a_word_somebody_has_is_not_looked_for_elsewhere() -> None:
@@ -466,10 +459,10 @@ def test_an_ending_nobody_removed_is_seen_through_outside_of_ascii() -> None:
     assert keys(index, "deploysed") == keys(index, "পাসওয়ার্ড") == []
 
 
-@given(CHANGES, st.sampled_from(["aaaaa", "bbbbbaaaa", "犬"]))
+@given(CHANGES, st.sampled_from(["aaaaa", "bbbbb", "犬"]))
 @settings(max_examples=200, deadline=None)
 def test_what_stands_for_a_word_does_not_depend_on_what_is_gone(changes: list[Change], word: str) -> None:
-    longer = {"a": "xxaaaaa", "b": "bbbbb", "c": "aaaa", "d": "yyyaaaaa", "犬": "犬の"}
+    longer = {"a": "xxaaaaa", "b": "bbbbbx", "c": "yyybbbbb", "d": "yyyaaaaa", "犬": "犬の"}
     changes = [
         {key: words and [longer.get(each, each) for each in words] for key, words in change.items()}
         for change in changes

@@ -58,9 +58,9 @@ def test_words_of_a_text(text: str, words: list[str]) -> None:
         ("`ops/deploy.sh`:", ["op", "deploy", "sh", "opsdeploysh"]),
         ("~/.ssh/id_rsa", ["ssh", "id", "rsa", "sshidrsa"]),
         ("../notes", ["note"]),
-        ("v3.11.7,", ["3", "3.11", "3.11.7"]),
-        ("python-3.12", ["python", "3", "3.12", "python3.12"]),
-        ("2.0.0b2", ["2", "2.0", "2.0.0b2"]),
+        ("v3.11.7,", ["v3", "11", "7", "v3-11-7"]),
+        ("python-3.12", ["python", "3", "12", "python3-12"]),
+        ("2.0.0b2", ["2", "0", "0b2", "2-0-0b2"]),
         ("E0502 PW-E312", ["e0502", "pw", "e312", "pwe312"]),
         ("e-mail email e mail", ["e", "mail", "email", "email", "e", "mail"]),
         ("check-in", ["check", "checkin"]),
@@ -85,15 +85,15 @@ def test_what_is_put_together_is_its_parts_and_the_whole(text: str, words: list[
         ("Luna's Luna’s LUNA'S lunas'", ["luna", "luna", "luna", "luna"]),
         ("José's José’s", ["jose", "jose"]),
         ("I'm we'll", ["i", "we"]),
-        ("don't can’t", ["not", "not"]),
-        ("O'Brien", ["o", "brien", "obrien"]),
+        ("don't can’t", ["don"]),
+        ("O'Brien", ["o", "brien"]),
         ("What did she buy, and who was it for?", ["buy"]),
         ("Who is it?", []),
         ("I keep my notes", ["i", "keep", "my", "note"]),
         ("not in May, Will", ["not", "may", "will"]),
         ("went goes going gone", ["go", "go", "go", "go"]),
         ("bought buying", ["buy", "buy"]),
-        ("two children, 3rd child, three feet", ["2", "child", "3", "child", "3", "foot"]),
+        ("two children, 3rd child, three feet", ["two", "child", "3", "child", "three", "foot"]),
         ("second rose left", ["second", "rose", "left"]),
     ],
 )
@@ -132,7 +132,9 @@ def test_however_a_date_is_written_it_is_the_same_words(text: str) -> None:
     assert set(tokens(text)) == NINTH_OF_JUNE
 
 
-@pytest.mark.parametrize("text", ["memory/2024-06-09.md", "2024-06-09T07:30:00Z", "from=2024-06-09", "日2024-06-09"])
+@pytest.mark.parametrize(
+    "text", ["memory/2024-06-09.md", "2024-06-09T07:30:00Z", "from=2024-06-09", "日2024-06-09", "9-Jun-2024"]
+)
 def test_a_date_is_found_among_other_things(text: str) -> None:
     assert set(tokens(text)) > NINTH_OF_JUNE
 
@@ -154,7 +156,17 @@ def test_dates_have_a_month_and_a_day_to_be_found_by(text: str, words: set[str])
 
 @pytest.mark.parametrize(
     "text",
-    ["06/09/2024", "30.13.2023", "2024.06", "2024.1.0", "12024-06-09", "2024-06-091.", "9 June", "8 2023"],
+    [
+        "06/09/2024",
+        "30.13.2023",
+        "2024.1.0",
+        "mayJune 2024",
+        "émay 2024",
+        "12024-06-09",
+        "2024-06-091.",
+        "9 June",
+        "8 2023",
+    ],
 )
 def test_what_may_be_another_date_or_none_is_no_date(text: str) -> None:
     assert not any(re.fullmatch(r"20\d\d-\d\d(-\d\d)?", word) for word in tokens(text))
@@ -165,7 +177,7 @@ def test_a_date_ends_with_its_line() -> None:
 
 
 def test_dates_in_numbers_are_for_every_language_their_months_for_english() -> None:
-    assert tokens("2024-06-09", "german") == ["2024", "9", "2024-06-09", "2024-06"]
+    assert tokens("2024-06-09", "german") == ["2024", "9", "2024-06", "2024-06-09"]
 
 
 @given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
@@ -218,12 +230,10 @@ def test_however_a_name_is_joined_each_part_finds_it_and_so_does_the_whole(parts
 
 
 @given(st.lists(st.integers(0, 99), min_size=2, max_size=4))
-def test_a_version_is_found_by_what_it_begins_with(numbers: list[int]) -> None:
+def test_a_version_is_found_by_each_of_its_numbers_and_whole(numbers: list[int]) -> None:
     version = ".".join(map(str, numbers))
 
-    for end in range(1, len(numbers) + 1):
-        beginning = ".".join(map(str, numbers[:end]))
-        assert set(tokens(beginning)) <= set(tokens(f"v{version}"))
+    assert tokens(version) == [*map(str, numbers), "-".join(map(str, numbers))]
 
 
 @given(TEXTS, TEXTS, st.sampled_from(["english", "german", "none"]))

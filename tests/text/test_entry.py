@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from crabmem.errors import InvalidArguments, Unreadable
 from crabmem.text.entry import NO_HEADER, Entry, Fact, checked, parse_entry, render_entry
 from crabmem.text.frontmatter import load, parts_of
+from crabmem.text.hashes import version_of
 from tests.conftest import FIXTURES
 
 PATH = "memory/entries/luna.md"
@@ -476,3 +478,15 @@ def test_white_space_and_hash_signs_around_labels_are_not_part_of_them() -> None
     fact = checked(Fact(" Luna\n", " kept ", " kept\n", aliases=(" the dog ",), tags=(" #pets ",)))
 
     assert fact == Fact("Luna", " kept ", " kept\n", aliases=("the dog",), tags=("pets",))
+
+
+@given(st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]) | st.just("."), min_size=1))
+def test_the_slug_of_an_entry_is_the_stem_of_its_path(name: str) -> None:
+    for path in (f"{name}.md", f"memory/a.b/{name}.md", f"memory/{name}"):
+        if not path.endswith(("/.", "/..")):
+            assert parse_entry(path, b"text").slug == PurePosixPath(path).stem
+
+
+def test_a_version_that_is_told_is_the_entrys() -> None:
+    data = b"---\nname: Luna\n---\n\nA crab.\n"
+    assert parse_entry(PATH, data, version_of(data)) == parse_entry(PATH, data)

@@ -1,6 +1,5 @@
 """No text keeps an expression of ours busy: ten times the text takes ten times as long."""
 
-import importlib
 import json
 import re
 import time
@@ -18,7 +17,6 @@ from crabmem.text import patterns as globs
 from crabmem.text.markdown import with_section
 from tests.patterns import Used, used, worst
 
-_tokens = importlib.import_module("crabmem.search.tokens")  # a function there has the module's name
 #: Characters. Every text is tried short, and ten times as long. Some expressions look ahead for a thousand: that they
 #: are slower on `_SHORT` * 10 shows no fault before they are so on `_MIDDLE` * 10, too.
 _SHORT, _MIDDLE, _FULL = 300, 1_000, 10_000
@@ -53,9 +51,6 @@ _MADE_OF_ARGUMENTS = {
     "text.quoting._opening": _made("quoting", "finditer", quoting._opening("recall"), quoting._opening("of two words")),
     "search.scripts._compiled": _made(
         "search.scripts", "finditer", re.compile(scripts._RUN), re.compile(scripts._CLUSTER)
-    ),
-    "search.tokens.stretches": _made(
-        "search.tokens", "finditer", re.compile(_tokens._ENGLISH_WORD), re.compile(_tokens._WORD)
     ),
 }  # fmt: skip
 

@@ -1,6 +1,6 @@
 """Entries of the plain form are read as YAML reads them, or left to it."""
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.text import frontmatter as header
@@ -47,6 +47,23 @@ def test_what_is_read_without_yaml_is_what_yaml_reads(lines: str, content: str) 
         assert parts.header is not None
         assert header.load(parts.header) == found[0]
         assert parts.content.removeprefix("\n").removesuffix("\n") == found[1]
+
+
+_SIGNS = "abZ0_ :#-[],'\"{}&*!|>%@`?~=.()/+\t\x85\u2028éß🦀²"
+# A value that begins with a quote may go on in the next line.
+_VALUE = st.tuples(st.sampled_from("aZ0é²_-"), st.text(_SIGNS, max_size=9)).map("".join)
+
+
+@settings(max_examples=500, deadline=None)
+@given(_VALUE, _VALUE, _WORDS | st.just("\n\na\n\n"))
+@example("a", "b", "\r")
+@example("a-", "it's _", "<<<<<<< x")
+def test_name_and_description_are_read_alike_in_whatever_order(name: str, description: str, content: str) -> None:
+    lines = [f"name: {name}\n", f"description: {description}\n"]
+    one, other = (f"---\n{''.join(each)}---\n\n{content}\n".encode() for each in (lines, lines[::-1]))
+    first, second = parse_entry("x.md", one, "v"), parse_entry("x.md", other, "v")
+    assert (first.problem is None) is (second.problem is None)
+    assert first.problem or (first, first.keys) == (second, second.keys)
 
 
 def test_what_crabmem_writes_is_nearly_always_of_the_plain_form() -> None:

@@ -60,7 +60,7 @@ def recall(
                   is joined; 3.11 finds 3.11.7; C++
       dates       9 June 2024, June 9th, 2024, 2024-06-09 and 09.06.2024 are one; June 2024 finds it
       no spaces   any part of a sentence in Chinese, Japanese, Korean, Thai, Lao, Khmer, Myanmar
-      unknown     a word that no fact has: parts of compounds, bookshelf in "book shelf"
+      unknown     a word that no fact has: longer ones, Versicherung in Krankenversicherungskarte
     Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors,
     synonyms, another language (see [vectors] in `crabmem config`).
     """
