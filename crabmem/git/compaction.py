@@ -21,10 +21,9 @@ A `git gc` that already runs is still waited for, by coming again later: both wo
 """
 
 import json
-import secrets
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -34,7 +33,7 @@ from ..errors import DamagedHistory
 from .kept import KEEP
 from .objects import Objects
 from .packing import Packed
-from .packs import PACK_NAME, BrokenPack, Growing, ids
+from .packs import PACK_NAME, TEMPORARY, BrokenPack, Growing, give_name, ids, written_aside
 from .reach import Piece, Reach
 from .refs import Refs
 from .store import check_pack
@@ -45,7 +44,6 @@ LARGEST = 16_000_000
 MOST_ADDED = 24_000_000
 #: A file this large is nobody's memory and stays as it is.
 _TOO_LARGE = 8_000_000
-_TEMPORARY = "crabmem_"
 _STEP = 16
 _LEVELS = 3
 _MOST_CHAINS = 64
@@ -207,7 +205,7 @@ class Compaction:
 
     def _clear_up(self) -> None:
         """Give a pack that was almost done its place in the note; remove what was not, and what was replaced."""
-        for file in self._packs.glob(f"tmp_*_{_TEMPORARY}*"):
+        for file in self._packs.glob(f"tmp_*_{TEMPORARY}*"):
             fs.unlink(file)
         coming = Ours.read(self._coming)
         if coming and self._file(coming.pack, "idx").exists():
@@ -342,30 +340,13 @@ class Compaction:
     def _publish(self, filling: Filling, ours: Ours | None, oids: list[str]) -> str:
         """Write the pack, read it back, and give it its name, which is returned."""
         name, data, index = filling.growing.finish()
-        with self._temporary(data, index) as (new, new_index):
+        with written_aside(self._packs, data, index) as (new, new_index):
             check_pack(new, new_index, oids)
             fs.overwrite(self._coming, Ours(name, ours.pack if ours else None, filling.chains).to_json())
             fs.sync_folder(self._private)
-            fs.rename(new, self._file(name, "pack"))
-            fs.sync_folder(self._packs)  # an index that has no pack is an error to Git
-            fs.rename(new_index, self._file(name, "idx"))
+            give_name(new, new_index, name)
             self._take_over()
         return name
-
-    @contextmanager
-    def _temporary(self, data: bytes, index: bytes) -> Iterator[tuple[Path, Path]]:
-        """Yield a pack and its index under names that Git too takes for what a crash left."""
-        mark = f"{_TEMPORARY}{secrets.token_hex(8)}"
-        new, new_index = self._packs / f"tmp_pack_{mark}", self._packs / f"tmp_idx_{mark}"
-        fs.make_folder(self._packs)
-        try:
-            fs.create(new, data, 0o444)
-            fs.create(new_index, index, 0o444)
-            yield new, new_index
-        finally:
-            with suppress(OSError):  # the next compaction does it
-                fs.unlink(new)
-                fs.unlink(new_index)
 
     def _remove(self, oids: list[str], name: str) -> None:
         """Remove what is in the pack, the oldest first: what is left when that is interrupted is found again."""

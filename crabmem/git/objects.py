@@ -12,7 +12,7 @@ import sys
 import weakref
 import zlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -21,7 +21,7 @@ from ..disk import fs, regular
 from ..disk.fork_lock import Guard, loading, once
 from ..errors import DamagedHistory, DeniedHistory
 from .commits import Header, header
-from .packs import KINDS, is_packed
+from .packs import KINDS, Growing, is_packed, publish
 from .redo import Batch, Move, Piece, Redo, piece
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
@@ -43,6 +43,8 @@ _TRIES = 10
 _TEMPORARY = "object-"
 #: What is put at once and takes more bytes of the log goes to the disk itself.
 _MOST_LOGGED = 500_000
+#: So many texts that are put ahead are worth a pack, which has about so many bytes at most.
+_LEAST_AHEAD, _LARGEST_AHEAD = 50, 16_000_000
 
 
 class _Fresh(NamedTuple):
@@ -240,34 +242,41 @@ class Objects:
         `like` is one that is much like it, by id and bytes.
         """
         oid = oid_of(kind, data)
-        if self._loose(oid):
+        if oid not in self._safe and self._loose(oid):
             with suppress(FileNotFoundError):  # a compaction has just put it into a pack
                 fs.touch(self._file(oid))
         self._fresh[oid] = _Fresh(kind, data, like)
         return oid
 
-    def put_ahead(self, data: bytes) -> Path | None:
-        """Store a blob that nothing refers to yet, also beside another writer; None when it is there already.
+    def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
+        """Store texts that nothing refers to yet, also beside another writer, and yield each.
 
-        `put` then finds it, or stores it again where a prune took it. The folder it is in must be synced.
+        Many of them, or large ones, are in packs, for which the disk is waited once; few are left to `flush`.
         """
-        oid = oid_of("blob", data)
-        self._safe.add(oid)
-        if self.is_there(oid):
-            fs.sync_file(self._file(oid))
-            return None
-        stored = _packed("blob", data)
-        self._place(oid, stored, f"ahead-{os.getpid()}-")
-        return self._file(oid).parent
+        growing = Growing()
+        for data in blobs:
+            oid = oid_of("blob", data)
+            if oid not in growing and not self.is_there(oid):
+                growing.add(oid, "blob", data, None)
+            yield data
+            if growing.size > _LARGEST_AHEAD:
+                self._publish(growing)
+                growing = Growing()
+        if len(growing) >= _LEAST_AHEAD or growing.size > _MOST_LOGGED:
+            self._publish(growing)
+
+    def _publish(self, growing: Growing) -> None:
+        publish(growing, self._folder / "pack")
+        self._safe.update(growing.ids())
 
     def _write(self, oid: str, kind: str, data: bytes, waits: bool = False) -> None:
-        """Store an object by itself, over whatever has its name; `waits` for its bytes to be on the disk."""
-        with fs.durability(waits):
-            self._place(oid, _packed(kind, data), _TEMPORARY)
+        """Store an object by itself, over whatever has its name; `waits` for the disk, if the settings say so."""
+        with nullcontext() if waits else fs.durability(False):
+            self._place(oid, _packed(kind, data))
         remember(self._whole, oid, self._signature(oid))
 
-    def _place(self, oid: str, stored: bytes, prefix: str) -> None:
-        temporary, target = self._temporary / f"{prefix}{secrets.token_hex(8)}", self._file(oid)
+    def _place(self, oid: str, stored: bytes) -> None:
+        temporary, target = self._temporary / f"{_TEMPORARY}{secrets.token_hex(8)}", self._file(oid)
         fs.create(temporary, stored, 0o444)
         for attempt in range(_TRIES):
             try:

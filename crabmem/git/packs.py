@@ -8,15 +8,20 @@ import hashlib
 import io
 import mmap
 import re
+import secrets
 import struct
 import zlib
 from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..disk import fs, regular
 from ..disk.regular import HUGE
 
+#: What the names of our packs in the making have in them.
+TEMPORARY = "crabmem_"
 #: The name of a pack, without an ending.
 PACK_NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
 #: The kinds of objects by the numbers that packs have for them.
@@ -145,6 +150,41 @@ class Growing:
         index = io.BytesIO()
         write_pack_index_v2(index, entries, checksum)
         return f"pack-{checksum.hex()}", bytes(self._data) + checksum, index.getvalue()
+
+
+@contextmanager
+def written_aside(folder: Path, data: bytes, index: bytes) -> Iterator[tuple[Path, Path]]:
+    """Write a pack and its index into the folder of packs, durably, and yield both.
+
+    Their names are such that Git too takes them for what a crash left. What has not got another name within is removed.
+    """
+    mark = f"{TEMPORARY}{secrets.token_hex(8)}"
+    new, new_index = folder / f"tmp_pack_{mark}", folder / f"tmp_idx_{mark}"
+    fs.make_folder(folder)
+    try:
+        fs.create(new, data, 0o444)
+        fs.create(new_index, index, 0o444)
+        yield new, new_index
+    finally:
+        with suppress(OSError):  # the next compaction does it
+            fs.unlink(new)
+            fs.unlink(new_index)
+
+
+def give_name(new: Path, new_index: Path, name: str) -> None:
+    """Give a pack that was written aside its name, and then its index: one that has no pack is an error to Git."""
+    folder = new.parent
+    fs.rename(new, folder / f"{name}.pack")
+    fs.sync_folder(folder)
+    fs.rename(new_index, folder / f"{name}.idx")
+
+
+def publish(growing: Growing, folder: Path) -> None:
+    """Put a pack into the folder of packs, durably."""
+    name, data, index = growing.finish()
+    with written_aside(folder, data, index) as (new, new_index):
+        give_name(new, new_index, name)
+    fs.sync_folder(folder)
 
 
 def ids(index: Path) -> set[str]:

@@ -24,6 +24,7 @@ from crabmem.git.objects import Objects, oid_of
 from crabmem.git.packing import Packed
 from crabmem.git.packs import DEEPEST, Growing, ids
 from crabmem.git.store import check_pack
+from crabmem.text.hashes import blob_id
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 from tests.faults.repository import complaints
@@ -630,3 +631,30 @@ def test_nothing_to_do_in_a_folder_without_history(tmp_path: Path) -> None:
     assert history.compact() is None
     assert not history.is_compaction_due()
     assert Packed(1, 2, 3) + Packed(1, 2, 3) == Packed(2, 4, 6)
+
+
+# What is stored ahead of a write
+
+
+def test_many_texts_that_are_stored_ahead_are_one_pack_and_few_are_none(history: History, tmp_path: Path) -> None:
+    history.prepare()
+    few, many = [b"few %d" % number for number in range(9)], [b"many %d" % number for number in range(60)]
+    assert [*history.put_ahead(few)] == few and not packs(tmp_path)
+    assert [*history.put_ahead([*many, *many])] == [*many, *many]
+    assert len(packs(tmp_path)) == 1 and all(history.has(blob_id(text)) for text in many)
+    write(history, {f"memory/entries/{number}.md": text for number, text in enumerate([*few, *many])})
+    assert all(history.has(blob_id(text)) for text in [*few, *many])
+    assert loose(tmp_path) < 9 + 5
+    assert_fine(tmp_path)
+
+
+def test_what_a_repack_takes_between_is_stored_by_the_write(history: History, tmp_path: Path) -> None:
+    history.prepare()
+    texts = [b"text %d" % number for number in range(60)]
+    write(history, {"memory/entries/a.md": b"first"})
+    assert [*history.put_ahead(texts)] == texts
+    git(tmp_path, "repack", "-a", "-d", "-q")
+    assert not history.has(blob_id(texts[0]))
+    write(history, {f"memory/entries/{number}.md": text for number, text in enumerate(texts)})
+    assert all(history.has(blob_id(text)) for text in texts)
+    assert_fine(tmp_path)
