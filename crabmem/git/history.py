@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 _TRIES = 50
 #: So many of the newest batches are looked for at each write, in case a prune took what was not reached yet.
 _LATELY = 25
+# So many of the newest objects stay in a log that is begun anew.
+_MOST_KEPT = 128
 #: A log of so many bytes is begun anew by the next write, if nobody did so before.
 _FULL = 2_000_000
 # Seconds for which upkeep waits for writers.
@@ -235,13 +237,14 @@ class History:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Count what a write stores."""
+        """Keep `git gc` from running beside a write, and count what the write stores."""
         self._objects.begin()
         self.late_failures.clear()
-        try:
-            yield
-        finally:
-            self._packing.count(*self._objects.written())
+        with self._refs.without_gc():
+            try:
+                yield
+            finally:
+                self._packing.count(*self._objects.written())
 
     def is_compaction_due(self) -> bool:
         """Return whether so much lies loose that `compact` is worth its while. Costs next to nothing."""
@@ -316,13 +319,17 @@ class History:
     def harden(self) -> None:
         """Wait until all that the redo log has is on the disk by itself, and begin it anew.
 
-        Only under the writer's lock, and after what a power cut took was done again.
+        The newest objects stay in it: a prune that looked before they were reached may yet take them. Only under the
+        writer's lock, and after what a power cut took was done again.
         """
         self._sync_logged()
         for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
         self._index.sync()
+        newest = {each.oid: each for batch in self._redo.newest(_LATELY) for each in batch.pieces}
         self._redo.begin()
+        if newest:
+            self._redo.add([*newest.values()][-_MOST_KEPT:], None)
 
     def has_lost(self) -> bool:
         """Return whether the machine went down after writes of this user that nobody had brought to the disk."""
@@ -335,7 +342,7 @@ class History:
         Raises:
             Busy: they let nobody in between.
         """
-        if len(self._redo.batches()) and self._redo.is_of_now():
+        if self._redo.moves() and self._redo.is_of_now():
             self._sync_logged()
             with WriterLock(self._private / state.LOCK).held(_PATIENCE):
                 if self._redo.is_of_now():

@@ -21,7 +21,7 @@ from ..disk import fs, regular
 from ..disk.fork_lock import Guard, loading, once
 from ..errors import DamagedHistory, DeniedHistory
 from .commits import Header, header
-from .packs import KINDS, Growing, is_packed, publish
+from .packs import KINDS, Growing, is_packed, packed_among, publish
 from .redo import Batch, Move, Piece, Redo, piece
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
@@ -360,10 +360,16 @@ class Objects:
 
         With `is_read` each is read, as a power cut leaves files that are cut short.
         """
-        is_fine, count = self._is_stored if is_read else self.is_there, 0
-        for each in (each for batch in batches for each in batch.pieces):
-            if not is_fine(each.oid) and (made := self._made(each)):
-                self._write(each.oid, *made)
+        pieces = {each.oid: each for batch in batches for each in batch.pieces}
+        if is_read:
+            missing = {oid for oid in pieces if not self._is_stored(oid)}
+        else:
+            missing = {oid for oid in pieces if not ((seen := self._signature(oid)) and seen[0])}
+            missing -= packed_among(self._folder, missing) if missing else set()
+        count = 0
+        for oid in (oid for oid in pieces if oid in missing):
+            if made := self._made(pieces[oid]):
+                self._write(oid, *made)
                 count += 1
         return count
 

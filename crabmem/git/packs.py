@@ -12,7 +12,7 @@ import secrets
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,23 +41,34 @@ _ID = 20
 
 def is_packed(objects: Path, oid: str) -> bool:
     """Return whether a pack in the folder `objects` has an object. Indexes that cannot be read have none."""
-    name = bytes.fromhex(oid)
+    return bool(packed_among(objects, {oid}))
+
+
+def packed_among(objects: Path, oids: Set[str]) -> set[str]:
+    """Return those of some objects that packs in the folder `objects` have."""
+    found, missing = set[str](), {bytes.fromhex(oid) for oid in oids}
     # A pack may be replaced by a larger one while we look: the second look finds that.
-    indexes = (index for _ in range(2) for index in (objects / "pack").glob("pack-*.idx"))
-    return any(_lists(index, name) and index.with_suffix(".pack").exists() for index in indexes)
+    for index in (index for _ in range(2) if missing for index in (objects / "pack").glob("pack-*.idx")):
+        if missing and (listed := _listed(index, missing)) and index.with_suffix(".pack").exists():
+            found |= {name.hex() for name in listed}
+            missing -= listed
+    return found
 
 
-def _lists(index: Path, name: bytes) -> bool:
+def _listed(index: Path, names: set[bytes]) -> set[bytes]:
+    """Return those of some ids that an index names."""
     try:
         with regular.mapped(index) as data:
-            if data[:_FANOUT] != _INDEX:
-                return False
-            first = struct.unpack_from(">I", data, _FANOUT + 4 * (name[0] - 1))[0] if name[0] else 0
-            last = struct.unpack_from(">I", data, _FANOUT + 4 * name[0])[0]
-            at = bisect_left(range(last), name, first, key=lambda place: _name(data, place))
-            return at < last and _name(data, at) == name
+            return {name for name in names if data[:_FANOUT] == _INDEX and _lists(data, name)}
     except (OSError, ValueError, struct.error):
-        return False
+        return set()
+
+
+def _lists(data: mmap.mmap, name: bytes) -> bool:
+    first = struct.unpack_from(">I", data, _FANOUT + 4 * (name[0] - 1))[0] if name[0] else 0
+    last = struct.unpack_from(">I", data, _FANOUT + 4 * name[0])[0]
+    at = bisect_left(range(last), name, first, key=lambda place: _name(data, place))
+    return at < last and _name(data, at) == name
 
 
 def _name(data: mmap.mmap, place: int) -> bytes:

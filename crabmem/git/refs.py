@@ -11,7 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ _SYMBOLIC = "ref: "
 _LINK = "lock-"
 GC = "gc.pid"
 REF_WAIT = 2.0
+GC_WAIT = 5.0
 _PAUSE = 0.01
 _GC_GIVEN_UP = 12 * 60 * 60
 
@@ -171,21 +172,46 @@ class Refs:
     def release_leftovers(self) -> None:
         """Remove the locks that a crash left to us. Only under the writer's lock."""
         for ours in list(self._temporary.glob(f"{_LINK}*")):
-            for lock in self._git.rglob("*.lock"):
+            for lock in (self._git / GC, *self._git.rglob("*.lock")):
                 if _same_file(ours, lock):
                     fs.unlink(lock)
             fs.unlink(ours)
 
+    @contextmanager
+    def without_gc(self) -> Iterator[None]:
+        """Keep `git gc` from running, so that it does not prune what no reference reaches yet.
+
+        One that runs already is waited for; one that does not end is not: what it takes is written again.
+        """
+        self._clear_dead_gc()
+        with ExitStack() as held:
+            with suppress(Busy):
+                us = f"{os.getpid()} {platform.node()}".encode()
+                held.enter_context(self.holding(GC, GC_WAIT, us))
+            yield
+
     def is_gc_running(self) -> bool:
-        """Return whether a `git gc` runs, as far as its mark tells; after twelve hours Git does not believe it."""
+        """Return whether a `git gc` runs, as far as its mark tells; a mark of ours is known by its second name."""
+        try:
+            if os.lstat(self._git / GC).st_nlink > 1:
+                return False
+        except FileNotFoundError:
+            return False
+        pid, _, host = (self._text(GC) or "").partition(" ")
+        is_known = _PID.match(pid) and host.strip() == platform.node()
+        return not is_known or fs.is_alive(int(pid))
+
+    def _clear_dead_gc(self) -> None:
+        """Take away the mark of a gc that died, or is older than twelve hours, as Git does itself."""
         mark = self._git / GC
         text = self._text(GC)
         if text is None:
-            return False
+            return
         pid, _, host = text.partition(" ")
-        if _PID.match(pid) and host.strip() == platform.node():
-            return fs.is_alive(int(pid))
-        return self._age(mark) < _GC_GIVEN_UP
+        # Whoever makes the mark makes it whole: one that names no process is what a crash left of it.
+        dead = not _PID.match(pid) or (host.strip() == platform.node() and not fs.is_alive(int(pid)))
+        if dead or self._age(mark) > _GC_GIVEN_UP:
+            fs.unlink(mark)
 
     def _age(self, file: Path) -> float:
         """Return seconds since `file` was written, by the clock of the disk."""

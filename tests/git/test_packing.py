@@ -433,7 +433,8 @@ def test_nothing_is_done_while_git_collects(history: History, tmp_path: Path) ->
     mark.write_text(f"{os.getpid()} {os.uname().nodename}")
     assert history.compact() is None
     mark.unlink()
-    assert history.compact()
+    with history.writing():
+        assert history.compact()  # a writer of ours holds the same mark
 
 
 # Others at the same time

@@ -63,7 +63,7 @@ def test_private_folder_that_vanishes_is_an_error_and_no_endless_loop(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def vanish(operation: str, path: str) -> None:
-        if operation == "link" and path.endswith(".lock"):
+        if operation == "link" and path.endswith("gc.pid"):
             shutil.rmtree(memory.root / ".git/crabmem")
 
     monkeypatch.setattr(fs, "before", vanish)
@@ -240,7 +240,8 @@ def test_odd_revision_is_only_not_found(memory: Memory, revision: str) -> None:
 
 
 @pytest.mark.parametrize("mark", ["²", "9" * 30, "-1", "", "12 34 56"])
-def test_odd_mark_of_a_gc_stops_nobody(memory: Memory, mark: str) -> None:
+def test_odd_mark_of_a_gc_stops_nobody(memory: Memory, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crabmem.git.refs.GC_WAIT", 0.05)
     (memory.root / ".git/gc.pid").write_text(mark)
     (memory.root / f".crabmem-init-{mark.strip() or 'x'}-0").mkdir()
     assert memory.remember("Luna", "dog", "Friday").commit
