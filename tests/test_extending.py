@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.hosts import table
 from crabmem.hosts.host import Host
 from crabmem.operations import facts

@@ -1,28 +1,33 @@
 """A scan of a workspace: the files that are there, which of them must be read, and what each says."""
 
-import heapq
+from __future__ import annotations
+
 import os
-import re
 import stat
 import time
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from ..errors import Busy, Unreadable
 from ..text.hashes import blob_id
-from ..workspace.layout import SETTINGS, Layout
+from ..text.values import field, value
+from ..workspace.layout import SETTINGS
 from . import fs
 from . import stat as stamp
-from .inotify import Inotify
 from .stat import Stamp, changed_ns
 
-_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Set
+
+    from ..workspace.layout import Layout
+    from .inotify import Inotify
+
+_BREAKS = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 # A file that changed this recently may change again without its times telling: FAT counts in 2 s.
 _SETTLED_AFTER = 2_500_000_000
 
 
-class File(NamedTuple):
+class File:
     """One file as it was found. `mark` is its packed stamp, which belongs to exactly these bytes.
 
     `data` is None when they were not read, because they were known. `is_partial` when somebody was
@@ -30,12 +35,23 @@ class File(NamedTuple):
     change once more and keep its stamp.
     """
 
-    path: str
-    blob: str
-    mark: bytes
-    data: bytes | None = None
-    is_partial: bool = False
-    is_young: bool = False
+    __slots__ = ("blob", "data", "is_partial", "is_young", "mark", "path")
+
+    def __init__(
+        self,
+        path: str,
+        blob: str,
+        mark: bytes,
+        data: bytes | None = None,
+        is_partial: bool = False,
+        is_young: bool = False,
+    ) -> None:
+        self.path = path
+        self.blob = blob
+        self.mark = mark
+        self.data = data
+        self.is_partial = is_partial
+        self.is_young = is_young
 
     @property
     def stamp(self) -> Stamp:
@@ -49,7 +65,49 @@ class File(NamedTuple):
         return (self.mark if is_sure else bytes(len(self.mark))) + bytes.fromhex(self.blob)
 
 
-@dataclass(frozen=True)
+class Files(Mapping[str, File]):
+    """Files by path: those that were `read`, and those `known` by the marks that an older process left of them.
+
+    A look finds thousands that are as they were, of which most processes ask nothing: each is a `File` when somebody
+    does.
+    """
+
+    __slots__ = ("known", "read")
+
+    def __init__(self, read: dict[str, File], known: dict[str, bytes]) -> None:
+        self.read = read
+        self.known = known
+
+    def __getitem__(self, path: str) -> File:
+        file = self.read.get(path)
+        if file is None:
+            mark = self.known[path]
+            file = File(path, mark[stamp.BLOB].hex(), mark[stamp.STAMP])
+        return file
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.read or path in self.known
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.read
+        yield from self.known
+
+    def __len__(self) -> int:
+        return len(self.read) + len(self.known)
+
+    def changed(self, read: Mapping[str, File], gone: Set[str]) -> Files:
+        """The files with others that were read since, and without those that are `gone`."""
+        others = gone | read.keys()
+        files = {path: file for path, file in self.read.items() if path not in others}
+        known = (
+            self.known
+            if others.isdisjoint(self.known)
+            else {path: mark for path, mark in self.known.items() if path not in others}
+        )
+        return Files({**files, **read}, known)
+
+
+@value
 class Unusable:
     """A file that is there and cannot be read as one of ours; `reason` says why.
 
@@ -65,14 +123,14 @@ class Unusable:
     is_beside: bool = False
 
 
-@dataclass(frozen=True)
+@value
 class Scan:
     """Every file that crabmem keeps the history of, by path in no order, and those it cannot use.
 
     `folders` are those that are called like such a file.
     """
 
-    files: Mapping[str, File]
+    files: Files
     unusable: tuple[Unusable, ...]
     _read: Callable[[str], bytes | None] = field(repr=False, default=lambda path: None)
     # All that ever changed, which scans of one store share, and how much of it this one has seen.
@@ -94,7 +152,7 @@ class Scan:
             raise Busy(f"{path} changes at this moment; try again")
         return data
 
-    def since(self, earlier: "Scan") -> set[str] | None:
+    def since(self, earlier: Scan) -> set[str] | None:
         """The paths that may differ from an earlier scan of the same store; None when that is not known."""
         if earlier._changes is not self._changes:
             return None
@@ -116,11 +174,14 @@ class Scan:
 
     def newest(self, count: int) -> list[str]:
         """The paths of the files that were changed last."""
-        return heapq.nlargest(count, self.files, key=lambda path: changed_ns(self.files[path].mark))
+        from heapq import nlargest  # late: writes alone ask
+
+        return nlargest(count, self.files, key=lambda path: changed_ns(self.files[path].mark))
 
     def blob(self, path: str) -> str | None:
         """The blob at `path`; None when there is no such file."""
-        return self.files[path].blob if path in self.files else None
+        file = self.files.get(path)
+        return file.blob if file else None
 
 
 def _is_at(item: Unusable, path: str) -> bool:
@@ -138,6 +199,8 @@ class Look:
         self, layout: Layout, known: Mapping[str, File], marks: Mapping[str, bytes], doubted: Set[str], now: int
     ) -> None:
         self.files: dict[str, File] = {}
+        #: The marks of those that look as an older process knew them.
+        self.taken: dict[str, bytes] = {}
         self.unusable: list[Unusable] = []
         self.changed: list[str] = []
         #: Folders that are called like files of ours.
@@ -159,7 +222,7 @@ class Look:
     def walk(self, folder: fs.Folder, prefix: str, inotify: Inotify | None) -> None:
         """Look at what is named like a file of ours in `folder` and below; be told of changes from then on."""
         if inotify and folder.handle is not None:
-            inotify.watch(folder.handle, os.fspath(folder.path), prefix)
+            inotify.watch(folder.handle, folder.where, prefix)
         names = fs.names(folder)
         if prefix and ".git" in names:
             # A repository of its own, whose files are in no other one. A person's in a folder of theirs is meant so.
@@ -167,7 +230,7 @@ class Look:
                 words = f"it is a Git repository of its own, so nothing in it is read: move {prefix}.git away"
                 self.unusable.append(Unusable(path, words, is_repository=True))
             return
-        for name in names:
+        for name in self._others(folder, prefix, names) if self._marks else names:
             path = prefix + name
             is_known = path in self._known or path in self._marks
             if is_known or self._is_kept(path) or self._may_hold_files(path):
@@ -182,12 +245,35 @@ class Look:
                         self.folders.add(path)
                     self._walk_below(folder, name, path, inotify)
 
+    def _others(self, folder: fs.Folder, prefix: str, names: list[str]) -> Iterator[str]:
+        """Those of `names` in a folder that do not look as an older process knew them; the rest is taken as it was.
+
+        Of all that a fresh process does, most is done here: once for each file.
+        """
+        marks, taken, handle, doubted, looks_as = self._marks, self.taken, folder.handle, self._doubted, stamp.packed
+        for name in names:
+            mark = marks.get(prefix + name)
+            if mark is None or doubted or handle is None:
+                yield name
+                continue
+            try:
+                status = os.stat(name, dir_fd=handle, follow_symlinks=False)
+            except OSError:
+                yield name
+                continue
+            if mark.startswith(looks_as(status)):
+                taken[prefix + name] = mark
+                if status.st_nlink > 1:
+                    self.linked.add(prefix + name)
+            else:
+                yield name
+
     def glance(self, path: str, spot: fs.Spot) -> None:
         """Look at one file."""
-        folder = fs.Folder(spot.path.parent, spot.handle)
-        status = folder.status(spot.path.name)
+        folder = spot.folder
+        status = folder.status(spot.name)
         if not stat.S_ISDIR(status.st_mode):
-            self._file(path, folder, spot.path.name, status, self._is_kept(path))
+            self._file(path, folder, spot.name, status, self._is_kept(path))
 
     def _walk_below(self, folder: fs.Folder, name: str, path: str, inotify: Inotify | None) -> None:
         try:
@@ -196,7 +282,7 @@ class Look:
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
-            error.filename = os.fspath(folder.path / name)  # of what lies in an open folder the system has but a name
+            error.filename = folder.spot(name).where  # of what lies in an open folder the system has but a name
             words = f"the folder cannot be listed: {fs.reason(error)}"
             self.unusable.append(Unusable(path, words, isinstance(error, PermissionError)))
 
@@ -212,7 +298,7 @@ class Look:
     def _take(
         self, path: str, folder: fs.Folder, name: str, status: os.stat_result, mark: bytes, known: File | None
     ) -> None:
-        """Take a file from what an older process knew, or read it."""
+        """Take a file as an older process knew it, or read it."""
         file = self._from_mark(path, mark)
         try:
             file = file or self._read(path, folder.spot(name), status)
@@ -223,7 +309,7 @@ class Look:
             self.unusable.append(Unusable(path, fs.reason(error), is_denied, is_beside=is_beside))
             return
         self.files[path] = file
-        if known is None or known[1:3] != file[1:3] or known.is_partial != file.is_partial:
+        if known is None or (known.blob, known.mark) != (file.blob, file.mark) or known.is_partial != file.is_partial:
             self.changed.append(path)
         if file.is_partial:
             self.partial.add(path)
@@ -277,5 +363,11 @@ def _check_name(path: str) -> None:
         path.encode("utf-8")
     except UnicodeEncodeError:
         raise fs.NotAFile(0, "its name is not UTF-8") from None
-    if _BREAKS.search(path):
+    if not path.isprintable() and _breaks(path):
         raise fs.NotAFile(0, "its name has a line break or a control character in it: rename it")
+
+
+def _breaks(path: str) -> bool:
+    import re
+
+    return bool(re.search(_BREAKS, path))

@@ -1,6 +1,5 @@
 """What operations that write share: a whole file is replaced, and what a write did is told as a value."""
 
-import dataclasses
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TypeVar
@@ -17,6 +16,7 @@ from ..text.entry import check_text, parse_entry
 from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
 from ..text.quoting import visible
+from ..text.values import replace
 from ..write.tree import drafted
 from ..write.writer import Draft, Written
 
@@ -96,7 +96,7 @@ def note_with_reason(session: Session, tool: str, path: str, reason: str) -> Not
     """The words of a commit about a whole file."""
     check_text("reason", reason, MAX_REASON)
     note = rules.note(session, tool, path.rpartition("/")[2])
-    return dataclasses.replace(note, body=visible(reason).strip())
+    return replace(note, body=visible(reason).strip())
 
 
 def changed(session: Session, done: Written[T], path: str) -> Changed:

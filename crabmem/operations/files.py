@@ -5,8 +5,6 @@ from functools import partial
 from operator import attrgetter
 from typing import TypeVar
 
-from msgspec.structs import replace
-
 from ..errors import InvalidArguments, NotFound, Unreadable
 from ..git.commits import one_line
 from ..recall.ranking import check_question
@@ -20,6 +18,7 @@ from ..text.entry import decode
 from ..text.hashes import version_of
 from ..text.patterns import matches
 from ..text.templates import template
+from ..text.values import replace
 from ..workspace.layout import Layout
 from ..write.tree import Tree
 from ..write.writer import Draft
@@ -127,7 +126,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
 
     check_question(query, limit, ())
     engine = session.engine
-    engine.searcher().begin()  # before the first look at the files, which then need not be read again
+    engine.searcher.begin()  # before the first look at the files, which then need not be read again
 
     def read(now: Snapshot) -> FileSearch:
         way = Way(session.profile.search, now.settings.language)
@@ -137,7 +136,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
         return replace(found, as_of=now.commit)
 
     found = session.look(read, as_of)
-    engine.searcher().save()
+    engine.searcher.save()
     engine.meaning_of_sections.save()
     return found
 

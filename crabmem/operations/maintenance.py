@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from functools import partial
 
-from msgspec.structs import replace
-
 from ..disk import fs
 from ..errors import CrabmemError
 from ..git.packing import Packed
@@ -14,6 +12,7 @@ from ..results import Finding, Reindexed, Stats
 from ..session import rules as rules_of
 from ..session.rules import checked_settings
 from ..session.session import Session
+from ..text.values import replace
 from .doctor.machine import open_to_others
 from .doctor.patient import Patient
 
@@ -88,9 +87,9 @@ def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
     engine.catalog.save(least=1)
     sections: Sections | None = None
     if search.files:
-        engine.searcher().begin_anew()
+        engine.searcher.begin_anew()
         sections = session.look(lambda now: now.whole.sections(Way(search, now.settings.language)))
-        engine.searcher().save(least=1)
+        engine.searcher.save(least=1)
     if not engine.meaning.is_wanted(rules.vectors):
         return Reindexed(len(listing.paths), sections=len(sections.index) if sections else 0)
     done = replace(engine.meaning.embed(listing, rules.vectors, progress), entries=len(listing.paths))

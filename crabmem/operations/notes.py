@@ -1,6 +1,5 @@
 """What is said without a name: facts of which only the words are given, the note of the day, lessons."""
 
-import dataclasses
 from datetime import datetime
 
 from ..errors import InvalidArguments
@@ -17,6 +16,7 @@ from ..text.entry import MAX_NOTE, Entry, Fact, check_text, checked
 from ..text.fact_names import ALIKE, SAME, name_of, tags_for
 from ..text.learnings import Lesson, with_lesson
 from ..text.slug import name_key
+from ..text.values import replace
 from ..text.words import shortened
 from ..write.writer import Draft
 from .changes import changed, saved
@@ -55,7 +55,7 @@ def save_fact(session: Session, content: str, category: str | None = None) -> Sa
     if like is None or not _is_twin(content, like.content, session.settings.language):
         return result
     twin = f"{like.name} says nearly the same; forget one of them"
-    return dataclasses.replace(result, warnings=(*result.warnings, twin))
+    return replace(result, warnings=(*result.warnings, twin))
 
 
 def write_note(session: Session, text: str, title: str = "") -> Changed:

@@ -4,10 +4,9 @@ Nothing in a workspace changes before a person decides. What was proposed is a c
 against, beside the branch, so that Git shows, packs and checks it as any other, and `purge` finds it.
 """
 
-import dataclasses
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
@@ -25,6 +24,7 @@ from ..text.edit import lenient_text, unified_diff
 from ..text.entry import check_text, decode
 from ..text.hashes import version_of
 from ..text.merge import Conflicting, Merged, merge
+from ..text.values import replace
 from ..write.writer import Draft
 from .changes import changed, file_with, note_with_reason, origin_of, write_file
 from .files import identity
@@ -225,7 +225,7 @@ def apply_proposal(session: Session, id: str) -> Changed:
     path, words = proposal.path, f"{proposal.path.rpartition('/')[2]} as {proposal.author} proposed"
     keys = (("Proposal", proposal.id), ("Proposed-by", proposal.author))
     plain = rules.note(session, "apply", words)
-    note = dataclasses.replace(plain, body=proposal.reason, trailers=(*plain.trailers, *keys))
+    note = replace(plain, body=proposal.reason, trailers=(*plain.trailers, *keys))
 
     def decide(now: Snapshot) -> Draft[None]:
         done = applied(proposal, now.read(path))

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from heapq import nsmallest
 
-from msgspec.structs import replace
-
 from ..recall.ranking import PathFilter, Ranking, WordSearch, check_question
 from ..recall.salience import boosted_score, salience
 from ..results import Hit, Recall
@@ -14,6 +12,7 @@ from ..session.snapshot import Snapshot
 from ..text.entry import Entry
 from ..text.fact_names import by_category, category_of
 from ..text.quoting import block
+from ..text.values import replace
 from ..text.words import shortened
 from .last_changed import changed_on_disk
 from .provenance import with_provenance
@@ -70,8 +69,7 @@ def recall_facts(
         return with_provenance(session, now, found)
 
     found = session.look(read)
-    session.engine.catalog.save()
-    session.engine.meaning.save()
+    session.engine.keep()
     return found
 
 

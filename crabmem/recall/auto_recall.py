@@ -1,7 +1,7 @@
 """What memory says of itself before a turn, and when it had better be silent."""
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from heapq import nlargest
 
@@ -13,6 +13,7 @@ from ..text.hashes import version_of
 from ..text.limits import MAX_QUERY
 from ..text.quoting import block, fitting, hit_text
 from ..text.templates import template
+from ..text.values import replace
 from ..workspace.settings import AutoRecall
 from .entries import EntrySource
 from .ranking import fit_to_budget, note_passage

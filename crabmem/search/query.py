@@ -7,7 +7,6 @@ What does not look like one of these, as a lone quote or star, is text like any 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from . import SIGNS, scripts
@@ -48,6 +47,8 @@ def parse_query(text: str) -> Query:
     """Parse the question `text`."""
     if SIGNS.isdisjoint(text):
         return Query(text)
+    import re  # late, as a question of words alone needs none
+
     phrases = [next(filter(None, match.groups()), "") for match in re.finditer(_PHRASE, text)]
     phrases = [phrase for phrase in phrases if any(map(str.isalnum, phrase))]
     rest = re.sub(_PHRASE, " ", text)
@@ -132,6 +133,8 @@ _short_steps = lru_cache(_KEPT)(_all_steps)
 
 def _steps_of(piece: str, language: str) -> Iterator[frozenset[str]]:
     """The words of a text without spaces; of scripts that have none, what pairs are made of."""
+    import re
+
     for part in stretches(piece, scripts.latin(language) == "english"):
         for word in re.findall(_PLAIN, part) if part.isascii() else ():
             yield from _each(tokens(word, language) or [word.lower()])  # what says nothing is said, too

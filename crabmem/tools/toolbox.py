@@ -1,12 +1,12 @@
 """The tools over one memory: which of them a session is offered, and `Toolbox.call`, the one way in for every host."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..errors import CrabmemError, Disabled, InvalidArguments, NotFound, Stale
 from ..session.session import Session
 from ..text.quoting import visible
+from ..text.values import replace
 from .result import Result, stale_text, without_root
 from .tool import Tool, ToolFunction, described, parsed
 from .toolsets import SHARED, toolset

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import agents
 from tests import forked
 from tests.conftest import Run, completed

@@ -15,7 +15,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from crabmem import CrabmemError, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 
 from .repository import complaints, git
 

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Memory, NotFound, quick
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import context, history, keyvalue, links, maintenance, salient_facts
 from crabmem.prompt.profile import load_profile
 from crabmem.text.keys import Key

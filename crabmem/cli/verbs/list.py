@@ -1,35 +1,35 @@
 """`crabmem list`: the facts there are, a line each."""
 
-import unicodedata
-from collections.abc import Iterable
-
-import click
+from __future__ import annotations
 
 from ...operations import facts
-from ...operations.last_changed import last_changed
 from ...results import json_of
 from ...session.init import is_begun
-from ...text.entry import Entry
 from ...text.words import shortened
-from ..app import open_session, verb
-from ..options import json_option
+from ..declared import OneOf, Whole, json_option, option, tag_option, verb
+from ..opening import open_session
 from ..output import paged, plain, show, tell, tell_unreadable
-from ..tag_filter import tag_option, tell_unknown_tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from ...text.entry import Entry
 
 _WIDTH = 76
 
 
 @verb(after="show")
-@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
+@option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
 @tag_option
-@click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
-@click.option("--sort", "order", type=click.Choice(["file", "name", "changed"]), default="file", show_default=True,
+@option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@option("--sort", "order", type=OneOf("file", "name", "changed"), default="file", show_default=True,
     help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
+@option("-n", "--limit", type=Whole(1), metavar="N", help="At most N facts.")
 @json_option
-@click.pass_context
 def list_(
-    ctx: click.Context,
+    ctx: Any,
     at: str | None,
     tags: tuple[str, ...],
     since: str | None,
@@ -44,16 +44,22 @@ def list_(
     crabmem list --since '1 week ago' --sort changed -n 20
     """
     if at and order == "changed":
+        import click
+
         raise click.UsageError("--sort changed goes by the files of now; leave out --at")
     memory = open_session(ctx)
     entries, unreadable = facts.entries_and_unreadable(memory, at, since=since)
     tell_unreadable(unreadable)
     if tags:
+        from ..tag_filter import tell_unknown_tags
+
         tell_unknown_tags(entries if since is None else facts.entries(memory, at), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
     if order == "name":
         entries = sorted(entries, key=lambda entry: entry.name.casefold())
     elif order == "changed":
+        from ...operations.last_changed import last_changed
+
         newest = {path: place for place, path in enumerate(last_changed(memory))}
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = entries[:limit]
@@ -77,6 +83,10 @@ def _line(label: str, entry: Entry, width: int) -> str:
 
 def _width(text: str) -> int:
     """How many columns of a terminal `text` takes."""
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

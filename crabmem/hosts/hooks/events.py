@@ -205,7 +205,7 @@ def _memory(call: Call) -> "Session":
 
     profile = call.workspace.profile or DEFAULT  # found already, and not always in the settings
     actor = Actor(call.agent, call.session)
-    return session_at(call.workspace.root, actor, call.kind, Options(profile=profile))
+    return session_at(call.workspace.root, actor, call.kind, Options(profile=profile, is_brief=True))
 
 
 _HANDLERS: dict[str, Callable[[Call], Json]] = {
