@@ -156,7 +156,6 @@ READS_ELSEWHERE = {
     "git/packing": "a lock, which is opened and not read",
     "text/extras": "how crabmem was installed, which the environment of this Python records",
     "hosts/hooks/command": "standard streams",
-    "quick": "folders, which are opened to be listed",
     "mcp": "standard streams",
 }
 

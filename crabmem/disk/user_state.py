@@ -36,12 +36,6 @@ def state_path(environment: "Mapping[str, str]", root: "str | os.PathLike[str] |
     return None if folder is None or (root is not None and _is_within(folder, root)) else folder
 
 
-def key_of_user(environment: "Mapping[str, str]") -> bytes | None:
-    """The key of this user, as `seal` makes it; None where there is none yet, or no place for one."""
-    folder = _state_path(environment)
-    return key_in(folder) if folder else None
-
-
 def key_in(folder: "str | os.PathLike[str]") -> bytes | None:
     """The key in a folder; None where there is none."""
     try:
