@@ -201,8 +201,19 @@ def in_colour(stream: Any) -> bool:
     return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
 
 
+def yellow(text: str) -> str:
+    """`text` in yellow, where colours are wanted."""
+    if not in_colour(sys.stdout):
+        return text
+    import click
+
+    return click.style(text, fg="yellow")
+
+
 def coloured_diff(diff: str) -> str:
-    """`diff` with what went in red, what came in green, and the names of files in bold."""
+    """`diff` with what went in red, what came in green, and the names of files in bold, where colours are wanted."""
+    if not in_colour(sys.stdout):
+        return plain(diff)
     return "\n".join(map(_colour_line, plain(diff).split("\n")))
 
 

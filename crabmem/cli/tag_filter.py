@@ -8,10 +8,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..recall.headers import Header
     from ..text.entry import Entry
 
 
-def tell_unknown_tags(entries: Sequence[Entry], tags: Sequence[str]) -> None:
+def tell_unknown_tags(entries: Sequence[Entry | Header], tags: Sequence[str]) -> None:
     """Say which of the tags no fact has, with the nearest that one has."""
     import difflib
 

@@ -1,9 +1,9 @@
 """Upkeep beside the work: the history is compacted by a process of its own, as Git does it, so that no write waits."""
 
+from __future__ import annotations
+
 import os
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +14,12 @@ from ..disk.fork_lock import Guard
 from ..errors import CrabmemError
 from ..workspace.workspace import Workspace
 from .history import History
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    import threading
+
 
 #: Seconds until the next try, in case one was refused, or found somebody else at it.
 PAUSE = 60.0
@@ -47,15 +53,15 @@ class Upkeep:
     def close(self, wait: bool = True) -> None:
         """End; `wait` until the work that was begun is done."""
         worker = self._worker
-        if wait and isinstance(worker, subprocess.Popen):
-            worker.wait()
-        elif wait and isinstance(worker, threading.Thread):
-            worker.join()
+        if worker is not None and wait:
+            (worker.join if hasattr(worker, "join") else worker.wait)()
 
     def _is_running(self) -> bool:
         worker = self._worker
         if worker is None:
             return False
+        import subprocess  # late: most writes begin no work
+
         is_running = worker.poll() is None if isinstance(worker, subprocess.Popen) else worker.is_alive()
         if not is_running:
             did_it = isinstance(worker, subprocess.Popen) and worker.returncode == 0
@@ -63,8 +69,10 @@ class Upkeep:
         return is_running
 
 
-def _start_worker(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | None":
+def _start_worker(root: Path) -> subprocess.Popen[bytes] | threading.Thread | None:
     """Start a process that compacts, or a thread in this one where there can be none; None if there can be neither."""
+    import threading
+
     if process := start("git.upkeep", root):
         return process
     thread = threading.Thread(target=compact_history, args=(root,), name="crabmem upkeep", daemon=True)

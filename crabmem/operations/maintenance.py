@@ -1,20 +1,24 @@
 """Looking after a workspace: what is wrong with it, what can be mended, packing, indexing, counting."""
 
-from collections.abc import Callable
+from __future__ import annotations
+
 from functools import partial
 
 from ..disk import fs
 from ..errors import CrabmemError
-from ..git.packing import Packed
 from ..recall.auto_recall import stats_of
 from ..recall.catalog import Progress
 from ..results import Finding, Reindexed, Stats
 from ..session import rules as rules_of
 from ..session.rules import checked_settings
-from ..session.session import Session
 from ..text.values import replace
-from .doctor.machine import open_to_others
-from .doctor.patient import Patient
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..git.packing import Packed
+    from ..session.session import Session
 
 
 def doctor(session: Session, progress: Callable[[int], None] | None = None) -> list[Finding]:
@@ -23,6 +27,7 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
     Reads the whole history, as `git fsck` does: `progress` is called with how many objects it has seen.
     """
     from .doctor.examine import examined
+    from .doctor.patient import Patient
 
     session.view.check_whole()
     engine = session.engine
@@ -47,6 +52,8 @@ def mend(session: Session) -> list[str]:
     Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
     index in step, and keeps other users of the machine out.
     """
+
+    from .doctor.machine import open_to_others
 
     session.view.check_whole()
     engine = session.engine

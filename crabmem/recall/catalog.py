@@ -118,10 +118,11 @@ class Catalog(SyncedIndex):
         other |= known.keys() - files.known.keys() - files.read.keys()
         other.update(self._layout.not_recalled(known))  # it had another layout
         new = {path: file for path, file in files.read.items() if self._layout.is_recalled(path)}
-        stale = [path for path, file in new.items() if _is_same(known.get(path, b""), file)]
-        if len(stale) < WORTH_SAVING:  # only touched, or too young to be known by its times: its words are the same
-            stale = [path for path in stale if path not in other]
-            new = {path: file for path, file in new.items() if path not in stale}
+        same = {path for path, file in new.items() if path not in other and _is_same(known.get(path, b""), file)}
+        stale = {path for path in same if known[path] != self._mark(new[path])}
+        if len(stale) >= WORTH_SAVING:  # touched, or too young once to be known by its times: learnt for the next one
+            same -= stale
+        new = {path: file for path, file in new.items() if path not in same}
         taken = filter(self._layout.is_recalled, files.known.keys() - known.keys())
         return sorted({*other, *new, *taken, *self._broken, *self._halves})
 

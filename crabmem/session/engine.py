@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from ..recall.catalog import Progress
     from ..recall.entries import EntrySource
     from ..recall.file_search import Searcher
+    from ..recall.headers import Headers
     from ..recall.hybrid import Meaning
     from ..recall.past_entries import PastEntries
     from ..recall.ranking import Ranking
@@ -166,6 +167,13 @@ class Engine:
         from ..recall.file_search import Searcher
 
         return Searcher(self.workspace)
+
+    @once
+    def headers(self) -> Headers:
+        """The headers of entries, for lists."""
+        from ..recall.headers import Headers
+
+        return Headers(self.workspace)
 
     @once
     def history(self) -> History:

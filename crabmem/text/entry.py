@@ -7,6 +7,7 @@ from . import plain
 from .daily_notes import title
 from .edit import BOM, is_in_conflict
 from .hashes import version_of
+from .limits import MAX_HEADER
 from .values import field, replace, value
 
 TYPE_CHECKING = False
@@ -71,6 +72,11 @@ class Entry:
     def labels(self) -> tuple[str, ...]:
         """What a filter by tags goes by."""
         return (*self.tags, self.kind) if self.kind else self.tags
+
+    @property
+    def about(self) -> str:
+        """What a list says of it beside its name."""
+        return self.description or self.content
 
     @property
     def origin(self) -> str:
@@ -235,6 +241,10 @@ def render_entry(fact: Fact, before: str | None) -> str:
     Keys, comments, order, line endings and byte order mark of `before` stay; reading the result
     gives exactly `fact`. A new entry is made from what the fact has of the file that it was imported from.
     """
+    if before is None and not fact.before and not fact.keys:
+        lines = _exported(fact, "\n")
+        _check_extent(lines)
+        return f"---\n{lines}---\n{_wrapped(fact.content, chr(10))}"
     from . import frontmatter as header  # late: to load YAML takes longer than a recall
 
     parts = header.parts_of(fact.before if before is None else before)
@@ -244,15 +254,19 @@ def render_entry(fact: Fact, before: str | None) -> str:
     else:
         lines = _kept(parts.header, fact, parts.newline)
         opening, closing = parts.opening, _ended(parts.closing, parts.newline)
-    if len(lines) > header.MAX_CHARACTERS:
-        raise InvalidArguments(
-            f"the frontmatter would have {len(lines)} characters; at most {header.MAX_CHARACTERS} fit: "
-            "shorten the description, the aliases or the tags"
-        )
+    _check_extent(lines)
     if fact.keys and (fault := header.fault(lines)):
         raise InvalidArguments(f"the frontmatter could not be read again: {fault}")
     body = _wrapped(fact.content, parts.newline)
     return f"{parts.bom}{opening}{lines}{closing}{body}"
+
+
+def _check_extent(lines: str) -> None:
+    if len(lines) > MAX_HEADER:
+        raise InvalidArguments(
+            f"the frontmatter would have {len(lines)} characters; at most {MAX_HEADER} fit: "
+            "shorten the description, the aliases or the tags"
+        )
 
 
 def checked(fact: Fact) -> Fact:
@@ -347,9 +361,12 @@ def _lines(key: str, value: HeaderValue) -> Iterator[str]:
 
 def _exported(fact: Fact, newline: str) -> str:
     """The lines of a header of its own."""
+    keys = {key: said for key, said in _keys(fact, {}).items() if said is not None}
+    if (lines := plain.plain_lines(keys)) is not None:
+        return lines.replace("\n", newline)
     from .frontmatter import dump
 
-    return dump({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
+    return dump(keys, newline)
 
 
 def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, Value | None]:
@@ -434,14 +451,12 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
 def _checked_keys(keys: Mapping[str, HeaderValue | None]) -> dict[str, HeaderValue | None]:
     if not keys:
         return {}
-    from .frontmatter import MAX_CHARACTERS
-
     for key, said in keys.items():
         _check_line("name of a key", key, MAX_NAME)
         if not key or key in _OWN:
             raise InvalidArguments(f"keys: {key!r} is no key of the rest of the frontmatter")
         for line in () if said is None else _lines(key, said):
-            check_text(key, line, MAX_CHARACTERS)
+            check_text(key, line, MAX_HEADER)
     return dict(keys)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...operations import facts
+from ...operations import reading
 from ...results import json_of
 from ...session.init import is_begun
 from ...text.words import shortened
@@ -12,9 +12,10 @@ from ..output import paged, plain, show, tell, tell_unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from ...recall.headers import Header
     from ...text.entry import Entry
 
 _WIDTH = 76
@@ -48,12 +49,16 @@ def list_(
 
         raise click.UsageError("--sort changed goes by the files of now; leave out --at")
     memory = open_session(ctx)
-    entries, unreadable = facts.entries_and_unreadable(memory, at, since=since)
+    entries: Sequence[Entry | Header]
+    if at or json_wanted:
+        entries, unreadable = reading.entries_and_unreadable(memory, at, since=since)
+    else:
+        entries, unreadable = reading.headers_and_unreadable(memory, since=since)
     tell_unreadable(unreadable)
     if tags:
         from ..tag_filter import tell_unknown_tags
 
-        tell_unknown_tags(entries if since is None else facts.entries(memory, at), tags)
+        tell_unknown_tags(entries if since is None else reading.entries(memory, at), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
     if order == "name":
         entries = sorted(entries, key=lambda entry: entry.name.casefold())
@@ -76,8 +81,8 @@ def list_(
         tell("nothing has been remembered yet")
 
 
-def _line(label: str, entry: Entry, width: int) -> str:
-    about = shortened(plain(f"{entry.name}: {entry.description or entry.content}"), _WIDTH)
+def _line(label: str, entry: Entry | Header, width: int) -> str:
+    about = shortened(plain(f"{entry.name}: {entry.about}"), _WIDTH)
     return f"{label}{' ' * (width - _width(label))}  {about}\n"
 
 

@@ -11,7 +11,7 @@ from ...text.hashes import short
 from ...text.values import replace
 from ..declared import Whole, argument, json_option, option, verb
 from ..opening import open_session
-from ..output import coloured_diff, here, paged, plain, show, tell
+from ..output import coloured_diff, here, paged, plain, show, tell, yellow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,5 @@ def log(
 
 def _line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
-    import click
-
     told = replace(commit, time=here(commit.time))
-    return f"{click.style(short(commit.commit), fg='yellow')}  {plain(told.line)}"
+    return f"{yellow(short(commit.commit))}  {plain(told.line)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...operations import facts
+from ...operations import reading
 from ...results import json_of
 from ...text.quoting import entry_text
 from ..declared import argument, json_option, option, verb
@@ -20,5 +20,5 @@ if TYPE_CHECKING:
 @json_option
 def show_(ctx: Any, name: str, at: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias."""
-    entry = facts.get(open_session(ctx), name, at)
+    entry = reading.get(open_session(ctx), name, at)
     show(json_wanted, json_of(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))
