@@ -113,6 +113,17 @@ class Session:
         return load_profile(self.engine.profile_name)
 
     @property
+    def searched_files(self) -> tuple[str, ...]:
+        """The patterns of the files that the profile has searched, which few have: none loads the profile for that.
+
+        Raises: as `profile`.
+        """
+        from ..prompt.shipped import toml_of
+
+        said = toml_of(self.engine.profile_name)
+        return self.profile.search.files if said is None or "[search]" in said else ()
+
+    @property
     def settings(self) -> Settings:
         """The settings as `crabmem.toml` now says; unknown keys are passed over, see `settings_problem`.
 

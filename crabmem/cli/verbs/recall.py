@@ -83,7 +83,7 @@ def recall(
         tell_unknown_tags(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:
         tell(f"no memories found: {found.note}" if not found.hits else found.note)
-    if not found.hits and not json_wanted and (files := memory.profile.search.files):
+    if not found.hits and not json_wanted and (files := memory.searched_files):
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
 
 
