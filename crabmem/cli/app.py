@@ -3,12 +3,13 @@
 A verb is a module of `verbs`, called like it; see there. It is loaded when it is typed.
 """
 
-import difflib
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
 from copy import copy
 from importlib import import_module
+from inspect import cleandoc  # which click has loaded
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, overload
@@ -43,6 +44,15 @@ TITLES = ("Start", "Facts", "Files", "History", "Upkeep", "Agents")
 _VERBS = Path(__file__).with_name("verbs")
 
 
+def _summary_in(module: Path) -> tuple[str, str]:
+    """After which verb the help lists that of a module, and its help, as its source says them; "" where it must be
+    loaded to know: to load all verbs takes ten times as long as to read them."""
+    _, head, rest = module.read_text("utf-8").partition('\n@verb(after="')
+    place, _, rest = rest.partition('"')
+    about = rest.partition("\ndef ")[2].split('"""', 2)[1:2]
+    return (place, cleandoc(about[0])) if head and about else ("", "")
+
+
 def _is_verb(file: str) -> bool:
     return file.endswith(".py") and not file.startswith("_")
 
@@ -55,6 +65,7 @@ class Verbs(click.Group):
         #: What `verb` says of the place of each verb in the help, of those that are loaded.
         self.places: dict[str, str] = {}
         self._complete = set[str]()
+        self._summaries: dict[str, str] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         # A verb that is a word of Python has an underscore after it in its module's name.
@@ -77,8 +88,15 @@ class Verbs(click.Group):
     def parts(self, ctx: click.Context) -> dict[str, list[str]]:
         """The verbs of each part of the help, by its title."""
         for name in self.list_commands(ctx):
-            self.get_command(ctx, name)
+            place, about = _summary_in(_VERBS / f"{name}{'_' * iskeyword(name)}.py")
+            if not about and (command := self.get_command(ctx, name)):
+                place, about = self.places[name], command.help or ""
+            self.places[name], self._summaries[name] = place, about
         return {title: self._after(title) for title in TITLES}
+
+    def summary(self, name: str) -> str:
+        """What the help says of a verb that is among its `parts`: the first sentence of its own."""
+        return click.Command(name, help=self._summaries[name]).get_short_help_str(_WHOLE)
 
     def _after(self, place: str) -> list[str]:
         """The verbs behind a place. Of several that name the same, those last that most others follow."""
@@ -86,6 +104,7 @@ class Verbs(click.Group):
         return [name for chain in sorted(chains, key=lambda chain: (len(chain), chain)) for name in chain]
 
     def invoke(self, ctx: click.Context) -> Any:
+        gc.enable()  # which `__main__` disables while all is loaded: some verbs go on for long
         try:
             return super().invoke(ctx)
         except (CrabmemError, OverflowError, OSError) as error:
@@ -97,6 +116,8 @@ class Verbs(click.Group):
         except click.UsageError:
             if args[0] in _WITHIN:
                 return _WITHIN[args[0]](self, ctx, args[1:])
+            import difflib  # late: most verbs are typed right
+
             similar = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             near = [_ELSEWHERE[args[0]]] if args[0] in _ELSEWHERE else similar
             hint = f" Did you mean '{near[0]}'?" if near else ""
@@ -105,7 +126,7 @@ class Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, verbs in self.parts(ctx).items():
             with formatter.section(title):
-                formatter.write_dl([(verb, self.commands[verb].get_short_help_str(_WHOLE)) for verb in verbs])
+                formatter.write_dl([(verb, self.summary(verb)) for verb in verbs])
 
     def _take_global_options(self, command: click.Command) -> None:
         """Have `command`, and each one below it, take the global options too, as if they stood before the verb.

@@ -329,6 +329,9 @@ class Engine:
         Raises:
             Moved: the workspace that was opened is not where it was.
         """
+        git = self.workspace.repository_folders[0]
+        if not self._is_made("history") and not os.path.islink(git) and fs.identity(git) == self._identities[0]:
+            return
         try:
             self.history.exists()
         except CrabmemError as error:

@@ -297,3 +297,20 @@ def test_an_error_is_what_click_makes_of_it(root: Path, words: list[str], status
     by_way_of_click = subprocess.run(whole, capture_output=True, text=True)
     assert by_itself.stderr.startswith(told)
     assert (by_itself.returncode, by_itself.stdout, by_itself.stderr) == (status, "", by_way_of_click.stderr)
+
+
+def test_the_help_lists_each_verb_as_it_would_be_if_all_were_loaded() -> None:
+    context = click.Context(cli)
+    told = cli.parts(context)
+    loaded = {name: cli.get_command(context, name) for name in cli.list_commands(context)}
+    assert sorted(chain.from_iterable(told.values())) == sorted(loaded)
+    for name, command in loaded.items():
+        assert command is not None
+        assert cli.summary(name) == command.get_short_help_str(1_000), name
+
+
+def test_help_and_the_verbs_that_are_asked_often_load_few_of_the_others() -> None:
+    code = "import sys; from crabmem.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-I", "-c", code, "--help"], capture_output=True, text=True, check=True)
+    verbs = {name for name in done.stderr.split() if name.startswith("crabmem.cli.verbs.")}
+    assert "  recall  " in done.stdout and verbs <= {"crabmem.cli.verbs.memory", "crabmem.cli.verbs.soul"}
