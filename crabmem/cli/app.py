@@ -20,7 +20,7 @@ from .. import __version__
 from ..disk import fs
 from ..disk.fork_lock import BEYOND_TIME
 from ..errors import CrabmemError
-from .declared import GLOBAL, GLOBALS, VERBS, GlobalOptions
+from .declared import ABOUT_A_FILE, GLOBAL, GLOBALS, VERBS, GlobalOptions
 from .declared import Verb as Declared
 from .failure import Failure
 from .opening import open_session as open_session
@@ -47,10 +47,15 @@ _VERBS = Path(__file__).with_name("verbs")
 def _summary_in(module: Path) -> tuple[str, str]:
     """After which verb the help lists that of a module, and its help, as its source says them; "" where it must be
     loaded to know: to load all verbs takes ten times as long as to read them."""
-    _, head, rest = module.read_text("utf-8").partition('\n@verb(after="')
+    text = module.read_text("utf-8")
+    _, group, rest = text.partition("\nfile_group(")
+    if group:
+        _, place, _, about = rest.split('"')[1:9:2]
+        return place, ABOUT_A_FILE.format(about)
+    _, head, rest = text.partition('\n@verb(after="')
     place, _, rest = rest.partition('"')
-    about = rest.partition("\ndef ")[2].split('"""', 2)[1:2]
-    return (place, cleandoc(about[0])) if head and about else ("", "")
+    said = rest.partition("\ndef ")[2].split('"""', 2)[1:2]
+    return (place, cleandoc(said[0])) if head and said else ("", "")
 
 
 def _is_verb(file: str) -> bool:

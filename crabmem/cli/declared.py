@@ -105,6 +105,8 @@ class Verb:
         self.params = params
 
 
+#: The help of a verb about one file, see `whole_file`.
+ABOUT_A_FILE = "Show, set or edit {}."
 #: The verbs that were loaded, by name.
 VERBS: dict[str, Verb] = {}
 
