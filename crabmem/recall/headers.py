@@ -9,7 +9,6 @@ from ..disk import derived, state
 from ..disk.derived import Cache
 from ..disk.fork_lock import Guard
 from ..disk.stat import BLOB
-from ..text.values import value
 from .synced import WORTH_SAVING
 
 TYPE_CHECKING = False
@@ -25,17 +24,21 @@ _BETWEEN, _INSIDE = "\0", "\x01"
 _FIELDS = 5
 
 
-@value
 class Header:
-    """What a list says of the entry at `path`: `about` is its description, or where that is blank its content.
+    """What a list says of the entry at `path`: `about` is its description, or where that is blank its content."""
 
-    `labels` are those that a filter by tags goes by.
-    """
+    __slots__ = ("_labels", "about", "name", "path")
 
-    path: str
-    name: str
-    about: str
-    labels: tuple[str, ...]
+    def __init__(self, path: str, name: str, about: str, labels: str) -> None:
+        self.path = path
+        self.name = name
+        self.about = about
+        self._labels = labels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What a filter by tags goes by."""
+        return tuple(self._labels.split(_INSIDE)) if self._labels else ()
 
 
 class Headers:
@@ -60,10 +63,10 @@ class Headers:
                 blob = marks[path][BLOB].hex()
                 row = rows.get(path)
                 if row is not None and row[0] == blob:
-                    found.append(Header(path, row[1], row[2], tuple(row[3].split(_INSIDE)) if row[3] else ()))
+                    found.append(Header(path, *row[1:]))
                     continue
                 entry = entries.at(path)
-                found.append(Header(path, entry.name, entry.description or entry.content, entry.labels))
+                found.append(Header(path, entry.name, entry.about, _INSIDE.join(entry.labels)))
                 if _has_row(entry):
                     rows[path] = blob, entry.name, entry.description, _INSIDE.join(entry.labels)
                     new += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from ...operations import reading
 from ...results import json_of
 from ...session.init import is_begun
@@ -68,11 +70,18 @@ def list_(
         newest = {path: place for place, path in enumerate(last_changed(memory))}
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = entries[:limit]
-    labels = [plain(memory.layout.label(entry.path)) for entry in shown]
+    clean = plain if sys.stdout.isatty() else str  # asked once: of thousands, each would ask the system
+    labels = [clean(memory.layout.label(entry.path)) for entry in shown]
     width = min(max(map(_width, labels), default=0), 40)
     if json_wanted:
         return show(True, json_of(shown), str)
-    paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
+    paged(
+        ctx,
+        (
+            _line(label, clean(f"{entry.name}: {entry.about}"), width)
+            for label, entry in zip(labels, shown, strict=True)
+        ),
+    )
     if shown or not is_begun(memory):
         return
     if tags or since:
@@ -81,9 +90,8 @@ def list_(
         tell("nothing has been remembered yet")
 
 
-def _line(label: str, entry: Entry | Header, width: int) -> str:
-    about = shortened(plain(f"{entry.name}: {entry.about}"), _WIDTH)
-    return f"{label}{' ' * (width - _width(label))}  {about}\n"
+def _line(label: str, about: str, width: int) -> str:
+    return f"{label}{' ' * (width - _width(label))}  {shortened(about, _WIDTH)}\n"
 
 
 def _width(text: str) -> int:
