@@ -23,6 +23,7 @@ from crabmem.disk import scan
 from crabmem.embeddings import embedder
 from crabmem.operations import facts
 from crabmem.prompt import compaction, context, profile
+from crabmem.recall import catalog
 from crabmem.session import engine, session, snapshot
 from crabmem.text import entry
 from crabmem.workspace import layout, settings
@@ -138,6 +139,7 @@ def returned() -> set[type]:
         "Snapshot": snapshot.Snapshot,
         "Layout": layout.Layout,
         "Actor": actor.Actor,
+        "Progress": catalog.Progress,
     }  # what a memory loads when it is asked for
     hints = (get_type_hints(each, localns=late).get("return") for each in functions if inspect.isroutine(each))
     return {kind for hint in hints for kind in kinds_in(hint) if kind.__module__.startswith("crabmem.")}
