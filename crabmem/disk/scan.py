@@ -95,6 +95,20 @@ class Files(Mapping[str, File]):
     def __len__(self) -> int:
         return len(self.read) + len(self.known)
 
+    def blobs(self) -> Iterator[tuple[str, str]]:
+        """The path and the blob of each, without a `File` for those that nobody read."""
+        for path, file in self.read.items():
+            yield path, file.blob
+        for path, mark in self.known.items():
+            yield path, mark[stamp.BLOB].hex()
+
+    def newest(self, count: int) -> list[str]:
+        """The paths of those that were changed last."""
+        from heapq import nlargest  # late: writes alone ask
+
+        marks = {**{path: file.mark for path, file in self.read.items()}, **self.known}
+        return nlargest(count, marks, key=lambda path: changed_ns(marks[path]))
+
     def changed(self, read: Mapping[str, File], gone: Set[str]) -> Files:
         """The files with others that were read since, and without those that are `gone`."""
         others = gone | read.keys()
@@ -179,9 +193,7 @@ class Scan:
 
     def newest(self, count: int) -> list[str]:
         """The paths of the files that were changed last."""
-        from heapq import nlargest  # late: writes alone ask
-
-        return nlargest(count, self.files, key=lambda path: changed_ns(self.files[path].mark))
+        return self.files.newest(count)
 
     def blob(self, path: str) -> str | None:
         """The blob at `path`; None when there is no such file."""

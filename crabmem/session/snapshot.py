@@ -72,10 +72,7 @@ class Snapshot:
     @once
     def files(self) -> Mapping[str, str]:
         """The blob of every file, by path."""
-        if self._scan is None:
-            state = self._engine.past.state_of(self.commit)
-        else:
-            state = {path: file.blob for path, file in self._scan.files.items()}
+        state = self._engine.past.state_of(self.commit) if self._scan is None else dict(self._scan.files.blobs())
         return {path: blob for path, blob in state.items() if self.view.allows(path)}
 
     def read(self, path: str) -> bytes | None:
