@@ -171,8 +171,13 @@ def fail(arguments: Sequence[str], error: BaseException) -> NoReturn:
     def raise_it() -> None:
         # Nothing is asked or read a second time, as no option is looked at: what a person typed is known to be right.
         with cli.make_context("crabmem", list(arguments), resilient_parsing=True) as ctx:
-            name, command, rest = cli.resolve_command(ctx, [*ctx._protected_args, *ctx.args])
-            with command.make_context(name, rest, parent=ctx, resilient_parsing=True) as inner:
+            words = [*ctx._protected_args, *ctx.args]
+            command: click.Command = cli
+            inner = ctx
+            if words:
+                name, command, rest = cli.resolve_command(ctx, words)
+                inner = command.make_context(name, rest, parent=ctx, resilient_parsing=True)
+            with inner:
                 if isinstance(error, click.UsageError):
                     error.ctx = inner
                     object.__setattr__(error, "cmd", command)

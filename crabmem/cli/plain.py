@@ -10,7 +10,9 @@ import os
 import sys
 from contextlib import ExitStack
 
+from .. import __version__
 from .declared import GLOBALS, VERBS, GlobalOptions, Odd, arguments_in, options_in
+from .output import echo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,23 +54,20 @@ class Context:
 
 def ran(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
     """Whether the command was one for us, and is done; an error is left to click."""
-    if list(arguments) == ["--version"]:
-        from .. import __version__
-
-        print(f"crabmem {__version__}", flush=True)
-        return True
     if "_CRABMEM_COMPLETE" in environment or os.name == "nt" or not _HELP.isdisjoint(arguments):
         return False
     try:
-        verb, wanted, named = meant(arguments, environment)
+        if list(arguments) == ["--version"]:
+            echo(f"crabmem {__version__}\n")
+        else:
+            verb, wanted, named = meant(arguments, environment)
+            ctx = Context(wanted)
+            with ctx.closing:
+                verb.function(ctx, **named)
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
     except Odd:
         return False
-    ctx = Context(wanted)
-    try:
-        with ctx.closing:
-            verb.function(ctx, **named)
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
     except BaseException as error:
         from .app import fail
 

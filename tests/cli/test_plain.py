@@ -272,10 +272,11 @@ def test_the_version_is_told_with_next_to_nothing_loaded() -> None:
     assert done.startswith("crabmem ") and not set(done.split()) & HEAVY
 
 
-def test_reader_that_leaves_ends_the_answer_quietly(root: Path) -> None:
+@pytest.mark.parametrize("words", [["recall", _ASKED], ["list"], ["--version"]])
+def test_reader_that_leaves_ends_the_answer_quietly(root: Path, words: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [*forked.COMMAND, "--dir", str(root), "recall", _ASKED]
+    command = [*COMMAND, *words] if words == ["--version"] else [*COMMAND, "--dir", str(root), *words]
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
     assert (done.returncode, done.stderr) == (1, "")
