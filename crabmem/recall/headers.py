@@ -27,6 +27,7 @@ _FIELDS = 5
 class Header:
     """What a list says of the entry at `path`: `about` is its description, or where that is blank its content."""
 
+    JSON = ("path", "name", "about", "labels")
     __slots__ = ("_labels", "about", "name", "path")
 
     def __init__(self, path: str, name: str, about: str, labels: str) -> None:
@@ -34,6 +35,9 @@ class Header:
         self.name = name
         self.about = about
         self._labels = labels
+
+    def __repr__(self) -> str:
+        return f"Header({self.path!r}, {self.name!r}, {self.about!r}, {self.labels!r})"
 
     @property
     def labels(self) -> tuple[str, ...]:
