@@ -111,8 +111,9 @@ class Engine:
 
     def _claim_caches(self) -> None:
         """Have the derived files be this user's: those of anybody else go."""
-        key = key_in(self._state_path) if self._state_path else None
-        if key is None or not derived.are_ours(self.workspace.private_folder, key):
+        key, private = key_in(self._state_path) if self._state_path else None, self.workspace.private_folder
+        # Nothing is read where a link leads elsewhere.
+        if key is None or not (fs.is_own_folder(private) and derived.are_ours(private, key)):
             from ..disk.seal import claim_caches
 
             claim_caches(self.workspace.private, self._state)
