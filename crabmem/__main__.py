@@ -1,19 +1,21 @@
 """The `crabmem` command, also as `python -m crabmem`."""
 
+import gc
 import os
 import sys
 
 
 def main() -> None:
-    """Answer at once what is plain; load the whole command line for the rest."""
+    """Run a hook, a command line without anything odd in it, or else what click makes of it."""
+    gc.disable()  # it walks what was loaded, again and again: a tenth of what a recall takes
     if "hook" in sys.argv:
         from .hosts.hooks.command import run_if_hook
 
         run_if_hook(sys.argv[1:], os.environ)  # ends the process, if it is one
-    from .quick import answered
+    from .cli.plain import ran
 
-    if answered(sys.argv[1:], os.environ):
-        os._exit(0)  # all is said, and taking the index apart again would take as long as the search
+    if ran(sys.argv[1:], os.environ):
+        os._exit(0)  # all is said and kept: to take it apart again would take as long as a search
     from .cli import main as whole
 
     whole()

@@ -1,18 +1,20 @@
 """Every error a caller can meet. The message names the thing and the way out."""
 
-from collections.abc import Mapping
-from typing import NamedTuple
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-class Way(NamedTuple):
+class Way:
     """A way out that is an argument, as Python has it: `words` say what it does, with `{}` in its place.
 
     `otherwise` is what to say where a face has no such argument.
     """
 
-    argument: str
-    words: str
-    otherwise: str = ""
+    def __init__(self, argument: str, words: str, otherwise: str = "") -> None:
+        self.argument = argument
+        self.words = words
+        self.otherwise = otherwise
 
 
 class CrabmemError(Exception):
@@ -30,7 +32,7 @@ class CrabmemError(Exception):
         """What is wrong, without the ways out."""
         return self._message
 
-    def text(self, names: Mapping[str, str] | None = None) -> str:
+    def text(self, names: "Mapping[str, str] | None" = None) -> str:
         """The text for a face that has these names for arguments, by what Python calls them, and no other of them."""
         known = names or {}
         ways = (

@@ -11,19 +11,20 @@ line for each key, in order:
 A key that comes twice stands where it was first, and says what it said last.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from datetime import datetime
-from functools import cache
-from typing import Any, ClassVar, Literal, NamedTuple
+from __future__ import annotations
 
-import msgspec
-
-from .text.edit import lenient_text
 from .text.entry import Entry
-from .text.evaluation import Expectation, Figures, mean
 from .text.hashes import short
+from .text.values import field, fields_of, value
 from .text.words import counted, listed, shortened
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from datetime import datetime
+    from typing import Any, ClassVar, Literal
+
+    from .text.evaluation import Expectation, Figures
 
 # Names in a note, and characters of each.
 _NAMED = 10
@@ -33,20 +34,28 @@ _SHOWN = 80
 CREATOR = "crabmem"
 
 
-class JsonKey(NamedTuple):
+@value
+class JsonKey:
     """A key of a result's JSON: the names of the attributes that lead to its value, and whether it may be missing."""
 
     attributes: tuple[str, ...]
     is_optional: bool
 
 
-@cache
+_json_keys: dict[type, Mapping[str, JsonKey]] = {}
+
+
 def json_keys(kind: type) -> Mapping[str, JsonKey]:
     """The keys of the JSON of a result of that type, in order; none for a type that is no result."""
-    own = fields(kind) if is_dataclass(kind) else ()
-    usual = getattr(kind, "__struct_fields__", None) or [each.name for each in own]
+    found = _json_keys.get(kind)
+    if found is None:
+        found = _json_keys[kind] = _keys_of(kind)
+    return found
+
+
+def _keys_of(kind: type) -> Mapping[str, JsonKey]:
     found = dict[str, JsonKey]()
-    for line in getattr(kind, "JSON", usual):
+    for line in getattr(kind, "JSON", fields_of(kind)):
         key, _, source = line.partition("=")
         name = key.removesuffix("?")
         found[name] = JsonKey(tuple((source or name).split(".")), key.endswith("?"))
@@ -65,17 +74,17 @@ def json_of(value: Any) -> Any:
     if value.__class__ in _LISTS:
         return [item if item.__class__ in _PLAIN else json_of(item) for item in value]
     if keys := json_keys(value.__class__):
-        data = dict[str, Any]()
-        for name, (attributes, is_optional) in keys.items():
+        data: dict[str, Any] = {}
+        for name, key in keys.items():
             item = value
-            for attribute in attributes:
+            for attribute in key.attributes:
                 item = getattr(item, attribute) if item is value else _attribute(item, attribute)
-            if item or not is_optional:
+            if item or not key.is_optional:
                 data[name] = item if item.__class__ in _PLAIN else json_of(item)
         return data
-    if isinstance(value, datetime):
+    if hasattr(value, "isoformat"):
         return value.isoformat()
-    if isinstance(value, Mapping):
+    if hasattr(value, "items"):
         return {key: json_of(item) for key, item in value.items()}
     return value if isinstance(value, str) else list(map(json_of, value))
 
@@ -91,7 +100,7 @@ def byline(author: str, session: str | None) -> str:
     return f"{author} [{session}]" if session else author
 
 
-@dataclass(frozen=True)
+@value
 class Commit:
     """One commit as people and programs read it.
 
@@ -133,14 +142,15 @@ class Commit:
         return not self.agent and self.author != CREATOR and not (self.tool and self.author == "agent")
 
     @property
-    def brief(self) -> "CommitBrief":
+    def brief(self) -> CommitBrief:
         """Which commit it is, when it was made and by whom: for lists in which its paths would be too much."""
         return CommitBrief(
             self.commit, self.time, self.author, self.subject, self.tool, self.agent, self.session, self.is_person
         )
 
 
-class CommitBrief(msgspec.Struct, frozen=True):
+@value
+class CommitBrief:
     """A commit as it stands beside what it did: without its paths, and with whether a person made it."""
 
     commit: str
@@ -153,7 +163,8 @@ class CommitBrief(msgspec.Struct, frozen=True):
     is_person: bool
 
 
-class Document(msgspec.Struct, frozen=True):
+@value
+class Document:
     """A whole file: `text` is "" and `version` None while there is no such file."""
 
     path: str
@@ -161,7 +172,7 @@ class Document(msgspec.Struct, frozen=True):
     version: str | None
 
 
-@dataclass(frozen=True)
+@value
 class Changed:
     """A file that was written: its commit (None: it said so already) and the diff ("" for none).
 
@@ -184,7 +195,7 @@ class Changed:
         return None if self.created else self.origin()
 
 
-@dataclass(frozen=True)
+@value
 class Saved(Changed):
     """An entry that was written."""
 
@@ -193,7 +204,7 @@ class Saved(Changed):
     entry: Entry
 
 
-@dataclass(frozen=True)
+@value
 class Proposal:
     """A text that somebody would have the file at `path` say, and why; a person decides.
 
@@ -218,10 +229,10 @@ class Proposal:
     @property
     def text(self) -> str | None:
         """The proposed text, as a diff shows it."""
-        return lenient_text(self.data)
+        return self.data.decode("utf-8", "replace")
 
 
-@dataclass(frozen=True)
+@value
 class Proposed(Changed):
     """A file that was not written, for a person decides on the `proposal`; `diff` is what that would change."""
 
@@ -230,7 +241,8 @@ class Proposed(Changed):
     proposal: Proposal
 
 
-class Forgotten(msgspec.Struct, frozen=True):
+@value
+class Forgotten:
     """An entry that is gone from memory and stays in history."""
 
     name: str
@@ -238,7 +250,8 @@ class Forgotten(msgspec.Struct, frozen=True):
     commit: str | None
 
 
-class Match(msgspec.Struct, frozen=True):
+@value
+class Match:
     """A word of the question, as it was asked, in one field of a hit, and how much that added to the score."""
 
     word: str
@@ -246,7 +259,8 @@ class Match(msgspec.Struct, frozen=True):
     added: float
 
 
-class Line(msgspec.Struct, frozen=True):
+@value
+class Line:
     """A line of a file, and the commit it came with.
 
     All about the commit is None while the line is not recorded; it then counts as a person's, as it will be.
@@ -263,7 +277,7 @@ class Line(msgspec.Struct, frozen=True):
     is_person: bool
 
     @classmethod
-    def of(cls, number: int, text: str, commit: Commit | None) -> "Line":
+    def of(cls, number: int, text: str, commit: Commit | None) -> Line:
         """The line that came with `commit`."""
         if commit is None:
             return cls(number, text, None, None, None, None, None, None, True)
@@ -271,7 +285,8 @@ class Line(msgspec.Struct, frozen=True):
         return cls(number, text, *said, commit.is_person)
 
 
-class Sighting(msgspec.Struct, frozen=True):
+@value
+class Sighting:
     """What a commit did to a fact in one file: it "appeared", "changed" or "vanished" there.
 
     `before` and `after` are the lines that say it.
@@ -294,7 +309,8 @@ class Sighting(msgspec.Struct, frozen=True):
     after: tuple[str, ...]
 
 
-class Sightings(msgspec.Struct, frozen=True):
+@value
+class Sightings:
     """When a fact was known, oldest first. `is_exact` tells whether the text was found word by word.
 
     `now` are the names of what says it on disk, `unrecorded` those of them whose files no commit has as they are.
@@ -312,7 +328,8 @@ def authors(commits: Iterable[Commit]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(commit.author for commit in commits))
 
 
-class News(msgspec.Struct, frozen=True):
+@value
+class News:
     """What became of one entry or file in some time: by which commits, newest first."""
 
     JSON = ("name", "path", "description", "authors", "commits=commits.brief")
@@ -328,7 +345,8 @@ class News(msgspec.Struct, frozen=True):
         return authors(self.commits)
 
 
-class Digest(msgspec.Struct, frozen=True):
+@value
+class Digest:
     """What some time brought: from the commit `since` (None: the beginning) to `until`, by so many `commits`.
 
     `passing` is what was learned and dropped again. What was changed and changed back is nowhere.
@@ -355,7 +373,8 @@ class Digest(msgspec.Struct, frozen=True):
         return authors(self.commits)
 
 
-class Provenance(msgspec.Struct, frozen=True):
+@value
+class Provenance:
     """Where a fact comes from: the commits it was `learned` and `changed` last with, since it was last missing.
 
     Both are None while it is not recorded; with `is_recorded` False what stands there now is not in them.
@@ -371,7 +390,8 @@ class Provenance(msgspec.Struct, frozen=True):
     is_recorded: bool
 
 
-class Hit(msgspec.Struct, frozen=True):
+@value
+class Hit:
     """An entry that recall found, and its score: BM25's, or where meaning counts too one up to about 1.
 
     `passage` is what to show of the content: of a daily note what answers, of an entry what a budget held of it, None
@@ -411,7 +431,8 @@ class Hit(msgspec.Struct, frozen=True):
         return "note" if self.entry.is_note else None
 
 
-class Recall(msgspec.Struct, frozen=True):
+@value
+class Recall:
     """What recall found, best first. `searched` entries were looked at, `unreadable` files could not be.
 
     `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
@@ -467,7 +488,8 @@ class Recall(msgspec.Struct, frozen=True):
         return f"no match among {counted(self.searched, 'entry')}{notes}{some}"
 
 
-class FileHit(msgspec.Struct, frozen=True):
+@value
+class FileHit:
     """A section of a file that a search found: the lines it begins and ends in, and the passage that matched."""
 
     path: str
@@ -477,7 +499,8 @@ class FileHit(msgspec.Struct, frozen=True):
     snippet: str
 
 
-class FileSearch(msgspec.Struct, frozen=True):
+@value
+class FileSearch:
     """What a search over files found, best first. `searched` files of `size` bytes were looked at.
 
     The others are as in `Recall`.
@@ -523,7 +546,8 @@ class FileSearch(msgspec.Struct, frozen=True):
         return "; ".join([*odd, *_blind_spots(self)])
 
 
-class Excerpt(msgspec.Struct, frozen=True):
+@value
+class Excerpt:
     """Lines of a file as they are, from the line `start` on; `total` is how many the whole file has."""
 
     path: str
@@ -564,7 +588,8 @@ def _first(texts: Iterable[str]) -> str:
     return listed([shortened(text, _SHOWN) for text in texts], _NAMED)
 
 
-class Reindexed(msgspec.Struct, frozen=True):
+@value
+class Reindexed:
     """What reading everything anew came to: the entries and sections of files, who makes vectors ("": nobody), and
     how many it made now."""
 
@@ -575,7 +600,8 @@ class Reindexed(msgspec.Struct, frozen=True):
     sections: int = 0
 
 
-class Reference(msgspec.Struct, frozen=True):
+@value
+class Reference:
     """A link in the file at `path`: what it says, and the path it leads to; None for nowhere."""
 
     path: str
@@ -583,7 +609,8 @@ class Reference(msgspec.Struct, frozen=True):
     to: str | None
 
 
-class Links(msgspec.Struct, frozen=True):
+@value
+class Links:
     """The links out of a file of memory and into it; of all memory, with no `path`, those that lead nowhere alone.
 
     `unreadable` files could not be looked at.
@@ -598,7 +625,8 @@ class Links(msgspec.Struct, frozen=True):
     unreadable: int = 0
 
 
-class Renamed(msgspec.Struct, frozen=True):
+@value
+class Renamed:
     """An entry that has another name: its commit (None: it was called so already), its paths, the files and the diff.
 
     Links in the files at `left`, which whoever asked may not write, do not lead there any more.
@@ -614,7 +642,7 @@ class Renamed(msgspec.Struct, frozen=True):
     diff: str
 
 
-@dataclass(frozen=True)
+@value
 class Rewritten:
     """Files that were written, moved or removed: the commit (None: nothing differed) and the paths."""
 
@@ -629,7 +657,8 @@ class Rewritten:
         return self.compared()
 
 
-class Begun(msgspec.Struct, frozen=True):
+@value
+class Begun:
     """What a workspace was given to begin with: its folder, the commit (None: nothing was missing), and the files.
 
     `made`: its history was begun now. `left` are files that were there already, and stay as they are.
@@ -644,7 +673,8 @@ class Begun(msgspec.Struct, frozen=True):
     left: tuple[str, ...]
 
 
-class Agent(msgspec.Struct, frozen=True):
+@value
+class Agent:
     """An agent that has a workspace of its own: how many entries are in it, and when it was last written, if ever."""
 
     JSON = ("name", "path=root", "entries", "written")
@@ -655,7 +685,8 @@ class Agent(msgspec.Struct, frozen=True):
     written: datetime | None
 
 
-class Restored(msgspec.Struct, frozen=True):
+@value
+class Restored:
     """A rollback or undo: its commit (None: nothing differed), the commit gone back to, the files and the diff.
 
     Of the files those in `removed` are not there any more. `operation` is what was undone or redone, if it was that.
@@ -671,7 +702,8 @@ class Restored(msgspec.Struct, frozen=True):
     operation: Commit | None = None
 
 
-class Reverted(msgspec.Struct, frozen=True):
+@value
+class Reverted:
     """Commits taken back: the new commit (None: nothing differs without them), the files and the diff.
 
     `commits` are those taken back, newest first, without their paths; of those `in_part` something was kept, as it was
@@ -687,7 +719,8 @@ class Reverted(msgspec.Struct, frozen=True):
     in_part: tuple[Commit, ...] = ()
 
 
-class Purge(msgspec.Struct, frozen=True):
+@value
+class Purge:
     """What a purge will do, or did. Nothing in it holds what is purged: names and paths are as they are afterwards.
 
     `entries` are names of entries that hold it, or go; `erased` the paths of the files that go with all they ever
@@ -718,10 +751,11 @@ class Purge(msgspec.Struct, frozen=True):
     nested: tuple[str, ...] = ()
     erased: tuple[str, ...] = ()
     is_done: bool = False
-    standing: "Standing | None" = None
+    standing: Standing | None = None
 
 
-class Standing(msgspec.Struct, frozen=True):
+@value
+class Standing:
     """A look at every object and file of a workspace: how many, how many bytes, and where it still stands.
 
     `unread` are those that could not be looked into, and why: they may hold it. Those of them that the system did not
@@ -738,7 +772,8 @@ class Standing(msgspec.Struct, frozen=True):
     unreadable: tuple[str, ...] = ()
 
 
-class Stats(msgspec.Struct, frozen=True):
+@value
+class Stats:
     """How much there is, and how often it spoke.
 
     Of the last `turns` turns in so many `sessions`, from `since` on (None: there was none), memory `spoke` before
@@ -755,7 +790,8 @@ class Stats(msgspec.Struct, frozen=True):
     since: datetime | None
 
 
-class Finding(msgspec.Struct, frozen=True):
+@value
+class Finding:
     """Something `doctor` has to say: `level` is "info", "warning" or "error", `check` what it was looking at."""
 
     JSON = ("level", "check", "path", "message")
@@ -766,7 +802,8 @@ class Finding(msgspec.Struct, frozen=True):
     check: str = ""
 
 
-class Step(msgspec.Struct, frozen=True):
+@value
+class Step:
     """One look of a bisection: the how manieth, of about how many, at which commit.
 
     `is_good` is None where it could not be told.
@@ -778,7 +815,8 @@ class Step(msgspec.Struct, frozen=True):
     is_good: bool | None
 
 
-class Bisected(msgspec.Struct, frozen=True):
+@value
+class Bisected:
     """Who changed an answer: the one commit, or those among which it could not be told, from the oldest on.
 
     It was good at the commit `good` and bad at `bad`; of `commits` so many were `looked_at`.
@@ -798,7 +836,8 @@ class Bisected(msgspec.Struct, frozen=True):
         return self.suspects[0] if len(self.suspects) == 1 else None
 
 
-class Answer(msgspec.Struct, frozen=True):
+@value
+class Answer:
     """What recall made of a question: what it found, what is `missing` of what was wanted, and how good that is.
 
     `is_right` tells whether all of it was found, and came first where that was asked.
@@ -825,7 +864,8 @@ class Answer(msgspec.Struct, frozen=True):
         return self.figures.ndcg10, self.figures.mrr
 
 
-class AnswerPair(msgspec.Struct, frozen=True):
+@value
+class AnswerPair:
     """The answers to one question, of the past and of now."""
 
     JSON = ("query=now.question.query", "past", "now")
@@ -834,7 +874,8 @@ class AnswerPair(msgspec.Struct, frozen=True):
     now: Answer
 
 
-class Evaluation(msgspec.Struct, frozen=True):
+@value
+class Evaluation:
     """How good recall is: the answers to questions, with at most `limit` hits each.
 
     `past` is the same for the memory as it was, if that was asked; `elsewhere` are questions that were not
@@ -846,7 +887,7 @@ class Evaluation(msgspec.Struct, frozen=True):
     answers: tuple[Answer, ...]
     limit: int
     elsewhere: tuple[Expectation, ...] = ()
-    past: "Evaluation | None" = None
+    past: Evaluation | None = None
 
     @property
     def unasked(self) -> int:
@@ -861,6 +902,8 @@ class Evaluation(msgspec.Struct, frozen=True):
     @property
     def figures(self) -> dict[str, float]:
         """The means of all answers, by name: R@1/5/10, MRR, nDCG@10, and the share of answers that are right."""
+        from .text.evaluation import mean  # late: who only recalls needs no measures
+
         right = len(self.answers) - len(self.misses)
         return {**mean(answer.figures for answer in self.answers).by_name(), "right": right / len(self.answers)}
 

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from hypothesis import is_hypothesis_test, settings
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.disk.allowed import Allowed
 from crabmem.disk.seal import Seal
 from crabmem.disk.user_state import state_folder

@@ -33,7 +33,7 @@ ROWS: list[list[str]] = [
     ["memory"],
     # Faces and annexes.
     ["watch"],
-    ["quick", "mcp", "importers", "profiles"],
+    ["mcp", "importers", "profiles"],
     ["hosts"],
     ["adapters"],
     ["cli"],

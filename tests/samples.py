@@ -133,7 +133,7 @@ def verbs() -> dict[str, "click.Command"]:
     """Every verb that does something, by what one types, those of groups too."""
     import click
 
-    from crabmem.cli import cli
+    from crabmem.cli.app import cli
 
     def below(group: click.Group, prefix: str) -> Iterator[tuple[str, click.Command]]:
         ctx = click.Context(group)

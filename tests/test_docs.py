@@ -7,7 +7,9 @@ import subprocess
 import sys
 import tomllib
 import typing
+from collections import abc
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import get_type_hints
 
@@ -15,12 +17,18 @@ import click
 import pytest
 
 import crabmem
-from crabmem import Memory
-from crabmem.cli import cli
+from crabmem import Memory, results
+from crabmem.cli.app import cli
+from crabmem.disk import scan
 from crabmem.embeddings import embedder
+from crabmem.operations import facts
 from crabmem.prompt import compaction, context, profile
-from crabmem.session import session
-from crabmem.workspace import settings
+from crabmem.recall import catalog
+from crabmem.session import engine, session, snapshot
+from crabmem.text import entry
+from crabmem.workspace import layout, settings
+from crabmem.workspace.settings_file import as_toml
+from crabmem.write import actor
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -72,7 +80,7 @@ def test_the_families_that_readme_lists_exist() -> None:
 
 
 def test_every_setting_is_printed_with_its_meaning() -> None:
-    lines = [line for line in settings.as_toml(settings.Settings()).splitlines() if line]
+    lines = [line for line in as_toml(settings.Settings()).splitlines() if line]
 
     assert all("  # " in line for line in lines)
 
@@ -120,6 +128,18 @@ def returned() -> set[type]:
         **vars(compaction),
         **vars(embedder),
         **vars(session),
+        **vars(engine),
+        **vars(facts),
+        **vars(results),
+        **vars(entry),
+        **vars(scan),
+        **{name: getattr(abc, name) for name in abc.__all__},
+        "Path": Path,
+        "datetime": datetime,
+        "Snapshot": snapshot.Snapshot,
+        "Layout": layout.Layout,
+        "Actor": actor.Actor,
+        "Progress": catalog.Progress,
     }  # what a memory loads when it is asked for
     hints = (get_type_hints(each, localns=late).get("return") for each in functions if inspect.isroutine(each))
     return {kind for hint in hints for kind in kinds_in(hint) if kind.__module__.startswith("crabmem.")}

@@ -1,5 +1,7 @@
 """The guides of `docs/extending` tell the truth: their examples are run."""
 
+import __future__
+
 import re
 import subprocess
 import sys
@@ -10,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.hosts import table
 from crabmem.hosts.host import Host
-from crabmem.operations import facts
+from crabmem.operations import facts, reading
 from crabmem.tools import looking
 from crabmem.tools.toolsets import toolset
 from tests import samples
@@ -52,8 +54,8 @@ def test_the_example_of_a_verb_and_its_tool_works(tmp_path: Path, monkeypatch: p
         r"^```python\n(.*?)^```", (GUIDES / "verb.md").read_text("utf-8"), re.DOTALL | re.M
     )
     assert samples.verbs()  # all are loaded, and stay so
-    names = dict(vars(facts))
-    exec(operation, names)
+    names = {**vars(reading), **vars(facts)}  # in which annotations are texts
+    exec(compile(operation, "verb.md", "exec", __future__.annotations.compiler_flag), names)
     monkeypatch.setattr(facts, "stale", names["stale"], raising=False)
     monkeypatch.setattr(cli, "commands", dict(cli.commands))
     monkeypatch.setattr(cli, "places", dict(cli.places))

@@ -150,13 +150,13 @@ READS_ELSEWHERE = {
     "disk/fs": "the one reader",
     "disk/regular": "the one reader",
     "text/templates": "texts that ship with the package",
-    "prompt/profile": "profiles that ship with the package, or that a person names",
+    "prompt/profile": "profiles that a person names",
+    "prompt/shipped": "profiles that ship with the package",
     "cli": "files that a person names on the command line",
     "disk/lock": "locks, which are opened and not read",
     "git/packing": "a lock, which is opened and not read",
     "text/extras": "how crabmem was installed, which the environment of this Python records",
     "hosts/hooks/command": "standard streams",
-    "quick": "folders, which are opened to be listed",
     "mcp": "standard streams",
 }
 

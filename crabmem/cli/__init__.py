@@ -3,11 +3,9 @@
 Data goes to stdout, talk to stderr. Exit status: 0 done, 1 an error (one line on stderr), 2 wrong usage.
 """
 
-from .app import cli
-
-__all__ = ["cli", "main"]
-
 
 def main() -> None:
     """The `crabmem` command."""
+    from .app import cli
+
     cli(prog_name="crabmem")

@@ -3,35 +3,32 @@
 A verb is a module of `verbs`, called like it; see there. It is loaded when it is typed.
 """
 
-import difflib
+import gc
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from copy import copy
-from functools import partial
 from importlib import import_module
+from inspect import cleandoc  # which click has loaded
 from keyword import iskeyword
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, NoReturn, TypeVar, overload
 
 import click
 
 from .. import __version__
 from ..disk import fs
 from ..disk.fork_lock import BEYOND_TIME
-from ..errors import CrabmemError, NotFound
-from .completing import complete_agents, complete_kinds, complete_profiles, complete_writers
-from .options import AFTER, GLOBAL, GlobalOptions, global_options, use_global
-from .output import Failure, in_colour, tell, warn
-
-if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
-    from ..session.session import Session
+from ..errors import CrabmemError
+from .declared import ABOUT_A_FILE, GLOBAL, GLOBALS, VERBS, GlobalOptions
+from .declared import Verb as Declared
+from .failure import Failure
+from .opening import open_session as open_session
+from .options import AFTER, completing, use_global, with_params
+from .output import in_colour
 
 C = TypeVar("C", bound=click.Command)
 
-# Fewer entries are read before anybody has read that.
-_MANY = 2_000
 _EPILOG = """\b
 First steps:
   crabmem try                                  a guided minute in a throw-away folder
@@ -45,8 +42,20 @@ Options may also stand after the verb, where it has none of that name: crabmem r
 #: The parts of the help.
 TITLES = ("Start", "Facts", "Files", "History", "Upkeep", "Agents")
 _VERBS = Path(__file__).with_name("verbs")
-_PROFILE = "A family's files, prompt and tools, or a file.toml; else what crabmem.toml says.  [env: CRABMEM_PROFILE]"
-_KIND = "main (default), subagent, scheduled, heartbeat or group: who reads along.  [env: CRABMEM_KIND]"
+
+
+def _summary_in(module: Path) -> tuple[str, str]:
+    """After which verb the help lists that of a module, and its help, as its source says them; "" where it must be
+    loaded to know: to load all verbs takes ten times as long as to read them."""
+    text = module.read_text("utf-8")
+    _, group, rest = text.partition("\nfile_group(")
+    if group:
+        _, place, _, about = rest.split('"')[1:9:2]
+        return place, ABOUT_A_FILE.format(about)
+    _, head, rest = text.partition('\n@verb(after="')
+    place, _, rest = rest.partition('"')
+    said = rest.partition("\ndef ")[2].split('"""', 2)[1:2]
+    return (place, cleandoc(said[0])) if head and said else ("", "")
 
 
 def _is_verb(file: str) -> bool:
@@ -61,6 +70,7 @@ class Verbs(click.Group):
         #: What `verb` says of the place of each verb in the help, of those that are loaded.
         self.places: dict[str, str] = {}
         self._complete = set[str]()
+        self._summaries: dict[str, str] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         # A verb that is a word of Python has an underscore after it in its module's name.
@@ -69,15 +79,29 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._complete and cmd_name in self.list_commands(ctx):
             import_module(f"{__package__}.verbs.{cmd_name}{'_' * iskeyword(cmd_name)}")
+            if cmd_name in VERBS:
+                self._add_declared(VERBS[cmd_name])
             self._take_global_options(self.commands[cmd_name])
             self._complete.add(cmd_name)
         return self.commands.get(cmd_name)
 
+    def _add_declared(self, declared: Declared) -> None:
+        function = with_params(declared.params)(click.pass_context(declared.function))
+        self.add_command(click.command(declared.name)(function))
+        self.places[declared.name] = declared.after
+
     def parts(self, ctx: click.Context) -> dict[str, list[str]]:
         """The verbs of each part of the help, by its title."""
         for name in self.list_commands(ctx):
-            self.get_command(ctx, name)
+            place, about = _summary_in(_VERBS / f"{name}{'_' * iskeyword(name)}.py")
+            if not about and (command := self.get_command(ctx, name)):
+                place, about = self.places[name], command.help or ""
+            self.places[name], self._summaries[name] = place, about
         return {title: self._after(title) for title in TITLES}
+
+    def summary(self, name: str) -> str:
+        """What the help says of a verb that is among its `parts`: the first sentence of its own."""
+        return click.Command(name, help=self._summaries[name]).get_short_help_str(_WHOLE)
 
     def _after(self, place: str) -> list[str]:
         """The verbs behind a place. Of several that name the same, those last that most others follow."""
@@ -85,21 +109,11 @@ class Verbs(click.Group):
         return [name for chain in sorted(chains, key=lambda chain: (len(chain), chain)) for name in chain]
 
     def invoke(self, ctx: click.Context) -> Any:
+        gc.enable()  # which `__main__` disables while all is loaded: some verbs go on for long
         try:
             return super().invoke(ctx)
-        except CrabmemError as error:
-            verb = self.get_command(ctx, ctx.invoked_subcommand or "") or self
-            known = {flag for option in verb.params for flag in option.opts}
-            names = {argument: flag for argument, flag in _FLAGS.items() if flag in known}
-            raise Failure(" ".join(error.text(names).split())) from None
-        except OverflowError as error:
-            if "_PyTime_t" not in str(error):
-                raise
-            raise Failure(BEYOND_TIME) from None
-        except OSError as error:
-            if isinstance(error, BrokenPipeError):
-                raise  # whoever reads what a verb prints has read enough, which click knows
-            raise Failure(f"{error.filename or 'the system'}: {fs.reason(error)}") from None
+        except (CrabmemError, OverflowError, OSError) as error:
+            raise _shown(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:
@@ -107,6 +121,8 @@ class Verbs(click.Group):
         except click.UsageError:
             if args[0] in _WITHIN:
                 return _WITHIN[args[0]](self, ctx, args[1:])
+            import difflib  # late: most verbs are typed right
+
             similar = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             near = [_ELSEWHERE[args[0]]] if args[0] in _ELSEWHERE else similar
             hint = f" Did you mean '{near[0]}'?" if near else ""
@@ -115,7 +131,7 @@ class Verbs(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, verbs in self.parts(ctx).items():
             with formatter.section(title):
-                formatter.write_dl([(verb, self.commands[verb].get_short_help_str(_WHOLE)) for verb in verbs])
+                formatter.write_dl([(verb, self.summary(verb)) for verb in verbs])
 
     def _take_global_options(self, command: click.Command) -> None:
         """Have `command`, and each one below it, take the global options too, as if they stood before the verb.
@@ -134,6 +150,43 @@ class Verbs(click.Group):
             command.epilog = f"Here {' and '.join(other)} choose what is meant; who writes is said before the verb."
         for each in command.commands.values() if isinstance(command, click.Group) else ():
             self._take_global_options(each)
+
+
+def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -> BaseException:
+    """An error of a verb as the command line shows it; one that click or Python shows stays as it is."""
+    if isinstance(error, CrabmemError):
+        known = {flag for option in verb.params for flag in option.opts}
+        names = {argument: flag for argument, flag in _FLAGS.items() if flag in known}
+        return Failure(" ".join(error.text(names).split()))
+    if isinstance(error, OverflowError):
+        return Failure(BEYOND_TIME) if "_PyTime_t" in str(error) else error
+    if isinstance(error, BrokenPipeError):
+        return error  # whoever reads what a verb prints has read enough, which click knows
+    return Failure(f"{error.filename or 'the system'}: {fs.reason(error)}")
+
+
+def fail(arguments: Sequence[str], error: BaseException) -> NoReturn:
+    """End as click does when the verb that `arguments` name raises `error`; it was called without click."""
+
+    def raise_it() -> None:
+        # Nothing is asked or read a second time, as no option is looked at: what a person typed is known to be right.
+        with cli.make_context("crabmem", list(arguments), resilient_parsing=True) as ctx:
+            words = [*ctx._protected_args, *ctx.args]
+            command: click.Command = cli
+            inner = ctx
+            if words:
+                name, command, rest = cli.resolve_command(ctx, words)
+                inner = command.make_context(name, rest, parent=ctx, resilient_parsing=True)
+            with inner:
+                if isinstance(error, click.UsageError):
+                    error.ctx = inner
+                    object.__setattr__(error, "cmd", command)
+                if isinstance(error, CrabmemError | OverflowError | OSError):
+                    raise _shown(error, command) from None
+                raise error
+
+    click.Command("crabmem", callback=raise_it).main([], "crabmem")
+    sys.exit(1)
 
 
 def _help(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
@@ -177,96 +230,19 @@ _FLAGS = {
 # Characters of a verb's first sentence: all of them.
 _WHOLE = 1_000
 
-_WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
-
 
 @click.group(cls=Verbs, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--dir", "folder", metavar="D", help="Workspace folder.  [env: CRABMEM_DIR]")
-@click.option("--workspace", metavar="W", shell_complete=complete_agents, help=_WORKSPACE)
-@click.option(
-    "--agent",
-    metavar="A",
-    envvar="CRABMEM_AGENT",
-    shell_complete=complete_writers,
-    help="Who writes, for the history.  [env: CRABMEM_AGENT]",
-)
-@click.option("--session", metavar="S", envvar="CRABMEM_SESSION", help="In which session.  [env: CRABMEM_SESSION]")
-@click.option("--profile", metavar="P", envvar="CRABMEM_PROFILE", shell_complete=complete_profiles, help=_PROFILE)
-@click.option("--kind", metavar="K", envvar="CRABMEM_KIND", default="main", shell_complete=complete_kinds, help=_KIND)
-@click.option("--no-pager", is_flag=True, help="Print what is long at once, on a terminal too.")
+@with_params(GLOBALS)
 @click.version_option(__version__, message=_VERSION)
 @click.pass_context
-def cli(
-    ctx: click.Context,
-    folder: str | None,
-    workspace: str | None,
-    agent: str | None,
-    session: str | None,
-    profile: str | None,
-    kind: str,
-    no_pager: bool,
-) -> None:
+def cli(ctx: click.Context, /, **said: Any) -> None:
     """Plain-file memory for AI agents, with its history in Git.
 
     Each fact is one Markdown file you can open in any editor; every write is a commit you can read
     with `git log -p`.
     """
     ctx.color = None if in_colour(sys.stdout) else False
-    ctx.obj = GlobalOptions(folder, workspace, agent, session, profile or None, kind or "main", no_pager)
-
-
-def open_session(ctx: click.Context, is_person: bool = True, tells_place: bool = True) -> "Session":
-    """The memory that the global options name, closed when the verb is done.
-
-    Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
-    yet, the person is told, for the folder may be mistyped; not so without `tells_place`.
-    """
-    from ..session.engine import Options
-    from ..session.init import is_begun
-    from ..session.opening import session_at
-    from ..session.rules import settings_problem
-    from ..write.actor import Actor
-
-    wanted, progress = global_options(ctx), _reading if sys.stderr.isatty() else None
-    options = Options(progress=progress, profile=wanted.profile, is_parent_named=wanted.names_agent)
-    memory = session_at(wanted.root, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
-    ctx.call_on_close(partial(memory.close, wait=False))
-    if is_person and tells_place and not is_begun(memory):
-        ctx.with_resource(_telling_place(memory))
-    for repair in memory.recovered:
-        tell(repair)
-    if problem := settings_problem(memory):
-        warn([problem])
-    return memory
-
-
-@contextmanager
-def _telling_place(memory: "Session") -> Iterator[None]:
-    """Say of a folder without a memory that it is one, or that a verb began a memory there.
-
-    Raises:
-        NotFound: the verb did not find something, which says now that there is nothing at all.
-    """
-    from ..session.init import is_begun
-    from ..session.locate import neighbours
-
-    near = difflib.get_close_matches(memory.root.name, neighbours(memory.engine.workspace), n=1)
-    hint = f"; did you mean --workspace {near[0]}?" if near else ""
-    nothing = f"there is no memory in {memory.root} yet{hint}"
-    try:
-        yield
-    except NotFound as error:
-        raise NotFound(f"{error}; {nothing}") from None
-    if not is_begun(memory):
-        tell(nothing)
-    elif memory.root != Path.home() / ".crabmem":  # which nobody mistypes
-        tell(f"began a new memory in {memory.root}{hint}")
-
-
-def _reading(done: int, total: int) -> None:
-    """Say how far the first reading of many entries is."""
-    if total >= _MANY:
-        click.echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
+    ctx.obj = GlobalOptions.of(**said)
 
 
 @overload
@@ -294,6 +270,6 @@ profile_option = click.option(
     metavar="P",
     callback=use_global,
     expose_value=False,
-    shell_complete=complete_profiles,
+    shell_complete=completing("complete_profiles"),
     help="A family, or a file.toml.",
 )

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..errors import CrabmemError
+from ..text.values import replace
 from .options import options_so_far
 
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one

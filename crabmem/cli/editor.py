@@ -11,8 +11,9 @@ from ..disk import fs
 from ..errors import CrabmemError
 from ..text.entry import decode
 from ..text.hashes import version_of
+from .failure import Failure
 from .input import text_in
-from .output import Failure, tell
+from .output import tell
 
 T = TypeVar("T")
 

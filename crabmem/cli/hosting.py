@@ -24,9 +24,10 @@ from ..session.opening import session_at
 from ..text.extras import how_to_get, whole
 from ..tools.toolbox import Toolbox
 from .app import open_session
+from .failure import Failure
 from .importing import Import, import_data, import_lines, import_summary, take_in
 from .options import global_options
-from .output import Failure, can_ask, coloured_diff, confirm, plain, show, tell, warn
+from .output import can_ask, coloured_diff, confirm, plain, show, tell, warn
 
 _MODULE = "crabmem"
 _MAY_IT = "May {} read and write this memory without asking you each time? Every write is a commit you can undo."

@@ -1,12 +1,15 @@
 """The texts that a person gives a verb: as words, in a file, or on standard input."""
 
-import sys
-from collections.abc import Sequence
-from pathlib import Path
+from __future__ import annotations
 
-import click
+import sys
 
 from ..errors import InvalidArguments
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
 
 # Where a context notes that standard input was read.
 _IS_READ = "crabmem.stdin"
@@ -14,6 +17,8 @@ _IS_READ = "crabmem.stdin"
 
 def _text(value: str) -> str:
     """The type of an option or argument that is a text: `-` is what standard input says."""
+    import click
+
     ctx = click.get_current_context()
     return value if value != "-" or ctx.resilient_parsing else standard_input(ctx)
 
@@ -27,7 +32,7 @@ _text.__name__ = _line.__name__ = "text"  # as the help calls it
 TEXT, LINE = _text, _line
 
 
-def standard_input(ctx: click.Context) -> str:
+def standard_input(ctx: Any) -> str:
     """All of standard input.
 
     Raises:
@@ -35,17 +40,19 @@ def standard_input(ctx: click.Context) -> str:
         InvalidArguments: not UTF-8.
     """
     if ctx.meta.get(_IS_READ):
+        import click
+
         raise click.UsageError("- is standard input, and only one text can be read from it; give the others as text")
     ctx.meta[_IS_READ] = True
     return _decode(sys.stdin.buffer.read(), "standard input")
 
 
-def words_of(ctx: click.Context, words: Sequence[str]) -> str:
+def words_of(ctx: Any, words: Sequence[str]) -> str:
     """The text that words on the command line are; of a single `-`, standard input."""
     return standard_input(ctx).rstrip("\r\n") if tuple(words) == ("-",) else " ".join(words)
 
 
-def content_of(ctx: click.Context, text: str | None, file: str | None, source: str | None) -> str:
+def content_of(ctx: Any, text: str | None, file: str | None, source: str | None) -> str:
     """The content a person gave: as an option's text, in a file, or on stdin for `-`.
 
     Raises:
@@ -53,6 +60,8 @@ def content_of(ctx: click.Context, text: str | None, file: str | None, source: s
     """
     given = [item for item in (text, file, source) if item is not None]
     if len(given) != 1 or source not in (None, "-"):
+        import click
+
         raise click.UsageError("give the content once: -c TEXT, --file F, or - for stdin")
     if text is not None:
         return _decode(text.encode("utf-8", "surrogatepass"), "the content")
@@ -66,9 +75,11 @@ def text_in(file: str) -> str:
         InvalidArguments: not UTF-8, or it cannot be read.
     """
     try:
-        return _decode(Path(file).read_bytes(), file)
+        with open(file, "rb") as opened:
+            data = opened.read()
     except OSError as error:
         raise InvalidArguments(f"{file} cannot be read: {(error.strerror or str(error)).lower()}") from None
+    return _decode(data, file)
 
 
 def _decode(data: bytes, where: str) -> str:

@@ -1,50 +1,53 @@
-"""The options that verbs share: the global ones, which say what memory and who writes, and those of many verbs."""
+"""The options that verbs share, for click: the global ones, which say what memory and who writes, and others."""
 
-import os
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 
-from ..workspace.workspace import root_of
+from .declared import AS_OF, GLOBAL, JSON, GlobalOptions, OneOf, Param, Text, Whole
+from .declared import global_options as global_options
+from .input import LINE, TEXT
 
 #: Where a context keeps the global options that stand after the verb.
 AFTER = "crabmem.after_the_verb"
 
 
-@dataclass(frozen=True)
-class GlobalOptions:
-    """The global options: which workspace, and who writes."""
-
-    folder: str | None
-    workspace: str | None
-    agent: str | None
-    session: str | None
-    profile: str | None
-    kind: str
-    no_pager: bool = False
-
-    @property
-    def root(self) -> Path:
-        """The folder of the workspace."""
-        return root_of(self.folder, self.workspace, os.environ, Path.home())
-
-    @property
-    def names_agent(self) -> bool:
-        """Whether it is an agent's own workspace in one that was named, too."""
-        return self.root != root_of(self.folder, "", os.environ, Path.home())
+def as_click(param: Param) -> Callable[[Any], Any]:
+    """The decorator with which click is told of a parameter that is declared."""
+    about = dict(param.about)
+    match kind := about.get("type"):
+        case Whole():
+            about["type"] = int if kind.least is None else click.IntRange(min=kind.least)
+        case OneOf():
+            about["type"] = click.Choice(kind.words)
+        case Text():
+            about["type"] = LINE if kind.is_line else TEXT
+    if completes := about.get("shell_complete"):
+        about["shell_complete"] = completing(completes)
+    return (click.option if param.options else click.argument)(*param.names, **about)
 
 
-#: The names of the global options.
-GLOBAL = tuple(field.name for field in fields(GlobalOptions))
+def with_params(params: Iterable[Param]) -> Callable[[Any], Any]:
+    """The decorator with which click is told of several, in their order."""
+
+    def add(function: Any) -> Any:
+        for param in reversed([*params]):
+            function = as_click(param)(function)
+        return function
+
+    return add
 
 
-def global_options(ctx: click.Context) -> GlobalOptions:
-    """The global options."""
-    wanted = ctx.find_object(GlobalOptions)
-    assert wanted is not None
-    return wanted
+def completing(name: str) -> Callable[..., Any]:
+    """The function of that name in `completing`, which is loaded when a shell completes."""
+
+    def complete(ctx: click.Context, param: click.Parameter, begun: str) -> Any:
+        from . import completing as functions
+
+        return getattr(functions, name)(ctx, param, begun)
+
+    return complete
 
 
 def options_so_far(ctx: click.Context) -> GlobalOptions:
@@ -59,13 +62,12 @@ def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     name = (param.name or "").rpartition(".")[2]
     if value or (value is not None and name == "workspace"):  # which is none of an agent's when it is ""
         ctx.meta[AFTER] = {**ctx.meta.get(AFTER, {}), name: value}  # all that a completion knows
-        ctx.obj = replace(global_options(ctx), **{name: value})
+        ctx.obj = global_options(ctx).with_option(name, value)
 
 
-json_option = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
+json_option, as_of_option = as_click(JSON), as_click(AS_OF)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would change.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
-as_of_option = click.option("--as-of", metavar="REV", help="The files of a commit, a date, or '2 days ago'.")
 
 
 def tool_names(tools: str | None) -> list[str] | None:

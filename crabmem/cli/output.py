@@ -1,74 +1,113 @@
 """What verbs print: data on stdout, as JSON or words; talk, warnings and questions on stderr."""
 
-import json
+from __future__ import annotations
+
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any
 
-import click
-
+from ..text.json_text import as_json
 from ..text.quoting import visible
-from .options import global_options
+from .declared import global_options
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from typing import Any
+
     from ..results import Commit
     from ..session.session import Session
 
-_SURROGATES = re.compile("[\ud800-\udfff]")
-_UNSEEN = re.compile(
+_SURROGATES = "[\ud800-\udfff]"
+_UNSEEN = (
     "[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+_HEADS = ("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")
+_COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+# Characters of a page that are printed at once.
+_AT_ONCE = 8_000
 
 
-class Failure(click.ClickException):
-    """An error of crabmem as one line on stderr."""
+def echo(text: str, err: bool = False) -> None:
+    """Print `text` as it is, at once: as `click.echo`, which has to deal with escapes and other encodings."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is None:
+        return
+    if "\x1b" in text or stream.encoding.lower() != "utf-8":
+        import click
 
-    def show(self, file: Any = None) -> None:
-        text = f"crabmem: {visible(self.message)}"
-        click.echo(click.style(text, fg="red") if in_colour(sys.stderr) else text, err=True)
+        return click.echo(text, nl=False, err=err, color=None if in_colour(sys.stdout) else False)
+    stream.write(text)
+    stream.flush()
 
 
-@contextmanager
-def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(label: str) -> AbstractContextManager[Callable[[int, int], None]]:
     """What shows on a terminal how much of how much is done, once it is told."""
-    with ExitStack() as stack:
-        shown = list[Any]()
+    from contextlib import ExitStack, contextmanager
 
-        def told(done: int, total: int) -> None:
-            if not shown:
-                hidden = not sys.stderr.isatty()
-                made = click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden)
-                shown.append(stack.enter_context(made))
-            shown[0].update(done - shown[0].pos)
+    import click
 
-        yield told
+    @contextmanager
+    def bar() -> Iterator[Callable[[int, int], None]]:
+        with ExitStack() as stack:
+            shown: list[Any] = []
+
+            def told(done: int, total: int) -> None:
+                if not shown:
+                    hidden = not sys.stderr.isatty()
+                    made = click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden)
+                    shown.append(stack.enter_context(made))
+                shown[0].update(done - shown[0].pos)
+
+            yield told
+
+    return bar()
 
 
 def show(json_wanted: bool, data: object, text: Callable[[], str]) -> None:
     """Print `data` as JSON, or `text` for a person; nothing for an empty text."""
     if json_wanted:
-        return click.echo(as_text(data, indent=2))
-    words = _SURROGATES.sub("\ufffd", text())
+        return echo(as_text(data, indent=2) + "\n")
+    words = _without_surrogates(text())
     if words:
-        click.echo(words if words.endswith("\n") else words + "\n", nl=False)
+        echo(words if words.endswith("\n") else words + "\n")
 
 
-def paged(ctx: click.Context, pieces: Iterable[str]) -> None:
+def _without_surrogates(text: str) -> str:
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        import re
+
+        return re.sub(_SURROGATES, "\ufffd", text)
+    return text
+
+
+def paged(ctx: Any, pieces: Iterable[str]) -> None:
     """Print pieces of text as they come; through $PAGER, else `less`, on a terminal whose owner has not said otherwise.
 
     As for Git, less ends at once when all of it fits the screen.
     """
     if global_options(ctx).no_pager or not sys.stdout.isatty():
-        for piece in pieces:
-            show(False, None, partial(str, piece))
-        return
+        return _printed(pieces)
+    import click
+
     os.environ.setdefault("LESS", "FRX")
-    click.echo_via_pager(_for_pager(_SURROGATES.sub("\ufffd", piece) for piece in pieces), color=in_colour(sys.stdout))
+    click.echo_via_pager(_for_pager(map(_without_surrogates, pieces)), color=in_colour(sys.stdout))
+
+
+def _printed(pieces: Iterable[str]) -> None:
+    """Print pieces of text, each as whole lines: many at once, as every print is a call of the system."""
+    waiting, size = list[str](), 0
+    for piece in filter(None, pieces):
+        waiting.append(piece if piece.endswith("\n") else piece + "\n")
+        size += len(piece)
+        if size > _AT_ONCE:
+            echo(_without_surrogates("".join(waiting)))
+            waiting, size = [], 0
+    if waiting:
+        echo(_without_surrogates("".join(waiting)))
 
 
 def _for_pager(pieces: Iterable[str]) -> Iterator[str]:
@@ -81,8 +120,13 @@ def _for_pager(pieces: Iterable[str]) -> Iterator[str]:
 
 def as_text(data: object, indent: int | None = None) -> str:
     """`data` as JSON, in which what nobody sees, or no terminal should, is escaped."""
-    text = json.dumps(data, ensure_ascii=False, indent=indent)
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    text = as_json(data, indent)
+    if text.isascii() and "\x7f" not in text:
+        return text
+    import json
+    import re
+
+    return re.sub(_UNSEEN, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def plain(text: str) -> str:
@@ -92,7 +136,7 @@ def plain(text: str) -> str:
 
 def tell(text: str) -> None:
     """Say something to the person, beside the data."""
-    click.echo(visible(text), err=True)
+    echo(visible(text) + "\n", err=True)
 
 
 def tell_unreadable(count: int) -> None:
@@ -106,6 +150,8 @@ def tell_unreadable(count: int) -> None:
 def warn(warnings: Iterable[str]) -> None:
     """Say what the person should mind."""
     for words in warnings:
+        import click
+
         click.secho(f"crabmem: warning: {visible(words)}", err=True, fg="yellow" if in_colour(sys.stderr) else None)
 
 
@@ -120,18 +166,22 @@ def confirm(question: str, refused: str) -> None:
     Raises:
         Failure: nobody is there, and so it was `refused`.
     """
+    import click
+
+    from .failure import Failure
+
     if not can_ask():
         raise Failure(f"nothing was {refused}: give --yes to do it")
     click.confirm(question, abort=True, err=True)
 
 
-def tell_recorded(memory: "Session", commit: "Commit | None") -> None:
+def tell_recorded(memory: Session, commit: Commit | None) -> None:
     """Say what became of the person's own edit."""
     tell(f"recorded: {commit.subject}" if commit else "nothing changed")
     warn_of_secrets(memory, commit.paths if commit else ())
 
 
-def warn_of_secrets(memory: "Session", paths: Iterable[str]) -> None:
+def warn_of_secrets(memory: Session, paths: Iterable[str]) -> None:
     """Say which of the person's files hold what looks like a credential."""
     from ..operations.files import secrets
 
@@ -151,13 +201,27 @@ def in_colour(stream: Any) -> bool:
     return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
 
 
+def yellow(text: str) -> str:
+    """`text` in yellow, where colours are wanted."""
+    if not in_colour(sys.stdout):
+        return text
+    import click
+
+    return click.style(text, fg="yellow")
+
+
 def coloured_diff(diff: str) -> str:
-    """`diff` with what went in red, what came in green, and the names of files in bold."""
+    """`diff` with what went in red, what came in green, and the names of files in bold, where colours are wanted."""
+    if not in_colour(sys.stdout):
+        return plain(diff)
     return "\n".join(map(_colour_line, plain(diff).split("\n")))
 
 
 def _colour_line(line: str) -> str:
-    if line.startswith(("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")):
+    if line[:1] not in _COLOURS and not line.startswith(_HEADS):
+        return line
+    import click
+
+    if line.startswith(_HEADS):
         return click.style(line, bold=True)
-    colours = {"+": "green", "-": "red", "@": "cyan"}
-    return click.style(line, fg=colours[line[0]]) if line[:1] in colours else line
+    return click.style(line, fg=_COLOURS[line[0]])

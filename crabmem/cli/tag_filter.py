@@ -1,22 +1,21 @@
-"""The filter `--tag` of verbs that look for facts."""
+"""What is said of a tag that no fact has, by verbs that filter by it."""
 
-import difflib
-from collections.abc import Sequence
+from __future__ import annotations
 
-import click
-
-from ..text.entry import Entry
-from .completing import complete_tags
 from .output import tell
 
-tag_option = click.option(
-    "-t", "--tag", "tags", multiple=True, shell_complete=complete_tags,
-    help="Only facts with this tag; may be repeated.",
-)  # fmt: skip
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..recall.headers import Header
+    from ..text.entry import Entry
 
 
-def tell_unknown_tags(entries: Sequence[Entry], tags: Sequence[str]) -> None:
+def tell_unknown_tags(entries: Sequence[Entry | Header], tags: Sequence[str]) -> None:
     """Say which of the tags no fact has, with the nearest that one has."""
+    import difflib
+
     known = {tag.casefold(): tag for entry in entries for tag in entry.labels}
     for tag in tags:
         if tag.casefold() not in known:

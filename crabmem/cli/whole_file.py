@@ -1,19 +1,23 @@
 """A group of verbs for one whole file: show, set and edit."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import click
 
 from ..disk import fs
-from ..operations import adoption, setup
 from ..results import Changed, Document, Proposed, json_of
-from ..session.session import Session
 from ..text.hashes import short
 from .app import open_session, verb
-from .editor import edit_copy, edit_file
+from .declared import ABOUT_A_FILE
 from .input import TEXT, content_of
 from .options import global_options, json_option
 from .output import coloured_diff, plain, show, tell, tell_recorded, warn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..session.session import Session
 
 
 def file_group(
@@ -31,7 +35,7 @@ def file_group(
     `check` refuses whoever may not write it, before an editor opens.
     """
 
-    @verb(name, after=after, cls=click.Group, invoke_without_command=True, help=f"Show, set or edit {about}.")
+    @verb(name, after=after, cls=click.Group, invoke_without_command=True, help=ABOUT_A_FILE.format(about))
     @click.pass_context
     def group(ctx: click.Context) -> None:
         if ctx.invoked_subcommand is None:
@@ -64,6 +68,9 @@ def file_group(
     )
     @click.pass_context
     def edit(ctx: click.Context) -> None:
+        from ..operations import adoption, setup  # late: who only shows a file needs nothing that writes
+        from .editor import edit_copy, edit_file
+
         memory = open_session(ctx)
         check(memory)
         setup.init(memory)

@@ -5,19 +5,23 @@ to, a model, and the file of a profile that lies elsewhere count only when this 
 exactly these values: another url after a pull is asked about again, and so is a copy of the folder.
 """
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
+from __future__ import annotations
 
-import msgspec
-from msgspec.structs import replace
+import os
 
 from ..errors import Unwritable
+from ..text.values import fields_of, once, replace, value
 from . import fs
 from .user_state import state_folder
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
-class Reach(msgspec.Struct, frozen=True):
+
+@value
+class Reach:
     """What a workspace reaches outside of it.
 
     `vectors` is the provider, model, url and name of the key's variable, None where nobody is named; `profile` is the
@@ -35,10 +39,14 @@ class Allowed:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         """`environment` says where this user's state is; where it names no home, nothing is allowed."""
-        folder = state_folder(environment)
-        self._file = folder / "allowed.json" if folder else None
+        self._environment = environment
 
-    def reach(self, root: Path) -> Reach:
+    @once
+    def _file(self) -> Path | None:
+        folder = state_folder(self._environment)
+        return folder / "allowed.json" if folder else None
+
+    def reach(self, root: Path | str) -> Reach:
         """What the settings of the workspace in `root` may reach; nothing where the file cannot be read as ours."""
         return self._all().get(_key(root), Reach()) if self._is_outside(root) else Reach()
 
@@ -55,9 +63,12 @@ class Allowed:
                              "set XDG_STATE_HOME to another folder")  # fmt: skip
         others = {key: known for key, known in self._all().items() if key != _key(root)}
         kept = others if reach == Reach() else others | {_key(root): reach}
+        import json
+
         try:
             fs.make_folder(self._file.parent)
-            fs.swap_in(self._file, msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
+            said = {key: {name: getattr(each, name) for name in fields_of(Reach)} for key, each in kept.items()}
+            fs.swap_in(self._file, json.dumps(said, indent=2, ensure_ascii=False).encode() + b"\n")
         except OSError as error:
             raise Unwritable(f"{self._file} cannot be written: {fs.reason(error)}") from error
 
@@ -79,16 +90,36 @@ class Allowed:
 
     def _all(self) -> dict[str, Reach]:
         """By folder; nothing when the file is not whole: who is not sure is asked again."""
+        import json
+
         try:
-            return msgspec.json.decode(fs.read(self._file)[0], type=dict[str, Reach]) if self._file else {}
-        except (OSError, msgspec.MsgspecError, UnicodeError):
+            said = json.loads(fs.read(self._file)[0]) if self._file else {}
+            return {key: _reach_in(each) for key, each in said.items()}
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}
 
-    def _is_outside(self, root: Path) -> bool:
+    def _is_outside(self, root: Path | str) -> bool:
         """Whether the file lies outside of the workspace: one inside may have come with it."""
+        from pathlib import Path
+
         return self._file is not None and not Path(os.path.realpath(self._file)).is_relative_to(os.path.realpath(root))
 
 
-def _key(root: Path) -> str:
+def _reach_in(said: dict[str, object]) -> Reach:
+    """What a workspace may reach, as the file says it.
+
+    Raises:
+        TypeError: it is not as we write it.
+    """
+    vectors, profile, parent = said.get("vectors"), said.get("profile", ""), said.get("parent", "")
+    texts = [profile, parent, *(vectors if isinstance(vectors, list) else ())]
+    if not all(isinstance(text, str) for text in texts) or (
+        vectors is not None and len(texts) != len(fields_of(Reach)) + 3
+    ):
+        raise TypeError("not as it was written")
+    return Reach(tuple(texts[2:]) if vectors is not None else None, str(profile), str(parent))
+
+
+def _key(root: Path | str) -> str:
     """A folder by its real path, whatever links lead there."""
     return os.path.realpath(root).encode("utf-8", "backslashreplace").decode()

@@ -91,10 +91,22 @@ class Cache:
     `name` is one of `state`; `private` the folder of these.
     """
 
-    def __init__(self, private: "Path", name: str) -> None:
-        self.place = private / name
+    def __init__(self, private: "Path | str", name: str) -> None:
+        self._place = os.path.join(private, name)
         self._private = private
         self._generation = state.Generation(private)
+
+    @property
+    def place(self) -> "Path":
+        """Where it lies."""
+        from pathlib import Path  # late: a process that only asks has no use for it
+
+        return Path(self._place)
+
+    @property
+    def path(self) -> str:
+        """The same as a text."""
+        return self._place
 
     def renew(self) -> bool:
         """Whether there was a purge, so that what is held has words that it took and must be forgotten. Asked once."""

@@ -4,25 +4,28 @@
 plain OSError; who calls knows what it means. What differs between systems lives here.
 """
 
-import ctypes
+from __future__ import annotations
+
 import errno
 import os
-import secrets
-import shlex
-import shutil
-import signal
 import stat
 import sys
-import threading
-from collections.abc import Callable, Iterator
+from _thread import get_ident
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from functools import cache
-from pathlib import Path
-from typing import NamedTuple, TypeAlias
 
 from . import regular
 from .regular import NotAFile as NotAFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from typing import TypeAlias
+
+    Place: TypeAlias = "Path | Spot | str"
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700
@@ -53,30 +56,53 @@ class BeingWritten(OSError):
     """Somebody has the file open for writing at this moment."""
 
 
-class Spot(NamedTuple):
+class Spot:
     """A file by its name in an open folder, so that nobody can turn the way to it aside any more.
 
     `handle` is the folder's; None where the system has none: then the path is used.
     """
 
-    path: Path
-    handle: int | None
+    __slots__ = ("handle", "where")
+
+    def __init__(self, where: str, handle: int | None) -> None:
+        self.where = where
+        self.handle = handle
+
+    @property
+    def name(self) -> str:
+        """Its name in the folder."""
+        return os.path.basename(self.where)
+
+    @property
+    def folder(self) -> Folder:
+        """The folder it is in."""
+        return Folder(os.path.dirname(self.where) or os.curdir, self.handle)
 
 
-class Folder(NamedTuple):
+class Folder:
     """An open folder."""
 
-    path: Path
-    handle: int | None
+    __slots__ = ("handle", "where")
+
+    def __init__(self, where: str, handle: int | None) -> None:
+        self.where = where
+        self.handle = handle
+
+    @property
+    def path(self) -> Path:
+        """Its path."""
+        from pathlib import Path
+
+        return Path(self.where)
 
     def spot(self, name: str) -> Spot:
         """The place of `name` in it."""
-        return Spot(self.path / name, self.handle)
+        return Spot(f"{self.where}{os.sep}{name}", self.handle)
 
     def status(self, name: str) -> os.stat_result:
         """The status of what is called `name`, be it a link. Asked of every file, so without a path."""
         if self.handle is None:
-            return os.lstat(f"{self.path}/{name}")
+            return os.lstat(f"{self.where}/{name}")
         return os.stat(name, dir_fd=self.handle, follow_symlinks=False)
 
 
@@ -90,6 +116,8 @@ def _way_in(path: object) -> str:
     """The folder or file that keeps this process from what is at `path`, and how to change that; "" when unknown."""
     if not isinstance(path, str) or not os.path.isabs(path) or sys.platform == "win32":
         return ""
+    from pathlib import Path
+
     file = Path(path)
     for place in (*reversed(file.parents), file):
         with suppress(OSError):
@@ -106,6 +134,8 @@ def _may_access(place: Path, status: os.stat_result, how: int) -> bool:
 
 
 def _way_to_regain(place: Path, status: os.stat_result) -> str:
+    import shlex
+
     if status.st_uid == os.geteuid():
         return f"`chmod -R u+rwX {shlex.quote(str(place))}` gives you access"
     return f'{place} belongs to another user: `sudo chown -R "$(id -u)" {shlex.quote(str(place))}` makes it yours'
@@ -117,18 +147,15 @@ def check_folder(folder: str) -> None:
         os.stat(f"{folder}{os.sep}.")
 
 
-Place: TypeAlias = Path | Spot
-
-
 def _at(place: Place) -> tuple[str, int | None]:
     """What a system call takes for `place`: a name and the handle of its folder, or a path and None."""
-    if isinstance(place, Path):
+    if not isinstance(place, Spot):
         return os.fspath(place), None
-    return (os.fspath(place.path), None) if place.handle is None else (place.path.name, place.handle)
+    return (place.where, None) if place.handle is None else (place.name, place.handle)
 
 
 def _path(place: Place) -> str:
-    return os.fspath(place if isinstance(place, Path) else place.path)
+    return place.where if isinstance(place, Spot) else os.fspath(place)
 
 
 @contextmanager
@@ -152,9 +179,9 @@ def durability(waits: bool) -> Iterator[None]:
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Folder]:
+def opened(folder: Path | str) -> Iterator[Folder]:
     """A folder by its path, links followed: for the one that a person named."""
-    with _open_folder(Spot(folder, None), _FOLDER) as here:
+    with _open_folder(Spot(os.fspath(folder), None), _FOLDER) as here:
         yield here
 
 
@@ -165,8 +192,8 @@ def entered(folder: Folder, name: str) -> Iterator[Folder]:
     Raises:
         NotADirectoryError: it is a link, or no folder.
     """
-    if not _HAS_HANDLES and (folder.path / name).is_symlink():
-        raise NotADirectoryError(errno.ENOTDIR, "it is a link", str(folder.path / name))
+    if not _HAS_HANDLES and os.path.islink(folder.spot(name).where):
+        raise NotADirectoryError(errno.ENOTDIR, "it is a link", folder.spot(name).where)
     with _open_folder(folder.spot(name), _FOLDER | _NO_FOLLOW) as here:
         yield here
 
@@ -174,19 +201,19 @@ def entered(folder: Folder, name: str) -> Iterator[Folder]:
 @contextmanager
 def _open_folder(place: Spot, flags: int) -> Iterator[Folder]:
     if not _HAS_HANDLES:
-        yield Folder(place.path, None)
+        yield Folder(place.where, None)
         return
     name, parent = _at(place)
     with _naming(place):
         handle = os.open(name, flags, dir_fd=parent)
     try:
-        yield Folder(place.path, handle)
+        yield Folder(place.where, handle)
     finally:
         os.close(handle)
 
 
 @contextmanager
-def inside(root: Path, path: str, make: bool = False) -> Iterator[Spot]:
+def inside(root: Path | str, path: str, make: bool = False) -> Iterator[Spot]:
     """The place of `path` below `root`. No link on the way is followed, whoever swaps folders meanwhile.
 
     With `make`, folders that are missing are made.
@@ -198,7 +225,7 @@ def inside(root: Path, path: str, make: bool = False) -> Iterator[Spot]:
     *way, name = path.split("/")
     if ".." in (*way, name):
         raise NotADirectoryError(errno.ENOTDIR, "it is not in the workspace", path)
-    if make:
+    if make and not isinstance(root, str):
         make_folder(root)
     with ExitStack() as stack:
         here = stack.enter_context(opened(root))
@@ -227,7 +254,7 @@ def path_in(root: Path, file: str) -> str | None:
 
 def names(folder: Folder) -> list[str]:
     """The names of what is in an open folder."""
-    return os.listdir(folder.path if folder.handle is None else folder.handle)
+    return os.listdir(folder.where if folder.handle is None else folder.handle)
 
 
 def read(place: Place, steady: bool = False, limit: int = MAX_BYTES) -> tuple[bytes, os.stat_result]:
@@ -284,10 +311,11 @@ def _take_lease(handle: int, path: str) -> bool:
     if sys.platform != "linux":
         return False
     import fcntl
+    from _signal import SIGURG  # type: ignore[import-not-found]  # of which `signal` makes an enum, which takes 2 ms
 
     try:
         # Who breaks the lease has a signal sent to us: by default one that ends the process.
-        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(handle, fcntl.F_SETSIG, SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except BlockingIOError:
         raise BeingWritten(errno.EAGAIN, "it is being written at this moment", path) from None
@@ -307,28 +335,27 @@ def is_open_elsewhere(file: Path) -> bool:
     return False
 
 
-def make_folder(folder: Place) -> None:
+def make_folder(folder: Path | Spot) -> None:
     """Make `folder` for its owner only, and the parents of a path; what exists is left as it is."""
     name, parent = _at(folder)
-    if isinstance(folder, Path):
+    if isinstance(folder, Spot):
+        with suppress(FileNotFoundError):
+            status(folder)
+            return  # whatever it is: entering it tells
+    else:
         if folder.is_dir():
             return
         if folder.parent != folder:
             make_folder(folder.parent)
-    else:
-        with suppress(FileNotFoundError):
-            status(folder)
-            return  # whatever it is: entering it tells
     before("mkdir", _path(folder))
     try:
         with _naming(folder):
             os.mkdir(name, PRIVATE_FOLDER, dir_fd=parent)
     except FileExistsError:
-        if isinstance(folder, Path) and not folder.is_dir():
+        if not isinstance(folder, Spot) and not folder.is_dir():
             raise
         return
-    path = folder if isinstance(folder, Path) else folder.path
-    sync_folder(Folder(path.parent, parent))
+    sync_folder(Folder(os.path.dirname(_path(folder)) or os.curdir, parent))
 
 
 def status(place: Place) -> os.stat_result:
@@ -405,7 +432,7 @@ def _write_in_place(operation: str, file: Path, data: bytes, durable: bool) -> N
         os.close(handle)
 
 
-def identity(folder: Path | int) -> tuple[int, int] | None:
+def identity(folder: Path | str | int) -> tuple[int, int] | None:
     """Device and inode of a folder, or of one that is open; None where there is none, or nobody may look."""
     try:
         found = os.stat(folder)
@@ -414,14 +441,14 @@ def identity(folder: Path | int) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def is_own_folder(folder: Path) -> bool:
+def is_own_folder(folder: Path | str) -> bool:
     """Whether `folder`, which lies in `.git`, is there, and neither it nor `.git` is a link that leads elsewhere."""
-    return os.path.isdir(folder) and not (os.path.islink(folder) or os.path.islink(folder.parent))
+    return os.path.isdir(folder) and not (os.path.islink(folder) or os.path.islink(os.path.dirname(folder)))
 
 
 def swap_in(file: Path, data: bytes) -> None:
     """Exchange a file whole, without waiting for the disk: for what may be lost without harm."""
-    own = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
+    own = file.with_name(f"{file.name}.{os.getpid()}.{get_ident()}")
     try:
         hint(own, data)
         rename(own, file)
@@ -486,6 +513,8 @@ def remove_tree(folder: Path) -> None:
     """Remove a folder and all that is in it, as far as that can be done."""
     before("remove", str(folder))
     if folder.is_dir() and not folder.is_symlink():
+        import shutil
+
         return shutil.rmtree(folder, ignore_errors=True)
     with suppress(OSError):  # `rmtree` opens what it is given: a pipe keeps it waiting, a link leads elsewhere
         os.unlink(folder)
@@ -519,7 +548,7 @@ def sync_folder(folder: Path | Folder) -> None:
     """Make the names in `folder` durable, where the system can be asked to."""
     if sys.platform == "win32" or not _waiting.get():
         return
-    path, handle = (folder, None) if isinstance(folder, Path) else folder
+    path, handle = (folder.where, folder.handle) if isinstance(folder, Folder) else (folder, None)
     before("fsync", str(path))
     if handle is not None:
         return _flush(handle)
@@ -567,12 +596,15 @@ def start_of_machine() -> str:
     try:
         if sys.platform == "darwin":
             return _start_of_mac()
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as told:
+            return told.read().strip()
     except (OSError, ValueError):
-        return secrets.token_hex(16)
+        return os.urandom(16).hex()
 
 
 def _start_of_mac() -> str:
+    import ctypes
+
     size, text = ctypes.c_size_t(64), ctypes.create_string_buffer(64)
     if ctypes.CDLL(None, use_errno=True).sysctlbyname(b"kern.bootsessionuuid", text, ctypes.byref(size), None, 0):
         raise OSError(ctypes.get_errno(), "the system does not tell")
@@ -588,6 +620,8 @@ def _native_exchange(one: Place, other: Place) -> None:
     else:
         raise OSError(errno.ENOSYS, "this system has no atomic exchange")
     if result:
+        import ctypes
+
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code), _path(other))
 
@@ -600,6 +634,8 @@ _HERE = -2 if sys.platform == "darwin" else -100  # AT_FDCWD
 
 
 def _libc() -> ctypes.CDLL:
+    import ctypes
+
     library = ctypes.CDLL(None, use_errno=True)
     if not hasattr(library, "renameat2" if sys.platform == "linux" else "renameatx_np"):
         raise OSError(errno.ENOSYS, "this C library has no atomic exchange")

@@ -1,28 +1,33 @@
 """A scan of a workspace: the files that are there, which of them must be read, and what each says."""
 
-import heapq
+from __future__ import annotations
+
 import os
-import re
 import stat
 import time
-from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Mapping
 
 from ..errors import Busy, Unreadable
 from ..text.hashes import blob_id
-from ..workspace.layout import SETTINGS, Layout
+from ..text.values import field, value
+from ..workspace.layout import SETTINGS
 from . import fs
 from . import stat as stamp
-from .inotify import Inotify
 from .stat import Stamp, changed_ns
 
-_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Set
+
+    from ..workspace.layout import Layout
+    from .inotify import Inotify
+
+_BREAKS = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 # A file that changed this recently may change again without its times telling: FAT counts in 2 s.
 _SETTLED_AFTER = 2_500_000_000
 
 
-class File(NamedTuple):
+class File:
     """One file as it was found. `mark` is its packed stamp, which belongs to exactly these bytes.
 
     `data` is None when they were not read, because they were known. `is_partial` when somebody was
@@ -30,12 +35,23 @@ class File(NamedTuple):
     change once more and keep its stamp.
     """
 
-    path: str
-    blob: str
-    mark: bytes
-    data: bytes | None = None
-    is_partial: bool = False
-    is_young: bool = False
+    __slots__ = ("blob", "data", "is_partial", "is_young", "mark", "path")
+
+    def __init__(
+        self,
+        path: str,
+        blob: str,
+        mark: bytes,
+        data: bytes | None = None,
+        is_partial: bool = False,
+        is_young: bool = False,
+    ) -> None:
+        self.path = path
+        self.blob = blob
+        self.mark = mark
+        self.data = data
+        self.is_partial = is_partial
+        self.is_young = is_young
 
     @property
     def stamp(self) -> Stamp:
@@ -49,7 +65,63 @@ class File(NamedTuple):
         return (self.mark if is_sure else bytes(len(self.mark))) + bytes.fromhex(self.blob)
 
 
-@dataclass(frozen=True)
+class Files(Mapping[str, File]):
+    """Files by path: those that were `read`, and those `known` by the marks that an older process left of them.
+
+    A look finds thousands that are as they were, of which most processes ask nothing: each is a `File` when somebody
+    does.
+    """
+
+    __slots__ = ("known", "read")
+
+    def __init__(self, read: dict[str, File], known: dict[str, bytes]) -> None:
+        self.read = read
+        self.known = known
+
+    def __getitem__(self, path: str) -> File:
+        file = self.read.get(path)
+        if file is None:
+            mark = self.known[path]
+            file = File(path, mark[stamp.BLOB].hex(), mark[stamp.STAMP])
+        return file
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.read or path in self.known
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.read
+        yield from self.known
+
+    def __len__(self) -> int:
+        return len(self.read) + len(self.known)
+
+    def blobs(self) -> Iterator[tuple[str, str]]:
+        """The path and the blob of each, without a `File` for those that nobody read."""
+        for path, file in self.read.items():
+            yield path, file.blob
+        for path, mark in self.known.items():
+            yield path, mark[stamp.BLOB].hex()
+
+    def newest(self, count: int) -> list[str]:
+        """The paths of those that were changed last."""
+        from heapq import nlargest  # late: writes alone ask
+
+        marks = {**{path: file.mark for path, file in self.read.items()}, **self.known}
+        return nlargest(count, marks, key=lambda path: changed_ns(marks[path]))
+
+    def changed(self, read: Mapping[str, File], gone: Set[str]) -> Files:
+        """The files with others that were read since, and without those that are `gone`."""
+        others = gone | read.keys()
+        files = {path: file for path, file in self.read.items() if path not in others}
+        known = (
+            self.known
+            if others.isdisjoint(self.known)
+            else {path: mark for path, mark in self.known.items() if path not in others}
+        )
+        return Files({**files, **read}, known)
+
+
+@value
 class Unusable:
     """A file that is there and cannot be read as one of ours; `reason` says why.
 
@@ -65,14 +137,14 @@ class Unusable:
     is_beside: bool = False
 
 
-@dataclass(frozen=True)
+@value
 class Scan:
     """Every file that crabmem keeps the history of, by path in no order, and those it cannot use.
 
     `folders` are those that are called like such a file.
     """
 
-    files: Mapping[str, File]
+    files: Files
     unusable: tuple[Unusable, ...]
     _read: Callable[[str], bytes | None] = field(repr=False, default=lambda path: None)
     # All that ever changed, which scans of one store share, and how much of it this one has seen.
@@ -99,7 +171,7 @@ class Scan:
             raise Busy(f"{path} changes at this moment; try again")
         return data
 
-    def since(self, earlier: "Scan") -> set[str] | None:
+    def since(self, earlier: Scan) -> set[str] | None:
         """The paths that may differ from an earlier scan of the same store; None when that is not known."""
         if earlier._changes is not self._changes:
             return None
@@ -121,11 +193,12 @@ class Scan:
 
     def newest(self, count: int) -> list[str]:
         """The paths of the files that were changed last."""
-        return heapq.nlargest(count, self.files, key=lambda path: changed_ns(self.files[path].mark))
+        return self.files.newest(count)
 
     def blob(self, path: str) -> str | None:
         """The blob at `path`; None when there is no such file."""
-        return self.files[path].blob if path in self.files else None
+        file = self.files.get(path)
+        return file.blob if file else None
 
 
 def _is_at(item: Unusable, path: str) -> bool:
@@ -143,6 +216,8 @@ class Look:
         self, layout: Layout, known: Mapping[str, File], marks: Mapping[str, bytes], doubted: Set[str], now: int
     ) -> None:
         self.files: dict[str, File] = {}
+        #: The marks of those that look as an older process knew them.
+        self.taken: dict[str, bytes] = {}
         self.unusable: list[Unusable] = []
         self.changed: list[str] = []
         #: Folders that are called like files of ours.
@@ -164,7 +239,7 @@ class Look:
     def walk(self, folder: fs.Folder, prefix: str, inotify: Inotify | None) -> None:
         """Look at what is named like a file of ours in `folder` and below; be told of changes from then on."""
         if inotify and folder.handle is not None:
-            inotify.watch(folder.handle, os.fspath(folder.path), prefix)
+            inotify.watch(folder.handle, folder.where, prefix)
         names = fs.names(folder)
         if prefix and ".git" in names:
             # A repository of its own, whose files are in no other one. A person's in a folder of theirs is meant so.
@@ -172,7 +247,7 @@ class Look:
                 words = f"it is a Git repository of its own, so nothing in it is read: move {prefix}.git away"
                 self.unusable.append(Unusable(path, words, is_repository=True))
             return
-        for name in names:
+        for name in self._others(folder, prefix, names) if self._marks else names:
             path = prefix + name
             is_known = path in self._known or path in self._marks
             if is_known or self._is_kept(path) or self._may_hold_files(path):
@@ -187,12 +262,41 @@ class Look:
                         self.folders.add(path)
                     self._walk_below(folder, name, path, inotify)
 
+    def _others(self, folder: fs.Folder, prefix: str, names: list[str]) -> list[str]:
+        """Those of `names` in a folder that do not look as an older process knew them; the rest is taken as it was.
+
+        Of all that a fresh process does, most is done here: once for each file.
+        """
+        marks, taken, handle = self._marks.get, self.taken, folder.handle
+        if handle is None or self._doubted:
+            return names
+        look, begins_as, others = os.stat, stamp.BEGINNING.pack, list[str]()
+        for name in names:
+            path = prefix + name
+            mark = marks(path)
+            if mark is None:
+                others.append(name)
+                continue
+            try:
+                found = look(name, dir_fd=handle, follow_symlinks=False)
+            except OSError:
+                others.append(name)
+                continue
+            # Whatever else of a stamp changes, its times do.
+            if mark.startswith(begins_as(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)):
+                taken[path] = mark
+                if found.st_nlink > 1:
+                    self.linked.add(path)
+            else:
+                others.append(name)
+        return others
+
     def glance(self, path: str, spot: fs.Spot) -> None:
         """Look at one file."""
-        folder = fs.Folder(spot.path.parent, spot.handle)
-        status = folder.status(spot.path.name)
+        folder = spot.folder
+        status = folder.status(spot.name)
         if not stat.S_ISDIR(status.st_mode):
-            self._file(path, folder, spot.path.name, status, self._is_kept(path))
+            self._file(path, folder, spot.name, status, self._is_kept(path))
 
     def _walk_below(self, folder: fs.Folder, name: str, path: str, inotify: Inotify | None) -> None:
         try:
@@ -201,7 +305,7 @@ class Look:
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
-            error.filename = os.fspath(folder.path / name)  # of what lies in an open folder the system has but a name
+            error.filename = folder.spot(name).where  # of what lies in an open folder the system has but a name
             words = f"the folder cannot be listed: {fs.reason(error)}"
             self.unusable.append(Unusable(path, words, isinstance(error, PermissionError)))
 
@@ -217,7 +321,7 @@ class Look:
     def _take(
         self, path: str, folder: fs.Folder, name: str, status: os.stat_result, mark: bytes, known: File | None
     ) -> None:
-        """Take a file from what an older process knew, or read it."""
+        """Take a file as an older process knew it, or read it."""
         file = self._from_mark(path, mark)
         try:
             file = file or self._read(path, folder.spot(name), status)
@@ -228,7 +332,7 @@ class Look:
             self.unusable.append(Unusable(path, fs.reason(error), is_denied, is_beside=is_beside))
             return
         self.files[path] = file
-        if known is None or known[1:3] != file[1:3] or known.is_partial != file.is_partial:
+        if known is None or (known.blob, known.mark) != (file.blob, file.mark) or known.is_partial != file.is_partial:
             self.changed.append(path)
         if file.is_partial:
             self.partial.add(path)
@@ -282,5 +386,11 @@ def _check_name(path: str) -> None:
         path.encode("utf-8")
     except UnicodeEncodeError:
         raise fs.NotAFile(0, "its name is not UTF-8") from None
-    if _BREAKS.search(path):
+    if not path.isprintable() and _breaks(path):
         raise fs.NotAFile(0, "its name has a line break or a control character in it: rename it")
+
+
+def _breaks(path: str) -> bool:
+    import re
+
+    return bool(re.search(_BREAKS, path))

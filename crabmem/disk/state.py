@@ -79,6 +79,8 @@ PURGES = "purges"
 INDEX = "index"
 #: By which the folder is known to be this user's.
 OWNER = f"{INDEX}/owner"
+#: What lists say of entries: names, descriptions and tags.
+HEADERS = f"{INDEX}/headers"
 #: The index of the sections of files.
 SECTIONS = f"{INDEX}/sections"
 #: The indexes of entries at other times, a folder each.

@@ -3,24 +3,30 @@
 Knows nothing of Git, entries or search.
 """
 
+from __future__ import annotations
+
 import os
-import secrets
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 
 from ..errors import InvalidArguments, Unreadable, Unwritable, Way
+from ..text.values import once, value
 from ..workspace.layout import SETTINGS
-from ..workspace.workspace import Workspace
 from . import fs, regular, state
 from . import stat as stamp
 from .fork_lock import Guard
-from .inotify import Inotify
-from .scan import File, Look, Patience, Scan, Unusable, is_settled, read_whole
+from .scan import Files, Look, Patience, Scan, is_settled, read_whole
 from .stat import Stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
+
+    from ..workspace.workspace import Workspace
+    from .inotify import Inotify
+    from .scan import File, Unusable
 
 # Seconds after which every file is looked at although nobody told of a change: one may have got another name since,
 # in another folder, and was written under that. And so many times as long as such a look takes.
@@ -29,7 +35,7 @@ _LOOK_AGAIN, _SHARE = 2.0, 50
 _MOST_CHANGES = 20_000
 
 
-@dataclass(frozen=True)
+@value
 class Placed:
     """What happened to one path: the bytes that stood there (None: no file) and the stamp of the new file."""
 
@@ -47,12 +53,11 @@ class Store:
         self, workspace: Workspace, clock_ns: Callable[[], int], marks: Callable[[], Mapping[str, bytes]] = dict
     ) -> None:
         self._workspace = workspace
-        self._root = os.fspath(workspace.root)
         self._layout = workspace.layout
         self._clock_ns = clock_ns
-        self._temporary = workspace.private / state.TEMPORARY
+        self._root = workspace.folder
         self._guard = Guard()
-        self._scan = Scan({}, ())
+        self._scan = Scan(Files({}, {}), ())
         self._looks = 0
         self._due = 0.0
         self._inotify: Inotify | None = None
@@ -61,6 +66,11 @@ class Store:
         self._young: set[str] = set()
         self._partial: set[str] = set()
         self._linked: set[str] = set()
+
+    @once
+    def _temporary(self) -> Path:
+        """The folder of what is staged."""
+        return self._workspace.private / state.TEMPORARY
 
     def close(self) -> None:
         """Stop being told of changes."""
@@ -95,9 +105,9 @@ class Store:
         self._looks += 1
         marks = {} if self._looks > 1 else self._marks()
         look = Look(self._layout, self._scan.files, marks, self._young | self._partial, self._clock_ns())
-        inotify = Inotify.begun() if self._looks > 1 else None
+        inotify = _inotify() if self._looks > 1 else None
         try:
-            with fs.opened(self._workspace.root) as root:
+            with fs.opened(self._root) as root:
                 look.walk(root, "", inotify)
         except (FileNotFoundError, NotADirectoryError):
             inotify = None  # no workspace yet: nothing to be told of
@@ -105,8 +115,9 @@ class Store:
             error.filename = os.fspath(self._workspace.root)
             raise Unreadable(f"{self._workspace.root} cannot be listed: {fs.reason(error)}") from None
         self._inotify, self._young, self._linked = inotify, set(), set()
-        gone = self._scan.files.keys() - look.files.keys()
-        self._scan = self._scan_of(look, look.files, gone, look.unusable, frozenset(look.folders))
+        files = Files(look.files, look.taken)
+        gone = [path for path in self._scan.files if path not in files]
+        self._scan = self._scan_of(look, files, gone, look.unusable, frozenset(look.folders))
         ended = time.monotonic()
         self._due = ended + max(_LOOK_AGAIN, _SHARE * (ended - began))
         return self._scan
@@ -118,11 +129,11 @@ class Store:
             return self._scan
         look = Look(self._layout, self._scan.files, {}, self._partial | (self._linked & self._young), self._clock_ns())
         for path in paths:
-            with suppress(FileNotFoundError, NotADirectoryError), fs.inside(self._workspace.root, path) as spot:
+            with suppress(FileNotFoundError, NotADirectoryError), fs.inside(self._root, path) as spot:
                 look.glance(path, spot)
-        files = dict(self._scan.files)
-        gone = {path for path in paths - look.files.keys() if files.pop(path, None)}
-        files.update(look.files)
+        before = self._scan.files
+        gone = {path for path in paths - look.files.keys() if path in before}
+        files = before.changed(look.files, gone)
         unusable = [item for item in self._scan.unusable if item.path not in paths] + look.unusable
         self._young -= paths
         self._scan = self._scan_of(look, files, gone, unusable, self._scan.folders)
@@ -131,7 +142,7 @@ class Store:
     def _scan_of(
         self,
         look: Look,
-        files: Mapping[str, File],
+        files: Files,
         gone: Iterable[str],
         unusable: Iterable[Unusable],
         folders: frozenset[str],
@@ -141,7 +152,7 @@ class Store:
         self._partial, self._linked = look.partial, look.linked | (self._linked & files.keys())
         changed, before = [*look.changed, *gone], self._scan
         bad = tuple(sorted(unusable, key=lambda item: item.path))
-        if not changed and (bad, folders) == (before.unusable, before.folders):
+        if not changed and not look.taken and (bad, folders) == (before.unusable, before.folders):
             return before
         changes = before._changes if len(before._changes) < _MOST_CHANGES else []
         changes.extend(changed)
@@ -159,12 +170,12 @@ class Store:
             Unreadable: something else than a regular file of bounded size is there.
         """
         try:
-            status = os.lstat(self._workspace.file(path))
+            status = os.lstat(f"{self._root}/{path}")
             known = self._documents.get(path)
             if known and known[0] == stamp.packed(status):
                 return known[1]
             self._check_way(path)
-            with fs.inside(self._workspace.root, path) as spot:
+            with fs.inside(self._root, path) as spot:
                 data, status, _ = read_whole(spot, Patience())
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -178,7 +189,7 @@ class Store:
 
     def temporary_name(self) -> str:
         """A name for a file that is to be exchanged, or moved away."""
-        return f"write-{secrets.token_hex(8)}"
+        return f"write-{_token()}"
 
     def _read_plainly(self, path: str, mark: bytes) -> bytes | None:
         """What the file at `path` has, and of one that has grown since its mark a byte more; None where none opens.
@@ -198,7 +209,7 @@ class Store:
 
     def stage_ahead(self, data: bytes) -> str:
         """A temporary file with `data`, durable, of which only this process knows what it is for; its name."""
-        name = f"ahead-{os.getpid()}-{secrets.token_hex(8)}"
+        name = f"ahead-{os.getpid()}-{_token()}"
         with fs.durability(True):
             fs.create(self._temporary / name, data)
         return name
@@ -289,9 +300,9 @@ class Store:
         Raises:
             Unwritable: the message names what is in the way.
         """
-        place, target = self._workspace.root, self._workspace.file(path)
+        place, target = self._root, f"{self._root}/{path}"
         for part in path.split("/"):
-            place = place / part
+            place = f"{place}/{part}"
             try:
                 mode = os.lstat(place).st_mode  # one look: an editor may move the file away between two
             except (FileNotFoundError, NotADirectoryError):
@@ -307,7 +318,7 @@ class Store:
         """Make the names of these files durable."""
         for path in {path.rpartition("/")[0]: path for path in paths}.values():
             with suppress(FileNotFoundError), fs.durability(True), fs.inside(self._workspace.root, path) as spot:
-                fs.sync_folder(fs.Folder(spot.path.parent, spot.handle))
+                fs.sync_folder(spot.folder)
 
     def staged(self, name: str) -> bytes | None:
         """The bytes under a temporary name now; None when there is no such file."""
@@ -354,7 +365,19 @@ class Store:
         return Placed(fs.read(temporary)[0], None)
 
 
-def usable_folder(root: Path) -> Path:
+def _token() -> str:
+    """What no other temporary file is called."""
+    return os.urandom(8).hex()
+
+
+def _inotify() -> Inotify | None:
+    """What tells of changes from now on; None where the system does not."""
+    from .inotify import Inotify  # late: a process that looks once is told of nothing
+
+    return Inotify.begun()
+
+
+def usable_folder(root: Path | str) -> str:
     """`root` as an absolute path that is a folder or can become one.
 
     Raises:
@@ -368,7 +391,8 @@ def usable_folder(root: Path) -> Path:
         raise InvalidArguments(f"{str(root)[:80]!r} cannot be the name of a folder") from None
     if not usable:
         raise InvalidArguments(f"{root} is a file; a workspace is a folder", Way("root=…", "name another with {}"))
-    return root.absolute()
+    folder = os.fspath(root)
+    return folder if os.path.isabs(folder) else os.path.join(os.getcwd(), folder)
 
 
 def _link_into(temporary: Path, target: fs.Spot) -> bool:

@@ -26,16 +26,14 @@ def state_folder(environment: "Mapping[str, str]", root: "Path | None" = None) -
     """
     from pathlib import Path
 
-    folder = _state_path(environment)
-    if folder is None or (root is not None and _is_within(folder, root)):
-        return None
-    return Path(folder)
+    folder = state_path(environment, root)
+    return None if folder is None else Path(folder)
 
 
-def key_of_user(environment: "Mapping[str, str]") -> bytes | None:
-    """The key of this user, as `seal` makes it; None where there is none yet, or no place for one."""
+def state_path(environment: "Mapping[str, str]", root: "str | os.PathLike[str] | None" = None) -> str | None:
+    """`state_folder` as a text, for processes that only ask."""
     folder = _state_path(environment)
-    return key_in(folder) if folder else None
+    return None if folder is None or (root is not None and _is_within(folder, root)) else folder
 
 
 def key_in(folder: "str | os.PathLike[str]") -> bytes | None:
@@ -55,10 +53,9 @@ def _state_path(environment: "Mapping[str, str]") -> str | None:
     return os.path.join(home, ".local", "state", "crabmem") if os.path.isabs(home) else None
 
 
-def _is_within(folder: str, root: "Path") -> bool:
-    from pathlib import Path
-
+def _is_within(folder: str, root: "str | os.PathLike[str]") -> bool:
     try:
-        return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root))
+        inside, outside = (os.path.normcase(os.path.realpath(each)) for each in (folder, root))
     except ValueError:
         return False  # no folder has that name, which who opens it says
+    return f"{inside}{os.sep}".startswith(os.path.join(outside, ""))

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from .rewrite.repository import RepositoryRewrite
 
 
+#: What a folder is, by `fs.identity`; None for none.
+Identity = tuple[int, int] | None
 _TRIES = 50
 #: So many of the newest batches are looked for at each write, in case a prune took what was not reached yet.
 _LATELY = 25
@@ -50,7 +52,6 @@ _MOST_KEPT = 128
 _FULL = 2_000_000
 # Seconds for which upkeep waits for writers.
 _PATIENCE = 5.0
-_LOOKED_INTO = ("objects", "refs", "refs/heads")
 # While one of these exists the person is in the middle of something that moves the branch.
 _IN_PROGRESS = {
     "rebase-merge": "rebase",
@@ -77,9 +78,11 @@ class History:
         workspace: Workspace,
         seal: Seal | None = None,
         claim_caches: Callable[[Path], None] = lambda private: None,
+        identities: tuple[Identity, Identity] | None = None,
     ) -> None:
         """`seal` shows that this user began a purge, None for who purges nothing; `claim_caches` is called when there
-        is a place for caches.
+        is a place for caches. `identities` are those of the repository and of the folder around it when whoever opened
+        the workspace did so; None: they are as now.
         """
         self._claim_caches = claim_caches
         self._seal = seal or Seal(None, "purge")
@@ -88,7 +91,7 @@ class History:
         self._links = repository.LinkSearch(self._git)
         #: What failed after the commit of this write was on the branch: no failure of the write, the next one mends it.
         self.late_failures: list[OSError | CrabmemError] = []
-        self._looked_into = [str(self._git), *(f"{self._git}/{name}" for name in _LOOKED_INTO), str(self._private)]
+        self._looked_into = workspace.repository_folders
         self._is_telling = workspace.layout.is_telling
         private = self._private
         self._refs = Refs(self._git, private / state.TEMPORARY)
@@ -104,7 +107,7 @@ class History:
         self._packing = Packing(self._git, private, self._refs)
         self._listed: tuple[str | None, Mapping[str, str]] = (None, {})
         #: What the repository and the folder around it are, None before there is one; its newest commit.
-        self._place, self._folder = (
+        self._place, self._folder = identities or (
             None if os.path.islink(self._git) else fs.identity(self._git),
             fs.identity(self._root),
         )

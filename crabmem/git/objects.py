@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..disk import fs, regular
-from ..disk.fork_lock import Guard, loading, once
+from ..disk.fork_lock import Guard, loading
 from ..errors import DamagedHistory, DeniedHistory
+from ..text.values import once
 from .commits import Header, header
 from .packs import KINDS, Growing, is_packed, packed_among, publish
 from .redo import Batch, Move, Piece, Redo, piece

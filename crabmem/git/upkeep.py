@@ -4,10 +4,10 @@ The history is compacted by a process of its own, as Git does it; and what write
 disk once they pause.
 """
 
+from __future__ import annotations
+
 import os
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,6 +19,12 @@ from ..disk.fork_lock import Guard
 from ..errors import CrabmemError
 from ..workspace.workspace import Workspace
 from .history import History
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    import threading
+
 
 #: Seconds until the next try, in case one was refused, or found somebody else at it.
 PAUSE = 60.0
@@ -40,19 +46,19 @@ class Upkeep:
         self._worker: subprocess.Popen[bytes] | threading.Thread | None = None
         self._not_before = 0.0
         self._hardening: threading.Thread | None = None
-        self._is_over = threading.Event()
-        self._written = 0.0
+        self._is_over: threading.Event | None = None
+        self._written: float | None = None
 
     def nudge(self) -> None:
         """Begin the work if it is due: to be called after each write, outside of every lock.
 
         A failure is none of the write, which is done: the next one asks again.
         """
-        self._written = time.monotonic()
+        is_first, self._written = self._written is None, time.monotonic()
         with self._guard, suppress(CrabmemError, OSError):
-            if not (self._hardening and self._hardening.is_alive()):
-                self._is_over.clear()
-                self._hardening = _thread(self._harden_when_idle)
+            # Most processes that write do so once, and end: they leave it to the log.
+            if not (is_first or (self._hardening and self._hardening.is_alive())):
+                self._begin_hardening()
             if self._is_running() or not self._is_due() or time.monotonic() < self._not_before:
                 return
             self._not_before = time.monotonic() + PAUSE
@@ -60,20 +66,25 @@ class Upkeep:
 
     def close(self, wait: bool = True) -> None:
         """End; `wait` until the work that was begun is done."""
-        self._is_over.set()
+        if self._is_over:
+            self._is_over.set()
         if wait and self._hardening:
             self._hardening.join()
         worker = self._worker
-        if wait and isinstance(worker, subprocess.Popen):
-            worker.wait()
-        elif wait and isinstance(worker, threading.Thread):
-            worker.join()
+        if worker is not None and wait:
+            (worker.join if hasattr(worker, "join") else worker.wait)()
 
-    def _harden_when_idle(self) -> None:
+    def _begin_hardening(self) -> None:
+        from threading import Event
+
+        self._is_over = Event()
+        self._hardening = _thread(partial(self._harden_when_idle, self._is_over))
+
+    def _harden_when_idle(self, is_over: threading.Event) -> None:
         """Wait for a pause between writes, and bring them to the disk. Who closes before that leaves it to the log."""
         began = time.monotonic()
-        while (pause := min(self._written + IDLE, began + LONGEST) - time.monotonic()) > 0:
-            if self._is_over.wait(pause):
+        while (pause := min((self._written or began) + IDLE, began + LONGEST) - time.monotonic()) > 0:
+            if is_over.wait(pause):
                 return
         history = History(Workspace(self._root))
         try:
@@ -87,6 +98,8 @@ class Upkeep:
         worker = self._worker
         if worker is None:
             return False
+        import subprocess  # late: most writes begin no work
+
         is_running = worker.poll() is None if isinstance(worker, subprocess.Popen) else worker.is_alive()
         if not is_running:
             did_it = isinstance(worker, subprocess.Popen) and worker.returncode == 0
@@ -94,7 +107,7 @@ class Upkeep:
         return is_running
 
 
-def _start_worker(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | None":
+def _start_worker(root: Path) -> subprocess.Popen[bytes] | threading.Thread | None:
     """Start a process that compacts, or a thread in this one where there can be none; None if there can be neither."""
     if process := start("git.upkeep", root):
         return process
@@ -102,6 +115,8 @@ def _start_worker(root: Path) -> "subprocess.Popen[bytes] | threading.Thread | N
 
 
 def _thread(work: Callable[[], object]) -> threading.Thread | None:
+    import threading
+
     thread = threading.Thread(target=work, name="crabmem upkeep", daemon=True)
     try:
         thread.start()

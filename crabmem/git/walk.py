@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..disk import derived, state
-from ..disk.fork_lock import once
 from ..errors import DamagedHistory, DeniedHistory
+from ..text.values import once
 from .commits import Header
 from .objects import Objects
 

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ..text.entry import IMPORTED, Fact
 from ..text.slug import name_key
+from ..text.values import replace
 from .base import Found
 from .texts import with_labels
 

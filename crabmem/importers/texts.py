@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ..text import frontmatter as header
 from ..text.edit import BOM
-from ..text.entry import MAX_LABELS, Entry, Fact, HeaderValue, decode, parse_entry
+from ..text.entry import MAX_LABELS, Entry, Fact, decode, parse_entry
 from ..text.markdown import headings, is_heading, without_fenced
+from ..text.values import replace
 from ..text.words import shortened
 from .base import Found, is_markdown
+
+if TYPE_CHECKING:
+    from ..text.entry import HeaderValue
 
 # The keys in the singular that are read as labels, and written as those in the plural.
 _LABELS = ("alias", "tag")

@@ -1,24 +1,28 @@
 """What operations that write share: a whole file is replaced, and what a write did is told as a value."""
 
-import dataclasses
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TypeVar
 
 from ..errors import Disabled
-from ..git.commits import Note
 from ..results import Changed, Commit, Saved
 from ..session import rules
-from ..session.session import Session
-from ..session.snapshot import Snapshot
-from ..text.credentials import Screen, warnings
 from ..text.edit import grown, in_style_of, lenient_text, unified_diff
 from ..text.entry import check_text, parse_entry
 from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
 from ..text.quoting import visible
-from ..write.tree import drafted
-from ..write.writer import Draft, Written
+from ..text.values import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..git.commits import Note
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
+    from ..text.credentials import Screen
+    from ..write.writer import Draft, Written
 
 T = TypeVar("T")
 #: What a person has to know whose next commit would take back what was written.
@@ -45,6 +49,8 @@ def write_file(
         HoldsSecret: there is a credential in it, and the settings refuse that.
         Disabled: this session may not see the file, or it only grows and something in it would change.
     """
+    from ..write.writer import Draft
+
     check_text("content", content, session.profile.largest)
     session.view.check_writable(path)
     note, screen = note_with_reason(session, tool, called or path, reason), rules.screen(session, content, reason)
@@ -71,6 +77,8 @@ def files_with(
     session: Session, now: Snapshot, changes: Mapping[str, str | None], screen: Screen, may_shrink: bool = False
 ) -> dict[str, bytes | None]:
     """What to write for `changes` of files below `memory/`, by path in the workspace; see `drafted`."""
+    from ..write.tree import drafted
+
     files = drafted(now.tree(), changes, screen, session.profile.largest)
     return files if may_shrink else files | files_that_grow(session, now, files)
 
@@ -96,7 +104,7 @@ def note_with_reason(session: Session, tool: str, path: str, reason: str) -> Not
     """The words of a commit about a whole file."""
     check_text("reason", reason, MAX_REASON)
     note = rules.note(session, tool, path.rpartition("/")[2])
-    return dataclasses.replace(note, body=visible(reason).strip())
+    return replace(note, body=visible(reason).strip())
 
 
 def changed(session: Session, done: Written[T], path: str) -> Changed:
@@ -108,7 +116,7 @@ def changed(session: Session, done: Written[T], path: str) -> Changed:
     return Changed(path, version_of(data or b""), commit, before is None, diff, notices, origin)
 
 
-def origin_of(session: Session, path: str, commit: str | None) -> "partial[Commit | None]":
+def origin_of(session: Session, path: str, commit: str | None) -> partial[Commit | None]:
     """What looks up who wrote what `commit` replaced at `path`, when somebody asks."""
     return partial(_origin, session, path, commit)
 
@@ -125,6 +133,8 @@ def saved(session: Session, done: Written[T], path: str) -> Saved:
 
 def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:
     """What whoever wrote `paths` should know: what looks like a credential, what was lost, what Git would take back."""
+    from ..text.credentials import warnings
+
     texts = ((lenient_text(done.after[path]) or "", lenient_text(done.before[path])) for path in paths)
     found = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
     if done.unrecorded:

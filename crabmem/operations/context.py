@@ -1,25 +1,26 @@
 """What a model reads of memory: before a conversation the parts of a profile, before a turn what bears on it."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Sequence
 from datetime import timedelta
 from operator import methodcaller
-from typing import TYPE_CHECKING
 
-from ..recall.auto_recall import best_confidence
-from ..session.session import Session
 from ..text.entry import decode
 from ..text.own_words import own_words
 from ..text.templates import template
 from ..text.words import counted
-from ..workspace.layout import Layout
 from .files import notes
-from .salient_facts import salient_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ..prompt.compaction import Due
     from ..prompt.context import Context, Piece
     from ..prompt.profile import Generated, Part
+    from ..session.session import Session
+    from ..workspace.layout import Layout
 
 
 def context(
@@ -29,7 +30,7 @@ def context(
     *,
     overview: bool = True,
     limit: int | None = None,
-) -> "Context":
+) -> Context:
     """What goes before a conversation of this session's kind, and the account of it; `tools` are the names of those
     that the guide tells of.
 
@@ -84,6 +85,8 @@ def before_turn(
 
 def confidence(session: Session, message: str) -> float:
     """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
+    from ..recall.auto_recall import best_confidence
+
     rules = session.settings
     return session.look(lambda now: best_confidence(message, now.entries, rules.auto_recall, rules.language))
 
@@ -95,7 +98,7 @@ def may_flush(session: Session) -> bool:
     return session.profile.flushes(session.kind) and is_seen and os.access(folder, os.W_OK)
 
 
-def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, flushed: int | None = None) -> "Due":
+def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, flushed: int | None = None) -> Due:
     """What is due in this session, with so many tokens (None: nobody knows) in a window of so many, and its words.
 
     `cycle` is how often the conversation was shortened, `flushed` in which cycle it was last asked to store: the
@@ -108,7 +111,7 @@ def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, fl
     return computed(session.profile.window, tokens, window, cycle, flushed, may_flush(session), note, today)
 
 
-def pieces(session: Session, at: str | None = None) -> list["Piece"]:
+def pieces(session: Session, at: str | None = None) -> list[Piece]:
     """What the parts of the profile are here, for a session of this kind, now or at a revision or time.
 
     Words are as they are written: what stands in them for something is still there.
@@ -120,6 +123,7 @@ def pieces(session: Session, at: str | None = None) -> list["Piece"]:
 def _read_anyway(session: Session) -> str:
     """What the model reads before the conversation."""
     from ..prompt.context import assemble
+    from .salient_facts import salient_text
 
     text = assemble(session.profile, session.kind, pieces(session), {}, ()).text
     return f"{text}\n{salient_text(session)}"
@@ -130,7 +134,7 @@ def _is_given(session: Session, file: str, at: str | None) -> bool:
     return not file or bool((_file_text(session, "nearest", file, at) or "").strip())
 
 
-def _pieces(session: Session, part: "Part", at: str | None) -> list["Piece"]:
+def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
     """What a part is here; one for each of the days whose notes it is."""
     from ..prompt.context import Piece, fixed_text
 
@@ -140,7 +144,7 @@ def _pieces(session: Session, part: "Part", at: str | None) -> list["Piece"]:
     return [_piece(session, part, part.of, part.file, at) if part.file else Piece(part, "", fixed_text(part))]
 
 
-def _piece(session: Session, part: "Part", of: str, file: str, at: str | None) -> "Piece":
+def _piece(session: Session, part: Part, of: str, file: str, at: str | None) -> Piece:
     """A part that is a file."""
     from ..prompt.context import Piece
 
@@ -162,8 +166,10 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
     return None if data is None else decode(path, data)
 
 
-def _sayings(session: Session, as_of: str | None) -> "dict[Generated, str]":
+def _sayings(session: Session, as_of: str | None) -> dict[Generated, str]:
     """What the parts of the profile say that are in no file; what matters now did not at another time."""
+    from .salient_facts import salient_text
+
     makers: dict[Generated, Callable[[Session], str]] = {
         "time": _time,
         "place": _place,

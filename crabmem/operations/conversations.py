@@ -6,7 +6,7 @@ shorter = compacted(memory, messages, lambda prompt: my_model(prompt))
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..errors import CrabmemError, HoldsSecret, InvalidArguments
@@ -21,6 +21,7 @@ from ..text.messages import Message, facts_in, portions, split_messages, transcr
 from ..text.quoting import escaped
 from ..text.slug import name_key
 from ..text.templates import fill, template, worth
+from ..text.values import replace
 from ..text.words import shortened
 
 #: Where facts lie that a model took from a conversation: each again under its key, none in the place of another's.

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 import msgspec
-from msgspec.structs import replace
 
 from ..git.changes import Difference
 from ..git.history import History
@@ -11,6 +10,7 @@ from ..results import CREATOR, Commit, Digest, News
 from ..session.session import Session
 from ..text.entry import entry_in
 from ..text.slug import name_key
+from ..text.values import replace
 from ..workspace.layout import SETTINGS, Layout
 
 

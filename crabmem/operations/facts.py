@@ -1,25 +1,25 @@
 """Facts: saved, found by name, listed, renamed and forgotten."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
-from itertools import islice
+from __future__ import annotations
 
-from ..errors import CrabmemError, InvalidArguments, NotFound
-from ..git.commits import one_line
-from ..recall.catalog import Progress
-from ..recall.names import note_of
+from ..errors import CrabmemError
 from ..results import Changed, Forgotten, Saved
-from ..session import rules
-from ..session.init import init
-from ..session.session import Session
-from ..session.snapshot import Snapshot
-from ..text.entry import Entry, Fact, checked, checked_or_why, entry_in, render_entry
+from ..text.entry import Fact, checked, checked_or_why, entry_in, render_entry
 from ..text.words import counted
-from ..write.writer import Draft
-from .changes import saved, write_file
-from .last_changed import changed_within
-from .plan import Plan
-from .uses import forget_gone
+from .reading import entries as entries
+from .reading import entries_and_unreadable as entries_and_unreadable
+from .reading import get as get
+from .reading import labels_of as labels_of
+from .reading import page as page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..recall.catalog import Progress
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
+    from ..write.writer import Draft
 
 # So many facts are saved between two calls of `progress`.
 _PROGRESS_EVERY = 50
@@ -45,6 +45,11 @@ def remember(
         Stale: the entry is not at `if_version` any more.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
+    from ..session import rules
+    from ..write.writer import Draft
+    from .changes import saved
+    from .plan import Plan
+
     fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags)))
     screen = rules.screen(session, fact.words)
 
@@ -73,6 +78,15 @@ def remember_all(
     `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
     and the answer is what it would be, without a commit. `progress` is called with how much of all of it is done.
     """
+    from functools import cache, partial
+
+    from ..git.commits import one_line
+    from ..session import rules
+    from ..session.init import init
+    from ..write.writer import Draft
+    from .changes import saved
+    from .plan import Plan
+
     given = [checked_or_why(fact) for fact in facts]
     screen = rules.screen(session, *(fact.words for fact in given if isinstance(fact, Fact)))
     text_of = cache(render_entry)  # others wait while it is asked for the second time
@@ -113,6 +127,10 @@ def forget(session: Session, name: str) -> Forgotten:
         Unreadable: there is none, and a file that may be it cannot be read.
     """
 
+    from ..session import rules
+    from ..write.writer import Draft
+    from .uses import forget_gone
+
     def decide(now: Snapshot) -> Draft[str]:
         entry = now.get(name)
         return Draft({entry.path: None}, rules.note(session, "forget", entry.name), entry.path)
@@ -132,68 +150,10 @@ def rewrite_entry(session: Session, name: str, text: str, if_version: str | None
         Stale: the entry is not at `if_version` any more.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
+    from .changes import write_file
+
     entry = get(session, name)
     return write_file(session, entry.path, text, "edit", if_version, called=entry.name)
-
-
-def get(session: Session, name: str, at: str | None = None) -> Entry:
-    """The entry called `name`, now or as it was at a revision or time; else the daily note of that day, whole.
-
-    Raises:
-        NotFound: there is none.
-        Unreadable: there is none, and a file that may be it cannot be read.
-    """
-
-    def read(now: Snapshot) -> Entry:
-        try:
-            return now.get(name)
-        except NotFound:
-            if note := note_of(now.entries, name):
-                return note
-            raise
-
-    return session.look(read, at)
-
-
-def entries(session: Session, at: str | None = None, *, since: str | None = None) -> list[Entry]:
-    """All entries in the order of their paths, now or as they were at a revision or time.
-
-    With `since`, only those last changed after that revision or time.
-    """
-    return entries_and_unreadable(session, at, since=since)[0]
-
-
-def entries_and_unreadable(
-    session: Session, at: str | None = None, *, since: str | None = None
-) -> tuple[list[Entry], int]:
-    """What `entries` returns, and how many files could not be read as one."""
-
-    def read(now: Snapshot) -> tuple[list[Entry], int]:
-        fits = changed_within(session, now, since, None)
-        found = [now.entries.at(path) for path in now.entries.paths if fits is None or fits(path)]
-        return found, len(now.entries.unreadable)
-
-    return session.look(read, at)
-
-
-def page(session: Session, after: str, limit: int) -> list[Entry]:
-    """The first `limit` entries whose paths come after `after`, in the order of their paths; no other is read."""
-
-    def read(now: Snapshot) -> list[Entry]:
-        return [now.entries.at(path) for path in islice((path for path in now.entries.paths if path > after), limit)]
-
-    return session.look(read)
-
-
-def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Aliases or tags as they were given; None for none given.
-
-    Raises:
-        InvalidArguments: they are one text.
-    """
-    if isinstance(labels, str):
-        raise InvalidArguments(f"aliases and tags are lists of texts: give [{labels!r}]")
-    return None if labels is None else tuple(labels)
 
 
 def _reporter(progress: Progress | None, size: int, stages: int, stage: int) -> Callable[[int], None]:

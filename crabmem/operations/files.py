@@ -1,29 +1,29 @@
 """Memory as files: read whole, searched section by section by the rules of the profile, written and moved."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import attrgetter
 from typing import TypeVar
 
-from msgspec.structs import replace
-
 from ..errors import InvalidArguments, NotFound, Unreadable
-from ..git.commits import one_line
 from ..recall.ranking import check_question
 from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
 from ..session import rules
-from ..session.session import Session
-from ..session.snapshot import Snapshot
-from ..text.credentials import warnings
 from ..text.edit import lines_in
 from ..text.entry import decode
 from ..text.hashes import version_of
-from ..text.patterns import matches
 from ..text.templates import template
+from ..text.values import replace
 from ..workspace.layout import Layout
-from ..write.tree import Tree
-from ..write.writer import Draft
-from .changes import changed, diff_of, files_with, notices_of, write_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
+    from ..write.tree import Tree
+    from ..write.writer import Draft
 
 T = TypeVar("T")
 _identity, _overview = attrgetter("identity"), attrgetter("overview")
@@ -46,6 +46,8 @@ def identity(session: Session, at: str | None = None) -> Document:
 
 def write_overview(session: Session, content: str, if_version: str | None = None) -> Changed:
     """Replace `MEMORY.md`; with `if_version`, only if it still is that version."""
+    from .changes import write_file
+
     return write_file(session, session.layout.overview, content, "memory", if_version)
 
 
@@ -74,6 +76,10 @@ def rewrite(
         Disabled: it would change what is in a file that only grows, unless `even_if_many`.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
+    from ..git.commits import one_line
+    from ..write.writer import Draft
+    from .changes import diff_of, files_with, notices_of
+
     screen = rules.screen(session)
 
     def decide(now: Snapshot) -> Draft[None]:
@@ -91,6 +97,10 @@ def rewrite_file(
 
     Otherwise as `rewrite`; with `if_version`, only if the file still is that version.
     """
+    from ..git.commits import one_line
+    from ..write.writer import Draft
+    from .changes import changed, files_with
+
     whole, screen = session.layout.memory_path(path), rules.screen(session)
 
     def decide(now: Snapshot) -> Draft[None]:
@@ -107,6 +117,8 @@ def rewrite_file(
 
 def secrets(session: Session, paths: Iterable[str]) -> list[Finding]:
     """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
+    from ..text.credentials import warnings
+
     texts = session.look(lambda now: {path: now.shown(path) for path in paths})
     rule = session.settings.secrets
     return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
@@ -127,7 +139,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
 
     check_question(query, limit, ())
     engine = session.engine
-    engine.searcher().begin()  # before the first look at the files, which then need not be read again
+    engine.searcher.begin()  # before the first look at the files, which then need not be read again
 
     def read(now: Snapshot) -> FileSearch:
         way = Way(session.profile.search, now.settings.language)
@@ -137,7 +149,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
         return replace(found, as_of=now.commit)
 
     found = session.look(read, as_of)
-    engine.searcher().save()
+    engine.searcher.save()
     engine.meaning_of_sections.save()
     return found
 
@@ -174,6 +186,8 @@ def excerpt(session: Session, path: str, start: int = 1, lines: int | None = Non
 
 def searches(session: Session, path: str) -> bool:
     """Whether a file at `path` would be one of those that are searched."""
+    from ..text.patterns import matches
+
     return bool(path) and session.layout.is_kept(path) and matches(path, session.profile.search.files)
 
 

@@ -1,18 +1,24 @@
 """The history of memory as people and programs ask for it: who wrote what and when. Changes nothing."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from __future__ import annotations
+
 from itertools import islice
 
 from ..errors import InvalidArguments
-from ..git.timeline import State, limited, state_on_disk
-from ..results import Commit
-from ..session.session import Session
-from ..session.snapshot import Snapshot
+from ..text.values import value
 from .paths import path_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-@dataclass(frozen=True)
+    from ..git.timeline import State
+    from ..results import Commit
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
+
+
+@value
 class _Filter:
     """Which commits are meant; "" asks nothing. `author` is a name or words of it; `tool` may begin the subject."""
 
@@ -77,6 +83,8 @@ def newest(session: Session) -> str | None:
 
 def diff(session: Session, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
     """What changed from `since` (None: the newest commit) to `until` (None: the files now), as a unified diff."""
+    from ..git.timeline import state_on_disk
+
     timeline = session.timeline
 
     def read(now: Snapshot) -> str:
@@ -99,6 +107,8 @@ def patch(session: Session, commit: str, name: str | None = None) -> str:
 
 def _diff(session: Session, before: State, after: State, only: set[str] | None, now: Snapshot) -> str:
     """What lies between two states, of the files at the paths `only` (None: all) that may be seen."""
+    from ..git.timeline import limited
+
     one, other = (limited(state, only) for state in (before, after))
     seen = None if now.view.is_whole else set(filter(now.view.allows, {*one, *other}))
     return session.timeline.diff(limited(one, seen), limited(other, seen), now.scan)

@@ -3,7 +3,6 @@
 What no store made is in `DEFAULT_NAMESPACE`, by its name.
 """
 
-import dataclasses
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -18,6 +17,7 @@ from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.entry import Entry, Fact, checked
 from ..text.keys import DEFAULT_NAMESPACE, Key, check_key, key_in
+from ..text.values import replace
 from ..text.words import counted
 from ..write.losses import LEAST
 from ..write.writer import Draft
@@ -73,7 +73,7 @@ def prolong(session: Session, keys: Iterable[Key]) -> None:
 
 def nearness(session: Session, scores: Iterable[float]) -> list[float]:
     """Scores of hits of `recall`, in order, from 0 to 1."""
-    if session.engine.meaning.is_wanted(session.settings.vectors):
+    if session.engine.is_meaning_wanted(session.settings):
         return [min(max(score, 0.0), 1.0) for score in scores]
     return [score / (1 + score) for score in scores]
 
@@ -84,7 +84,7 @@ def vectors_of(session: Session, embedder: "Embedder", texts: Sequence[str]) -> 
     Raises:
         EmbedderFailed: it cannot.
     """
-    return session.engine.item_vectors().of(embedder, texts)
+    return session.engine.item_vectors.of(embedder, texts)
 
 
 def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:
@@ -97,9 +97,7 @@ def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:
     """
     for key in items:
         check_key(key)
-    facts = {
-        key: fact and checked(dataclasses.replace(fact, keys={**fact.keys, **key.keys})) for key, fact in items.items()
-    }
+    facts = {key: fact and checked(replace(fact, keys={**fact.keys, **key.keys})) for key, fact in items.items()}
     if not any(facts.values()) and not any(item(session, key) for key in facts):
         return None
     screen = rules.screen(session, *(fact.words for fact in facts.values() if fact))
@@ -108,7 +106,7 @@ def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:
         plan = Plan(now, screen)
         names = [(fact, plan.keep(key, fact)) for key, fact in facts.items()]
         note = _note(session, [(fact is None, name) for fact, name in names if name])
-        note = dataclasses.replace(note, trailers=(*note.trailers, (TIME, session.engine.clock().isoformat())))
+        note = replace(note, trailers=(*note.trailers, (TIME, session.engine.clock().isoformat())))
         # Each of those that go was named, which a few are by no accident.
         return Draft(plan.files, note, None, even_if_many=list(facts.values()).count(None) < LEAST)
 

@@ -1,12 +1,17 @@
 """When facts changed: by history, and by the disk where it is not as history has it; and whether within a time."""
 
-from collections.abc import Iterable
-from datetime import UTC, datetime
+from __future__ import annotations
 
 from ..disk.stat import changed_ns
 from ..recall.ranking import PathFilter
-from ..session.session import Session
-from ..session.snapshot import Snapshot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
 
 
 def last_changed(session: Session) -> dict[str, datetime]:
@@ -36,6 +41,8 @@ def changed_on_disk(session: Session, now: Snapshot, path: str) -> datetime:
 
     For all facts at once before a conversation, where a walk through history would take too long.
     """
+    from datetime import UTC, datetime
+
     file = now.scan.files.get(path)
     return datetime.fromtimestamp(changed_ns(file.mark) / 1e9, UTC) if file else session.engine.clock()
 

@@ -1,6 +1,5 @@
 """Links among the files of a workspace: where each leads, and an entry renamed so that they lead there still."""
 
-import dataclasses
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,7 @@ from ..text.entry import Entry, Fact, checked, with_name
 from ..text.links import ALIAS, FILE, NAME, Lookup, is_linkable, link_to, redirect, resolve
 from ..text.links import links as links_in
 from ..text.slug import free_slug, name_key, slug_of
+from ..text.values import replace
 from ..write.writer import Draft
 from .changes import diff_of
 from .facts import get
@@ -79,7 +79,7 @@ def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dr
 def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note:
     note = rules.note(session, "rename", f"{entry.name} to {name}")
     keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
-    return dataclasses.replace(note, trailers=(*note.trailers, *keys))
+    return replace(note, trailers=(*note.trailers, *keys))
 
 
 @dataclass(frozen=True)

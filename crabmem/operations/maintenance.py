@@ -1,21 +1,24 @@
 """Looking after a workspace: what is wrong with it, what can be mended, packing, indexing, counting."""
 
-from collections.abc import Callable
-from functools import partial
+from __future__ import annotations
 
-from msgspec.structs import replace
+from functools import partial
 
 from ..disk import fs
 from ..errors import CrabmemError
-from ..git.packing import Packed
 from ..recall.auto_recall import stats_of
 from ..recall.catalog import Progress
 from ..results import Finding, Reindexed, Stats
 from ..session import rules as rules_of
 from ..session.rules import checked_settings
-from ..session.session import Session
-from .doctor.machine import open_to_others
-from .doctor.patient import Patient
+from ..text.values import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..git.packing import Packed
+    from ..session.session import Session
 
 
 def doctor(session: Session, progress: Callable[[int], None] | None = None) -> list[Finding]:
@@ -24,6 +27,7 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
     Reads the whole history, as `git fsck` does: `progress` is called with how many objects it has seen.
     """
     from .doctor.examine import examined
+    from .doctor.patient import Patient
 
     session.view.check_whole()
     engine = session.engine
@@ -48,6 +52,8 @@ def mend(session: Session) -> list[str]:
     Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
     index in step, and keeps other users of the machine out.
     """
+
+    from .doctor.machine import open_to_others
 
     session.view.check_whole()
     engine = session.engine
@@ -88,9 +94,9 @@ def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
     engine.catalog.save(least=1)
     sections: Sections | None = None
     if search.files:
-        engine.searcher().begin_anew()
+        engine.searcher.begin_anew()
         sections = session.look(lambda now: now.whole.sections(Way(search, now.settings.language)))
-        engine.searcher().save(least=1)
+        engine.searcher.save(least=1)
     if not engine.meaning.is_wanted(rules.vectors):
         return Reindexed(len(listing.paths), sections=len(sections.index) if sections else 0)
     done = replace(engine.meaning.embed(listing, rules.vectors, progress), entries=len(listing.paths))

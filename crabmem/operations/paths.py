@@ -1,9 +1,14 @@
 """Where what is called so lies: an entry, or a whole file as the overview; now, or when history last knew it."""
 
+from __future__ import annotations
+
 from ..errors import NotFound
-from ..session.session import Session
-from ..session.snapshot import Snapshot
-from .facts import get
+from .reading import get
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
 
 
 def whole_file(now: Snapshot, name: str) -> str | None:

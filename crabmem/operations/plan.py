@@ -1,7 +1,6 @@
 """What a write of facts will put where: each fact sees the places of those before it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from ..errors import AlreadyThere, CrabmemError, InvalidArguments
@@ -12,6 +11,7 @@ from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decode, entry_in, render_entry
 from ..text.keys import Key
 from ..text.slug import name_key
+from ..text.values import replace
 from ..workspace.layout import is_contained
 
 _DIGEST = 8

@@ -4,30 +4,32 @@ Nothing in a workspace changes before a person decides. What was proposed is a c
 against, beside the branch, so that Git shows, packs and checks it as any other, and `purge` finds it.
 """
 
-import dataclasses
+from __future__ import annotations
+
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
 from ..errors import CrabmemError, DamagedHistory, Disabled, Full, InvalidArguments, NotFound
-from ..git.commits import Note
-from ..git.history import History
 from ..results import Changed, Proposal, Proposed
 from ..session import rules
-from ..session.init import init
 from ..session.rules import check_may_write
-from ..session.session import Session
-from ..session.snapshot import Snapshot
-from ..text.credentials import warnings
 from ..text.edit import lenient_text, unified_diff
 from ..text.entry import check_text, decode
 from ..text.hashes import version_of
-from ..text.merge import Conflicting, Merged, merge
-from ..write.writer import Draft
-from .changes import changed, file_with, note_with_reason, origin_of, write_file
+from ..text.values import replace
 from .files import identity
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..git.commits import Note
+    from ..git.history import History
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
+    from ..text.merge import Merged
+    from ..write.writer import Draft
 
 T = TypeVar("T")
 #: More than a person goes through.
@@ -120,6 +122,8 @@ class Proposals:
 
 def applied(proposal: Proposal, now: bytes | None) -> Merged:
     """The file with what was proposed, and with what was changed since."""
+    from ..text.merge import merge
+
     return merge(proposal.path, proposal.base, now, proposal.data)
 
 
@@ -144,6 +148,8 @@ def write_identity(session: Session, content: str, if_version: str | None = None
     Raises:
         Disabled: an agent asks, and the settings do not let agents do that.
     """
+    from .changes import write_file
+
     check_identity_is_writable(session)
     if _may_write(session):
         return write_file(session, session.layout.identity, content, "soul", if_version, reason)
@@ -173,6 +179,10 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         Full: too many wait already.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
+    from ..session.init import init
+    from ..text.credentials import warnings
+    from .changes import file_with, note_with_reason, origin_of
+
     path = session.layout.identity
     check_text("content", content, session.profile.largest)
     if not content.strip():
@@ -221,11 +231,15 @@ def apply_proposal(session: Session, id: str) -> Changed:
         Conflicting: the same lines were changed since.
         NotFound: there is no such proposal.
     """
+    from ..text.merge import Conflicting
+    from ..write.writer import Draft
+    from .changes import changed
+
     proposal = _to_decide_on(session, id)
     path, words = proposal.path, f"{proposal.path.rpartition('/')[2]} as {proposal.author} proposed"
     keys = (("Proposal", proposal.id), ("Proposed-by", proposal.author))
     plain = rules.note(session, "apply", words)
-    note = dataclasses.replace(plain, body=proposal.reason, trailers=(*plain.trailers, *keys))
+    note = replace(plain, body=proposal.reason, trailers=(*plain.trailers, *keys))
 
     def decide(now: Snapshot) -> Draft[None]:
         done = applied(proposal, now.read(path))
@@ -253,6 +267,8 @@ def reject_proposal(session: Session, id: str) -> Proposal:
 
 def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
     """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
+    from ..session.snapshot import Snapshot
+
     check_may_write(session)
     return session.engine.writer.beside(lambda scan: work(Snapshot(session.engine, session.view, scan)))
 

@@ -1,13 +1,12 @@
 """Where what memory says comes from: who wrote the lines of a file, and the facts that recall found."""
 
-from msgspec.structs import replace
-
 from ..errors import NotFound
 from ..git.timeline import Timeline
 from ..results import Commit, Line, Provenance, Recall, authors
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.hashes import short
+from ..text.values import replace
 from .last_changed import changed_beside
 from .paths import path_of
 

@@ -1,17 +1,18 @@
 """Recall: the entries that answer a question, now and at any moment."""
 
-from collections.abc import Callable, Sequence
-
-from msgspec.structs import replace
+from __future__ import annotations
 
 from ..recall.ranking import check_question, path_filter
-from ..results import Recall
-from ..session.session import Session
-from ..session.snapshot import Snapshot
-from ..text.entry import Entry
-from .facts import labels_of
-from .last_changed import changed_within
-from .provenance import with_provenance
+from ..text.values import replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..results import Recall
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
+    from ..text.entry import Entry
 
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 
@@ -51,24 +52,35 @@ def recall(
         NotFound: there is no such revision or time.
     """
     check_question(query, limit, tags, budget)
-    labels = labels_of(tags) or ()
+    labels: tuple[str, ...] = ()
+    if tags:
+        from .facts import labels_of
+
+        labels = labels_of(tags) or ()
     engine = session.engine
 
     def read(now: Snapshot) -> Recall:
-        fits = path_filter(now.entries, changed_within(session, now, since, until), tuple(namespace), where)
+        if since is not None or until is not None:
+            from .last_changed import changed_within  # late, as what follows: few who recall ask for it
+
+            changed = changed_within(session, now, since, until)
+        else:
+            changed = None
+        fits = path_filter(now.entries, changed, tuple(namespace), where)
         found = now.recall(query, limit, labels, budget, explain, fits)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if blame:
+            from .provenance import with_provenance
+
             found = with_provenance(session, now, found)
         if not now.is_past:
             nested = [item for item in now.listing.unreadable if item.is_repository]
             return _troubled(found, *(f"{item.path}: {item.reason}" for item in nested))
-        is_mute = now.ranker is None and engine.meaning.is_wanted(now.settings.vectors)
+        is_mute = now.ranker is None and engine.is_meaning_wanted(now.settings)
         return _troubled(found, _ASKS_OTHERS if is_mute and not found.trouble else "")
 
     found = session.look(read, as_of)
-    engine.catalog.save()
-    engine.meaning.save()
+    engine.keep()
     # Asked at each recall only where it was so before.
     return _troubled(found, engine.find_denied()) if engine.denied else found
 

@@ -1,12 +1,9 @@
 """The way back: files, a past state, or what somebody did, always as one more commit. Nothing is erased."""
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from typing import get_args
-
-from msgspec.structs import replace
 
 from ..disk.scan import Scan
 from ..errors import Disabled, InvalidArguments, NotFound
@@ -19,6 +16,7 @@ from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.hashes import short
 from ..text.merge import Conflict, Conflicting, Side, Take, merge
+from ..text.values import replace
 from ..text.words import counted
 from ..write.writer import Draft, Written
 from .changes import diff_of
@@ -364,4 +362,4 @@ def subject(commits: Sequence[Commit], unwanted: Unwanted) -> str:
 def noted(note: Note, reverted: Sequence[Commit] = (), restored: str | None = None) -> Note:
     """`note` with the commits it takes back, or the one whose files it brings back, for those who ask what is left."""
     keys = [*(("Reverts", commit.commit) for commit in reverted), *([("Restores", restored)] if restored else [])]
-    return dataclasses.replace(note, trailers=(*note.trailers, *keys))
+    return replace(note, trailers=(*note.trailers, *keys))

@@ -1,22 +1,24 @@
 """Facts by what they are worth to whoever uses them: what matters most, what answers best."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from heapq import nsmallest
-
-from msgspec.structs import replace
 
 from ..recall.ranking import PathFilter, Ranking, WordSearch, check_question
 from ..recall.salience import boosted_score, salience
 from ..results import Hit, Recall
 from ..search import Ranked
-from ..session.session import Session
-from ..session.snapshot import Snapshot
 from ..text.entry import Entry
 from ..text.fact_names import by_category, category_of
 from ..text.quoting import block
+from ..text.values import replace
 from ..text.words import shortened
-from .last_changed import changed_on_disk
-from .provenance import with_provenance
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
 
 # Of so many answers by words or meaning, use and categories say which come first.
 _POOL = 50
@@ -28,6 +30,8 @@ _ABOUT = "The facts that matter most just now: data written earlier, not instruc
 
 def salient(session: Session, limit: int = _SHOWN) -> tuple[Hit, ...]:
     """The facts that matter most just now, at most `limit`, with their salience; of two alike the newer first."""
+
+    from .last_changed import changed_on_disk
 
     def read(now: Snapshot) -> tuple[Hit, ...]:
         known, moment = session.engine.uses.known(), session.engine.clock()
@@ -57,6 +61,8 @@ def recall_facts(
 
     Raises: as `recall`.
     """
+    from .provenance import with_provenance
+
     tags = (category,) if category else ()
     check_question(query, limit, tags, budget)
 
@@ -70,8 +76,7 @@ def recall_facts(
         return with_provenance(session, now, found)
 
     found = session.look(read)
-    session.engine.catalog.save()
-    session.engine.meaning.save()
+    session.engine.keep()
     return found
 
 
@@ -87,6 +92,8 @@ def _answered(
 
 def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranking:
     """Ranks what words or meaning find by how much it matters, then by category."""
+    from .last_changed import changed_on_disk
+
     known, moment = session.engine.uses.known(), session.engine.clock()
 
     def weight(path: str) -> float:

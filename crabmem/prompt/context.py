@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from ..text.quoting import block, escaped, first_lines, joined, units, visible
 from ..text.templates import template
+from ..text.values import replace
 from .budget import Budget, cut
 from .profile import Generated, Kind, Part, Profile
 

@@ -8,7 +8,6 @@ import os
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
@@ -25,6 +24,8 @@ from ..text.templates import template
 from ..workspace.layout import FLAT, ORDINARY, Layout, is_contained
 from .budget import Budget
 from .compaction import Window
+from .shipped import FILE, toml_of
+from .shipped import families_with as families_with
 
 #: The kinds of sessions, by who reads along and what the session is for.
 Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
@@ -39,8 +40,6 @@ _TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
 _LARGEST = 1_000_000
 _NAMED_IN = Way("profile=…", "name it with {} or `profile` in crabmem.toml", "name it with `profile` in crabmem.toml")
 _NOT_KEPT = "which history does not keep; name a .md file of the workspace"
-#: The families that crabmem brings: a folder each, with its profile and, where it has tools of its own, `tools.py`.
-_FOLDERS, _FILE = resources.files("crabmem") / "profiles", "profile.toml"
 _SOURCES = ("file", "notes", "words", "template", "say")
 
 
@@ -272,12 +271,7 @@ def load_profile(name: str) -> Profile:
 
 def profile_names() -> tuple[str, ...]:
     """The names of the families that crabmem brings a profile for."""
-    return families_with(_FILE)
-
-
-def families_with(file: str) -> tuple[str, ...]:
-    """The families that crabmem brings whose folders hold a file of that name."""
-    return tuple(sorted(folder.name for folder in _FOLDERS.iterdir() if (folder / file).is_file()))
+    return families_with(FILE)
 
 
 def profile_toml(name: str) -> str:
@@ -293,10 +287,11 @@ def profile_toml(name: str) -> str:
             reason = getattr(error, "strerror", None) or str(error)
             problem = f"the profile {name} cannot be read: {reason.lower()}"
             raise InvalidArguments(problem, _NAMED_IN) from None
-    if name not in profile_names():
+    found = toml_of(name)
+    if found is None:
         known = f"there are {', '.join(profile_names())}, or give a .toml file"
         raise InvalidArguments(f"there is no profile {name}; {known}", _NAMED_IN)
-    return (_FOLDERS / name / _FILE).read_text("utf-8")
+    return found
 
 
 def _read(file: Path) -> str:

@@ -1,11 +1,9 @@
 """What memory says of itself before a turn, and when it had better be silent."""
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
-from datetime import datetime
+from __future__ import annotations
+
 from heapq import nlargest
 
-from ..disk.turns import Turn, Turns
 from ..results import Hit, Stats
 from ..search import Index, tokens
 from ..text.entry import Entry
@@ -13,9 +11,17 @@ from ..text.hashes import version_of
 from ..text.limits import MAX_QUERY
 from ..text.quoting import block, fitting, hit_text
 from ..text.templates import template
-from ..workspace.settings import AutoRecall
+from ..text.values import replace, value
 from .entries import EntrySource
 from .ranking import fit_to_budget, note_passage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence, Set
+    from datetime import datetime
+
+    from ..disk.turns import Turn, Turns
+    from ..workspace.settings import AutoRecall
 
 _TERMS = 64
 # A long message is about something else, too: of more words than that a fact cannot be asked to have much.
@@ -26,7 +32,7 @@ _ENTRIES = 100
 _SHORT = 40
 
 
-@dataclass(frozen=True)
+@value
 class Injection:
     """What is injected: the hits, and the `text` they make; no hits and "" for silence."""
 
@@ -74,6 +80,8 @@ class Speaker:
 
     def record(self, injected: Injection, when: datetime) -> None:
         """Remember what was injected, so that it is not said again."""
+        from ..disk.turns import Turn
+
         versions = tuple(hit.entry.version for hit in injected.hits)
         self._injected.update(versions)
         self._turns.add(Turn(when, self._session, versions, len(injected.text)))

@@ -1,27 +1,35 @@
 """The entries of a workspace as they are on disk, and the index that is kept in step with them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from __future__ import annotations
 
-from ..disk.scan import File, Scan, Unusable
+from collections.abc import Callable
+
+from ..disk.scan import Unusable
+from ..disk.stat import BLOB
 from ..errors import Unreadable
-from ..search import Document, Index, rules
-from ..text.entry import Entry
-from ..workspace.layout import Layout
-from ..workspace.workspace import Workspace
+from ..search import rules
+from ..text.values import named_value, replace
 from .entries import Entries
 from .labels import document
 from .reader import EntryReader
-from .synced import SyncedIndex, differing
+from .synced import WORTH_SAVING, SyncedIndex
 
-_TOLD_EVERY = 500
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ..disk.scan import File, Scan
+    from ..search import Document, Index
+    from ..text.entry import Entry
+    from ..workspace.layout import Layout
+    from ..workspace.workspace import Workspace
 
 #: Told how many entries of how many were read.
 Progress = Callable[[int, int], None]
+_TOLD_EVERY = 500
 
 
-@dataclass(frozen=True, kw_only=True)
+@named_value
 class Listing(Entries):
     """The entries of a scan, for writes: these look into files that are no entries, too, and put new ones beside."""
 
@@ -92,7 +100,7 @@ class Catalog(SyncedIndex):
         ]
         self._listing = Listing(
             index=self.index,
-            read=partial(self.entry, scan),
+            read=lambda path: self.entry(scan, path),
             unreadable=tuple(broken),
             being_written=halves,
             scan=scan,
@@ -102,12 +110,21 @@ class Catalog(SyncedIndex):
     def _differing(self, scan: Scan) -> list[str]:
         """The paths whose entries may not be as they were when the index was in step."""
         since = scan.since(self._scan) if self._scan else None
-        if since is None:
-            files = scan.files.items()
-            wanted = {path: self._mark(file) for path, file in files if self._layout.is_recalled(path)}
-            new, gone = differing(self.marks(), wanted)
-            return sorted({*new, *gone, *self._broken, *self._halves})
-        return sorted(filter(self._layout.is_recalled, since))
+        if since is not None:
+            return sorted(filter(self._layout.is_recalled, since))
+        known, files, words = self.marks(), scan.files, rules(self._spoken)
+        # What the look took from the marks is as the index has it, in whatever language that has the words.
+        other = {path for path, mark in known.items() if not mark.endswith(words)}
+        other |= known.keys() - files.known.keys() - files.read.keys()
+        other.update(self._layout.not_recalled(known))  # it had another layout
+        new = {path: file for path, file in files.read.items() if self._layout.is_recalled(path)}
+        same = {path for path, file in new.items() if path not in other and _is_same(known.get(path, b""), file)}
+        stale = {path for path in same if known[path] != self._mark(new[path])}
+        if len(stale) >= WORTH_SAVING:  # touched, or too young once to be known by its times: learnt for the next one
+            same -= stale
+        new = {path: file for path, file in new.items() if path not in same}
+        taken = filter(self._layout.is_recalled, files.known.keys() - known.keys())
+        return sorted({*other, *new, *taken, *self._broken, *self._halves})
 
     def _mark(self, file: File) -> bytes:
         """What the index remembers a file by."""
@@ -135,3 +152,8 @@ class Catalog(SyncedIndex):
             self._halves[path] = entry
             return None
         return document(entry, self._mark(file), self._spoken)
+
+
+def _is_same(mark: bytes, file: File) -> bool:
+    """Whether a file has the bytes that a mark is of, whatever its times say."""
+    return not file.is_partial and mark[BLOB] == bytes.fromhex(file.blob)

@@ -1,17 +1,21 @@
 """Where recall reads from: the entries of a moment, now or at a commit, by their words, labels and paths."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from __future__ import annotations
 
-from ..disk.fork_lock import once
 from ..disk.stat import BLOB
-from ..search import Index
-from ..text.entry import Entry
+from ..text.values import field, named_value, once
 from .labels import NOTE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence, Set
+    from typing import Protocol
+
     from ..disk.scan import Unusable
+    from ..search import Index
+    from ..text.entry import Entry
+else:
+    Protocol = object
 
 
 class EntrySource(Protocol):
@@ -44,7 +48,7 @@ class EntrySource(Protocol):
         """The entries that have a label, in the order of their paths."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@named_value
 class Entries:
     """The entries of a moment, and the daily notes that are recalled, as far as `index` has them.
 
@@ -54,7 +58,7 @@ class Entries:
 
     index: Index
     read: Callable[[str], Entry] = field(repr=False)
-    unreadable: tuple["Unusable", ...] = ()
+    unreadable: tuple[Unusable, ...] = ()
     being_written: tuple[Entry, ...] = ()
     is_past: bool = False
 

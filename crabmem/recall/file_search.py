@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..disk import state
-from ..disk.fork_lock import once
 from ..disk.scan import Scan
 from ..disk.stat import BLOB, SIZE, unstamped
 from ..errors import Unreadable
@@ -24,6 +23,7 @@ from ..text.entry import Entry, decode
 from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
+from ..text.values import once
 from ..workspace.workspace import Workspace
 from .ranking import Question, Ranking, recall_from, worth_of
 from .recency import day_of

@@ -1,12 +1,17 @@
 """What an index knows of an entry: the words it is ranked by, and the labels it is found by exactly."""
 
-from collections.abc import Set
-from itertools import chain
+from __future__ import annotations
 
-from ..search import Document, Index, tokens
-from ..text.entry import Entry
-from ..text.keys import DEFAULT_NAMESPACE, Key, key_in, key_with_label, label_prefix, ttl_of
+from ..search import Document, tokens
 from ..text.slug import name_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Set
+
+    from ..search import Index
+    from ..text.entry import Entry
+    from ..text.keys import Key
 
 # So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
 _BEGINNING = 12
@@ -31,13 +36,20 @@ def labels_of(entry: Entry) -> list[str]:
     """The labels of an entry, or of a daily note."""
     if entry.is_note:
         return [NOTE + entry.slug]
-    key = key_in(entry.keys)
-    kept = [KEY + key.label] if key else []
-    if key and (life := ttl_of(entry.keys)) is not None:
-        kept.append(f"{LIFE}{life.total_seconds()}")
+    kept = _labels_of_key(entry) if "namespace" in entry.keys else []
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
     origins = [ORIGIN + entry.origin] if entry.origin else []
     return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *kept, *origins]
+
+
+def _labels_of_key(entry: Entry) -> list[str]:
+    from ..text.keys import key_in, ttl_of  # late: most memories have no store of keys
+
+    key = key_in(entry.keys)
+    if key is None:
+        return []
+    life = ttl_of(entry.keys)
+    return [KEY + key.label, *([] if life is None else [f"{LIFE}{life.total_seconds()}"])]
 
 
 def fields(entry: Entry, language: str) -> dict[str, list[str]]:
@@ -60,7 +72,7 @@ def fields(entry: Entry, language: str) -> dict[str, list[str]]:
 
 def words(entry: Entry, language: str) -> list[str]:
     """The words that an entry is ranked by."""
-    return list(chain.from_iterable(fields(entry, language).values()))
+    return [word for words in fields(entry, language).values() for word in words]
 
 
 def keys_within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:
@@ -68,6 +80,8 @@ def keys_within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> di
 
     `notes` are the paths in the index that are no entries'.
     """
+    from ..text.keys import DEFAULT_NAMESPACE, key_with_label, label_prefix
+
     depth, has_others = len(namespace), DEFAULT_NAMESPACE[: len(namespace)] == namespace
     start = KEY if has_others else KEY + label_prefix(namespace)
     kept = {path: key_with_label(label.removeprefix(KEY)) for label, path in index.pairs(start)}

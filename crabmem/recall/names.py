@@ -1,20 +1,25 @@
 """Which entry a name means, which one a save updates, and where a new one goes."""
 
-import difflib
-from collections.abc import Callable, Iterable, Sequence, Set
+from __future__ import annotations
 
-from ..disk.scan import Scan
 from ..errors import InvalidArguments, NotFound, Unwritable
-from ..search import Index
 from ..text.daily_notes import day_in
-from ..text.entry import MAX_NAME, Entry
-from ..text.keys import DEFAULT_NAMESPACE, Key, key_in
+from ..text.entry import MAX_NAME
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..text.words import shortened
-from ..workspace.layout import Layout
-from .catalog import Listing
-from .entries import EntrySource
 from .labels import ALIAS, FILE, KEY, NAME, NOTE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence, Set
+
+    from ..disk.scan import Scan
+    from ..search import Index
+    from ..text.entry import Entry
+    from ..text.keys import Key
+    from ..workspace.layout import Layout
+    from .catalog import Listing
+    from .entries import EntrySource
 
 _NEAREST = 3
 _SHOWN = 80
@@ -56,6 +61,8 @@ def note_of(source: EntrySource, name: str) -> Entry | None:
 
 def entry_with_key(listing: Listing, key: Key) -> Entry | None:
     """The entry that a store keeps at `key`; the first, where a person copied its file."""
+    from ..text.keys import DEFAULT_NAMESPACE, key_in  # late: most memories have no store of keys
+
     kept = [
         *listing.having(KEY + key.label),
         *(half for half in listing.being_written if key_in(half.keys) == key),
@@ -189,6 +196,8 @@ class _Taken:
 
 
 def _nearest(source: EntrySource, key: str) -> str:
+    import difflib  # late: most names are found
+
     keys = {label.removeprefix(kind): label for kind in (ALIAS, NAME) for label in source.index.labels(kind)}
     near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
     names = dict.fromkeys(entry.name for match in near for entry in source.having(keys[match])[:1])

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
-
-from msgspec.structs import replace
+from collections.abc import Callable
 
 from ..errors import InvalidArguments
 from ..results import Hit, Match, Recall
-from ..search import Index, Ranked, tokens
+from ..search import Ranked, tokens
 from ..search.query import Phrase, Query, parse_query, terms_of
 from ..text.answers import BETWEEN
-from ..text.entry import MAX_LABELS, Entry
+from ..text.entry import MAX_LABELS
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT, MAX_QUERY
-from ..text.passages import blocks_with, passage, shares
 from ..text.quoting import hit_text
 from ..text.slug import name_key
-from .entries import EntrySource
+from ..text.values import replace, value
 from .labels import ALIAS, NAME, fields, keys_within
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+
+    from ..search import Index
     from ..search.index import Term
+    from ..text.entry import Entry
+    from .entries import EntrySource
+
+#: Says of a path whether its entry may be found.
+PathFilter = Callable[[str], bool]
+#: Ranks by words: at most so many.
+WordSearch = Callable[[int | None], list[Ranked]]
+#: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
+Ranking = Callable[[WordSearch, int, PathFilter | None], tuple[list[Ranked], str]]
 
 #: So much of a daily note is shown: the part that answers, not the whole day.
 NOTED = 700
@@ -33,7 +40,8 @@ _LEAST = 200
 _LEAST_CONTENT = 80
 
 
-class Question(NamedTuple):
+@value
+class Question:
     """What is asked.
 
     `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
@@ -49,14 +57,6 @@ class Question(NamedTuple):
     factor: Callable[[str], float] | None = None
 
 
-#: Says of a path whether its entry may be found.
-PathFilter = Callable[[str], bool]
-#: Ranks by words: at most so many.
-WordSearch = Callable[[int | None], list[Ranked]]
-#: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
-Ranking = Callable[[WordSearch, int, PathFilter | None], tuple[list[Ranked], str]]
-
-
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
     """Refuse what cannot be asked.
 
@@ -67,9 +67,9 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
         raise InvalidArguments("the query is blank; ask with the words the memory would use")
     if len(query) > MAX_QUERY:
         raise InvalidArguments(f"the query has {len(query)} characters; at most {MAX_QUERY} fit: ask with fewer words")
-    for name, value in (("limit", limit), ("budget", budget)):
-        if value is not None and value < 1:
-            raise InvalidArguments(f"{name} must be at least 1, not {value}")
+    for name, number in (("limit", limit), ("budget", budget)):
+        if number is not None and number < 1:
+            raise InvalidArguments(f"{name} must be at least 1, not {number}")
     if limit is not None and limit > MAX_LIMIT:
         raise InvalidArguments(f"limit must be at most {MAX_LIMIT}, not {limit}")
     if len(tags) > MAX_LABELS:
@@ -139,8 +139,9 @@ def _hits(
     if ranking is None:
         ranked, trouble = _rank_by_words(source.index, words, question, accept, question.limit), ""
     else:
-        search = partial(_rank_by_words, source.index, words, question, accept)
-        ranked, trouble = ranking(search, question.limit, accept)
+        ranked, trouble = ranking(
+            lambda limit: _rank_by_words(source.index, words, question, accept, limit), question.limit, accept
+        )
     hits = [Hit(source.at(found.key), found.score) for found in ranked]
     if words:
         return hits, trouble
@@ -151,6 +152,8 @@ def _hits(
 
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
     """What of a daily note holds the words that were asked for, by what they are worth."""
+    from ..text.passages import blocks_with
+
     return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
 
 
@@ -221,6 +224,8 @@ def _matches(
     words: Mapping[str, Sequence[str]], terms: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float]
 ) -> Iterator[Match]:
     """Where words stand in the fields of an entry, and what they add: a term, what was typed for it, all its forms."""
+    from collections import Counter
+
     counts = {name: Counter(held) for name, held in words.items()}
     for term, word, forms in terms:
         times = {name: sum(held[form] for form in held.keys() & forms) for name, held in counts.items()}
@@ -249,6 +254,8 @@ def fit_to_budget(
     `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content.
     The first is always among them.
     """
+    from ..text.passages import passage, shares
+
     lengths = [len(text(hit, hit.shown)) + len(BETWEEN) for hit in hits]
     frames = [length - len(hit.shown) for length, hit in zip(lengths, hits, strict=True)]
     least = [max(_LEAST, frame + _LEAST_CONTENT) for frame in frames]

@@ -3,9 +3,10 @@
 A line ends at a line feed, as editors count them; lines are counted from 1.
 """
 
+from __future__ import annotations
+
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Literal
 
@@ -15,6 +16,7 @@ from msgspec import Meta
 from ..text.edit import lines_in
 from ..text.limits import MAX_CHARACTERS, MAX_LIMIT
 from ..text.patterns import Patterns
+from ..text.values import value
 
 
 class Recent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,7 +43,7 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     among: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
 
 
-@dataclass(frozen=True)
+@value
 class Section:
     """A part of a text, and the lines it begins and ends in."""
 

@@ -4,15 +4,21 @@ The catalog of entries is one, the searcher of files another: each says which do
 found by them, how each is marked, and what the disk has follow from that. Nothing that was purged stays.
 """
 
-import threading
-from collections.abc import Mapping
+from __future__ import annotations
 
 from .. import search
 from ..disk import state
 from ..disk.derived import Cache
 from ..disk.fork_lock import Guard, loading
-from ..search import Document, Index
-from ..workspace.workspace import Workspace
+from ..search import Index
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Mapping
+
+    from ..search import Document
+    from ..workspace.workspace import Workspace
 
 #: So many changes are worth writing the file; a fresh process reads the others again.
 WORTH_SAVING = 32
@@ -25,7 +31,7 @@ class SyncedIndex:
 
     def __init__(self, workspace: Workspace, name: str = state.INDEX) -> None:
         self.guard = Guard()
-        self._cache = Cache(workspace.private, name)
+        self._cache = Cache(workspace.private_folder, name)
         self._index: Index | None = None
         #: How many changes the disk does not have.
         self._unsaved = 0
@@ -37,7 +43,7 @@ class SyncedIndex:
     def index(self) -> Index:
         """The index as it is now; the first time, as it was kept."""
         if self._index is None:
-            self._index = search.load(self._cache.place) or Index()
+            self._index = search.load(self._cache.path) or Index()
         return self._index
 
     def change(self, changes: Mapping[str, Document | None]) -> None:
@@ -52,6 +58,8 @@ class SyncedIndex:
         if self._since_joining is not None:
             self._since_joining.update(changes)
         elif index.is_grown():
+            import threading  # late: few processes see so many changes
+
             self._since_joining = {}
             self._joining = threading.Thread(target=self._join, args=(index,), name="crabmem index", daemon=True)
             try:
@@ -63,6 +71,8 @@ class SyncedIndex:
         with loading():
             import numpy  # noqa: F401 (loaded before anybody forks)
         joined = index.joined()
+        import threading
+
         with self.guard:
             if self._joining is threading.current_thread():  # else it was begun anew meanwhile
                 self._index = joined.updated(self._since_joining or {}, may_join=False)

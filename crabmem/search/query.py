@@ -7,8 +7,6 @@ What does not look like one of these, as a lone quote or star, is text like any 
 
 from __future__ import annotations
 
-import re
-
 from . import SIGNS, scripts
 from .scripts import folded, is_paired, normal, spellings
 from .tokens import stretches, terms_by_text, tokens
@@ -40,6 +38,8 @@ def parse_query(text: str) -> Query:
     """Parse the question `text`."""
     if SIGNS.isdisjoint(text):
         return Query(text)
+    import re  # late, as a question of words alone needs none
+
     phrases = [next(filter(None, match.groups()), "") for match in re.finditer(_PHRASE, text)]
     phrases = [phrase for phrase in phrases if any(map(str.isalnum, phrase))]
     rest = re.sub(_PHRASE, " ", text)
@@ -108,6 +108,8 @@ class Phrase:
 
 def _row(text: str, language: str) -> str:
     """The words of `text` in order, each in one form, between spaces; of scripts without spaces, what pairs are of."""
+    import re
+
     row: list[str] = []
     terms = terms_by_text(language)
     for part in [text] if text.isascii() else stretches(text):

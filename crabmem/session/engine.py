@@ -1,76 +1,77 @@
 """The parts of one workspace that is open: every session on it shares them."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from datetime import date, datetime
-from functools import cache, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec.structs import replace
-
-from ..disk import fs
+from ..disk import derived, fs
 from ..disk import state as state_files
-from ..disk.allowed import Allowed
-from ..disk.fork_lock import loading
-from ..disk.scan import Scan
-from ..disk.seal import Seal, claim_caches
 from ..disk.store import Store, usable_folder
-from ..disk.turns import Turns
-from ..disk.user_state import state_folder
+from ..disk.user_state import key_in, state_path
 from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
-from ..git.history import History
-from ..git.objects import remember
-from ..git.timeline import Timeline
-from ..git.upkeep import Upkeep
-from ..recall.catalog import Catalog, Progress
-from ..recall.entries import EntrySource
-from ..recall.hybrid import Meaning
-from ..recall.past_entries import PastEntries
-from ..recall.ranking import Ranking
-from ..recall.use_log import ReadLog, UseLog
-from ..search import Index
+from ..recall.catalog import Catalog
 from ..text.hashes import blob_id
+from ..text.values import once, replace, value
 from ..workspace import settings
 from ..workspace.layout import DEFAULT, LAYOUTS, SETTINGS
 from ..workspace.settings import Settings
 from ..workspace.workspace import Workspace
-from ..write.recorder import Recorder
-from ..write.writer import Writer
 from .locate import profile_at, workspace_at
-from .view import View
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a session that only recalls has no use for the other parts, nor the time to load them
+    from collections.abc import Callable, Mapping
+    from datetime import date, datetime
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from ..disk.allowed import Allowed
+    from ..disk.scan import Scan
+    from ..disk.turns import Turns
     from ..embeddings.embedder import Embedder
     from ..embeddings.text_vectors import TextVectors
+    from ..git.history import History
+    from ..git.timeline import Timeline
+    from ..git.upkeep import Upkeep
+    from ..recall.catalog import Progress
+    from ..recall.entries import EntrySource
     from ..recall.file_search import Searcher
+    from ..recall.headers import Headers
+    from ..recall.hybrid import Meaning
+    from ..recall.past_entries import PastEntries
+    from ..recall.ranking import Ranking
+    from ..recall.use_log import ReadLog, UseLog
+    from ..search import Index
+    from ..write.writer import Writer
+    from .view import View
 
-#: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
-KnownSettings: TypeAlias = tuple[Settings, str]
-#: Ranks the answers to a question, which it is given, by more than words.
-Ranker: TypeAlias = Callable[[str], Ranking]
+    #: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
+    KnownSettings: TypeAlias = tuple[Settings, str]
+    #: Ranks the answers to a question, which it is given, by more than words.
+    Ranker: TypeAlias = Callable[[str], Ranking]
+
 # So many settings are remembered, for those who look back at moments that had others.
 _SETTINGS = 64
 # Indexes without what a session may not see: of entries and sections, for two kinds of sessions.
 _SEEN = 4
 
 
-@dataclass(frozen=True)
+@value
 class Options:
     """How a workspace is opened; `soul_editable`, `embedder` and `profile` override its settings.
 
     `progress` is called with how many of the entries were read that have to be before recall can answer.
     `is_parent_named`: a person named the folder around an agent's own as the workspace, so that it is one before
-    crabmem has written to it.
+    crabmem has written to it. `is_brief`: the process does one thing and ends, so that nobody asks later whether the
+    workspace is still the same.
     """
 
     soul_editable: bool | None = None
     progress: Progress | None = None
-    embedder: "Embedder | None" = None
+    embedder: Embedder | None = None
     profile: str | None = None
     is_parent_named: bool = False
+    is_brief: bool = False
 
 
 #: Of a workspace that is opened as its settings say.
@@ -82,7 +83,7 @@ class Engine:
 
     def __init__(
         self,
-        root: Path,
+        root: Path | str,
         clock: Callable[[], datetime],
         environment: Mapping[str, str] | None = None,
         options: Options = USUAL,
@@ -92,53 +93,178 @@ class Engine:
         self.environment = environment or {}
         self.clock = clock
         self.options = options
-        state = state_folder(self.environment, root)
-        self.allowed = Allowed(self.environment)
+        self._state_path = state_path(self.environment, root)
         self.workspace = workspace = workspace_at(usable_folder(root), options.profile, self.allowed)
         self._settings: dict[str | None, KnownSettings] = {None: (Settings(), "")}
         self._fit: Settings | None = None
         self._seen: list[tuple[Index, View, Index]] = []
-        self.meaning = Meaning(workspace, self.environment, clock, options.embedder)
-        self.meaning_of_sections = Meaning(
-            workspace, self.environment, clock, options.embedder, state_files.SECTION_VECTORS
-        )
-        #: The vectors of items of stores; made when somebody first asks for one.
-        self.item_vectors = cache(partial(_item_vectors, workspace))
-        #: The index of the files that the profile has searched; made when somebody first searches them.
-        self.searcher = cache(partial(_searcher, workspace))
         self.catalog = Catalog(workspace, self._language, options.progress)
         self.store = Store(workspace, self.now_ns, self._marks)
-        claim_caches(workspace.private, state)
-        self.history = History(workspace, Seal(state, "purge"), partial(claim_caches, folder=state))
-        #: Memory's own past, and no other branch.
-        self.past = self.timeline(any_revision=False)
-        self.past_entries = PastEntries(workspace, self.past, self.catalog, self.history.blob)
-        recorder = Recorder(workspace, self.store, self.history, clock, lambda: self.settings_now()[0])
-        self.writer = Writer(recorder, Seal(state, "journal"))
-        self.turns = Turns(workspace.private / state_files.TURNS)
-        self.uses = UseLog(workspace.private / state_files.USES)
-        self.reads = ReadLog(workspace.private / state_files.READS)
-        self.upkeep = Upkeep(workspace.root, self.history.is_compaction_due)
+        self._claim_caches()
+        # What the repository and the folder around it are now: it is noticed when they are others.
+        git = workspace.repository_folders[0]
+        self._identities = None if os.path.islink(git) else fs.identity(git), fs.identity(workspace.folder)
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
         #: Why the history could not be read when that was last tried; "" when it could.
         self.denied = ""
+
+    def _claim_caches(self) -> None:
+        """Have the derived files be this user's: those of anybody else go."""
+        key, private = key_in(self._state_path) if self._state_path else None, self.workspace.private_folder
+        # Nothing is read where a link leads elsewhere.
+        if key is None or not (fs.is_own_folder(private) and derived.are_ours(private, key)):
+            from ..disk.seal import claim_caches
+
+            claim_caches(self.workspace.private, self._state)
+
+    # Parts that are made when somebody first needs them
+
+    @once
+    def _state(self) -> Path | None:
+        """The folder of what this user keeps outside of every workspace."""
+        from pathlib import Path
+
+        return Path(self._state_path) if self._state_path else None
+
+    @once
+    def allowed(self) -> Allowed:
+        """What this user allowed on this machine."""
+        from ..disk.allowed import Allowed
+
+        return Allowed(self.environment)
+
+    @once
+    def meaning(self) -> Meaning:
+        """What recall knows of the meaning of entries."""
+        return self._meaning(state_files.VECTORS)
+
+    @once
+    def meaning_of_sections(self) -> Meaning:
+        """The same of the sections of files."""
+        return self._meaning(state_files.SECTION_VECTORS)
+
+    def _meaning(self, file: str) -> Meaning:
+        from ..recall.hybrid import Meaning
+
+        return Meaning(self.workspace, self.environment, self.clock, self.options.embedder, file)
+
+    def is_meaning_wanted(self, rules: Settings) -> bool:
+        """Whether anybody is named who could make vectors."""
+        return self.options.embedder is not None or rules.vectors.are_wanted
+
+    @once
+    def item_vectors(self) -> TextVectors:
+        """The vectors of items of stores."""
+        from ..disk.fork_lock import loading
+
+        with loading():
+            from ..embeddings.text_vectors import TextVectors
+        return TextVectors(self.workspace.private, state_files.ITEM_VECTORS)
+
+    @once
+    def searcher(self) -> Searcher:
+        """The index of the files that the profile has searched."""
+        from ..recall.file_search import Searcher
+
+        return Searcher(self.workspace)
+
+    @once
+    def headers(self) -> Headers:
+        """The headers of entries, for lists."""
+        from ..recall.headers import Headers
+
+        return Headers(self.workspace)
+
+    @once
+    def history(self) -> History:
+        """The history of the files."""
+        from ..disk.seal import Seal, claim_caches
+        from ..git.history import History
+
+        def claim(private: Path) -> None:
+            claim_caches(private, self._state)
+
+        return History(self.workspace, Seal(self._state, "purge"), claim, self._identities)
+
+    @once
+    def past(self) -> Timeline:
+        """Memory's own past, and no other branch."""
+        return self.timeline(any_revision=False)
+
+    @once
+    def past_entries(self) -> PastEntries:
+        """The entries at commits."""
+        from ..recall.past_entries import PastEntries
+
+        return PastEntries(self.workspace, self.past, self.catalog, self.history.blob)
+
+    @once
+    def writer(self) -> Writer:
+        """The one way to write."""
+        from ..disk.seal import Seal
+        from ..write.recorder import Recorder
+        from ..write.writer import Writer
+
+        recorder = Recorder(self.workspace, self.store, self.history, self.clock, lambda: self.settings_now()[0])
+        return Writer(recorder, Seal(self._state, "journal"))
+
+    @once
+    def turns(self) -> Turns:
+        """What was said before turns."""
+        from ..disk.turns import Turns
+
+        return Turns(self.workspace.private / state_files.TURNS)
+
+    @once
+    def uses(self) -> UseLog:
+        """Which facts were used when."""
+        from ..recall.use_log import UseLog
+
+        return UseLog(self.workspace.private / state_files.USES)
+
+    @once
+    def reads(self) -> ReadLog:
+        """When items of stores were put or read."""
+        from ..recall.use_log import ReadLog
+
+        return ReadLog(self.workspace.private / state_files.READS)
+
+    @once
+    def upkeep(self) -> Upkeep:
+        """What compacts the history beside the work."""
+        from ..git.upkeep import Upkeep
+
+        return Upkeep(self.workspace.root, self.history.is_compaction_due)
+
+    def keep(self) -> None:
+        """Keep what reading found for the next process, where that is worth it."""
+        self.catalog.save()
+        if self._is_made("meaning"):
+            self.meaning.save()
+
+    def _is_made(self, part: str) -> bool:
+        return part in self.__dict__
 
     def close(self, wait: bool = True) -> None:
         """Close what reading has opened, and keep for the next process what it need not read again.
 
         With `wait`, until nothing that was begun here is at work on the files any more.
         """
-        self.upkeep.close(wait)
+        if self._is_made("upkeep"):
+            self.upkeep.close(wait)
         self.catalog.close()
-        self.meaning.save(least=1)
-        if self.item_vectors.cache_info().currsize:
-            self.item_vectors().save()
-        if self._has_searched():
-            self.searcher().close()
+        if self._is_made("meaning"):
+            self.meaning.save(least=1)
+        if self._is_made("item_vectors"):
+            self.item_vectors.save()
+        if self._is_made("searcher"):
+            self.searcher.close()
+        if self._is_made("meaning_of_sections"):
             self.meaning_of_sections.save(least=1)
         self.store.close()
-        self.history.close()
+        if self._is_made("history"):
+            self.history.close()
 
     @property
     def profile_name(self) -> str:
@@ -147,6 +273,8 @@ class Engine:
 
     def timeline(self, any_revision: bool) -> Timeline:
         """The past; with `any_revision` a revision may be one of any branch, not of memory's own alone."""
+        from ..git.timeline import Timeline
+
         return Timeline(self.history, self.workspace.layout, self.clock, any_revision)
 
     def today(self) -> date:
@@ -155,19 +283,38 @@ class Engine:
 
     def now_ns(self) -> int:
         """The time in nanoseconds since 1970."""
+        if machines := getattr(self.clock, "ns", None):
+            return int(machines())
         return int(self.clock().timestamp() * 1_000_000_000)
 
     def recover(self) -> None:
         """Finish what a crash interrupted, unless somebody is writing at this moment."""
-        if self.writer.is_interrupted():
+        if self._may_be_interrupted() and self.writer.is_interrupted():
             known = len(self.writer.repairs())
-            with suppress(CrabmemError):  # the next write says what is wrong; reading goes on
+            try:
                 self.writer.recover()
                 self.recovered = tuple(self.writer.repairs()[known:])
+            except CrabmemError:
+                pass  # the next write says what is wrong; reading goes on
         self.find_denied()
+
+    def _may_be_interrupted(self) -> bool:
+        """Whether something lies there that a write or a purge leaves which did not end."""
+        folder = self.workspace.private_folder
+        try:
+            return bool(os.stat(f"{folder}/{state_files.JOURNAL}").st_size)
+        except FileNotFoundError:
+            pass
+        except OSError:
+            return True
+        finally:
+            is_purging = os.path.lexists(f"{folder}/{state_files.PURGING}")
+        return is_purging
 
     def find_denied(self) -> str:
         """Why this user may not read the history; "" when nothing keeps them from it."""
+        if self.options.is_brief and not self.denied and all(map(_may_enter, self.workspace.repository_folders)):
+            return ""  # which most who open it need not load the history for
         try:
             self.history.exists()
             self.denied = ""
@@ -183,11 +330,14 @@ class Engine:
         Raises:
             Moved: the workspace that was opened is not where it was.
         """
+        git = self.workspace.repository_folders[0]
+        if not self._is_made("history") and not os.path.islink(git) and fs.identity(git) == self._identities[0]:
+            return
         try:
             self.history.exists()
-        except Moved:
-            raise
-        except CrabmemError:
+        except CrabmemError as error:
+            if isinstance(error, Moved):
+                raise
             return  # whoever asks the history learns of it
 
     def scan(self) -> Scan:
@@ -219,16 +369,19 @@ class Engine:
     def settings_at(self, commit: str) -> Settings:
         """The settings of a commit; the usual ones where they cannot be read."""
         blob = self.history.file(commit, SETTINGS)
-        with suppress(CrabmemError):
+        try:
             return self._settings_in(blob, lambda: self.history.blob(blob) if blob else None)[0]
-        return Settings()
+        except CrabmemError:
+            return Settings()
 
     def _settings_in(self, blob: str | None, read: Callable[[], bytes | None]) -> KnownSettings:
         """The settings in a blob, which `read` reads when it was not met before."""
         found = self._settings.get(blob)
         if found is None:
-            found = settings.read_settings(read() or b"", str(self.workspace.file(SETTINGS)))
-            remember(self._settings, blob, found, _SETTINGS)
+            found = settings.read_settings(read() or b"", os.path.join(self.workspace.folder, SETTINGS))
+            self._settings[blob] = found
+            for oldest in list(self._settings)[:-_SETTINGS]:  # a list: another thread may add one meanwhile
+                self._settings.pop(oldest, None)
         return found
 
     def _fitting(self, rules: Settings, problem: str) -> KnownSettings:
@@ -238,7 +391,7 @@ class Engine:
         opened = self.workspace
         profile = opened.profile
         if self.options.profile is None:
-            profile = profile_at(opened.root, rules.profile, self.allowed)
+            profile = profile_at(opened.folder, rules.profile, self.allowed)
         # Of a profile that has a layout of its own, what the settings say of it means nothing.
         layout = rules.layout if opened.layout.name in LAYOUTS else opened.layout.name
         for what, now, then in (("profile", profile, opened.profile), ("layout", layout, opened.layout.name)):
@@ -269,6 +422,8 @@ class Engine:
         if around is None:
             return None
         beside = self.allowed.reach(self.workspace.root).parent
+        from pathlib import Path
+
         place = Path(beside) if beside else around
         if fs.is_own_folder(Workspace(place).private):
             return workspace_at(place, self.options.profile, self.allowed)
@@ -311,10 +466,11 @@ class Engine:
 
         `meaning` is that of the texts in `source`, None for that of facts.
         """
-        meaning = meaning or self.meaning
-        if not meaning.is_wanted(rules.vectors):
+        if not self.is_meaning_wanted(rules):
             return None
-        return lambda query: partial(meaning.rank, source, rules.vectors, query)
+        from functools import partial
+
+        return lambda query: partial((meaning or self.meaning).rank, source, rules.vectors, query)
 
     def ranker_of_old(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
         """`ranker` by settings of any time, with the key and the timeout of today's; None where these name somebody
@@ -325,22 +481,16 @@ class Engine:
         asked = replace(rules.vectors, key=now.key, timeout=now.timeout)
         return self.ranker(source, replace(rules, vectors=asked), meaning)
 
-    def _has_searched(self) -> bool:
-        return bool(self.searcher.cache_info().currsize)
-
     def _marks(self) -> Mapping[str, bytes]:
         """How the files looked whose words are known from before."""
         entries = self.catalog.marks()
-        return {**self.searcher().marks(), **entries} if self._has_searched() else entries
+        return {**self.searcher.marks(), **entries} if self._is_made("searcher") else entries
 
 
-def _item_vectors(workspace: Workspace) -> "TextVectors":
-    with loading():  # late: most processes make no vectors
-        from ..embeddings.text_vectors import TextVectors
-    return TextVectors(workspace.private, state_files.ITEM_VECTORS)
-
-
-def _searcher(workspace: Workspace) -> "Searcher":
-    from ..recall.file_search import Searcher  # late: most processes search no files
-
-    return Searcher(workspace)
+def _may_enter(folder: str) -> bool:
+    """Whether a folder may be entered, if it is there."""
+    try:
+        fs.check_folder(folder)
+    except PermissionError:
+        return False
+    return True

@@ -6,20 +6,21 @@ The operation `init`; it lies here because the first write begins a workspace, t
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from ..disk import fs
-from ..disk.scan import Scan
 from ..errors import CrabmemError
-from ..git.commits import Note, identity
-from ..recall.catalog import Progress
 from ..results import CREATOR, Begun
 from ..workspace.layout import SETTINGS
-from ..write.writer import Draft
 from .rules import check_may_write
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ..disk.scan import Scan
+    from ..git.commits import Note
+    from ..recall.catalog import Progress
+    from ..write.writer import Draft
     from .session import Session
 
 
@@ -38,6 +39,8 @@ def init(
     """
     if session.engine.history.has_begun():
         return Begun(str(session.root), False, None, (), ())
+    from ..git.commits import Note, identity  # late, as all that only who writes needs
+
     note = Note("init: a new memory", identity(CREATOR))
     return init_with(session, lambda scan: seeds(session, scan) if is_seeded else {}, note, claim, dry_run, progress)
 
@@ -54,6 +57,8 @@ def init_with(
 
     That is the first commit where there is none. The other arguments are those of `init`.
     """
+    from ..write.writer import Draft
+
     history, store, writer = session.engine.history, session.engine.store, session.engine.writer
     is_new = not history.exists()
     check_may_write(session)
@@ -96,7 +101,7 @@ def seeds(session: Session, scan: Scan, name: str = "", description: str = "") -
 def is_begun(session: Session) -> bool:
     """Whether there is a memory in this folder: a history of ours, or files that would be kept in one."""
     try:
-        private = session.engine.workspace.private
+        private = session.engine.workspace.private_folder
         return fs.is_own_folder(private) or bool(session.look(lambda now: now.whole.files))
     except (CrabmemError, OSError):  # something is there, and whoever needs it says what is wrong with it
         return True

@@ -4,21 +4,27 @@ working it follows.
 A profile that is a file outside of the folder whose settings name it is read only when this user allowed that.
 """
 
+from __future__ import annotations
+
 import os
-import shlex
-from dataclasses import replace
-from pathlib import Path
 
 from ..disk import fs
-from ..disk.allowed import Allowed, Reach
 from ..errors import InvalidArguments, InvalidSettings, Unreadable
+from ..text.values import replace
 from ..workspace import settings
-from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, SETTINGS, Layout
-from ..workspace.settings import Settings
+from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, SETTINGS
 from ..workspace.workspace import Workspace
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def workspace_at(root: Path, profile: str | None, allowed: Allowed) -> Workspace:
+    from ..disk.allowed import Allowed, Reach
+    from ..workspace.layout import Layout
+    from ..workspace.settings import Settings
+
+
+def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Workspace:
     """The workspace in the folder `root`, with the layout of `profile`, or where that is None of what its settings
     name, as far as they are `allowed` to.
 
@@ -28,17 +34,17 @@ def workspace_at(root: Path, profile: str | None, allowed: Allowed) -> Workspace
     """
     named, layout = settings.layout_in(_readable_settings(root))
     if profile is not None:
-        name = _whole(Path(), profile)
+        name = _whole("", profile)
         return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
     name = profile_at(root, named, allowed)
     try:
         return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
     except InvalidArguments as error:
         around = root if named else Workspace(root).around or root
-        raise InvalidArguments(f"{around / SETTINGS}: {error.problem}") from None
+        raise InvalidArguments(f"{os.path.join(around, SETTINGS)}: {error.problem}") from None
 
 
-def profile_at(root: Path, named: str, allowed: Allowed) -> str:
+def profile_at(root: Path | str, named: str, allowed: Allowed) -> str:
     """The profile of the workspace in `root`, whose own settings name the profile `named`; "" for none.
 
     An agent's own workspace that names none has the profile of the workspace around it.
@@ -52,9 +58,11 @@ def profile_at(root: Path, named: str, allowed: Allowed) -> str:
     profile = _whole(root, named)
     file = outside(root, profile)
     if file and allowed.reach(root).profile != file:
+        import shlex
+
         raise InvalidSettings(
-            f"{root / SETTINGS} names a profile outside of the workspace, {file}, which nobody here has allowed; "
-            f"`crabmem --dir {shlex.quote(str(root))} config allow` does"
+            f"{os.path.join(root, SETTINGS)} names a profile outside of the workspace, {file}, which nobody here has "
+            f"allowed; `crabmem --dir {shlex.quote(str(root))} config allow` does"
         )
     return profile
 
@@ -77,13 +85,13 @@ def known_settings_at(root: Path) -> tuple[Settings, str]:
     return settings.read_settings(settings_file(root) or b"", str(root / SETTINGS))
 
 
-def settings_file(root: Path) -> bytes | None:
+def settings_file(root: Path | str) -> bytes | None:
     """The bytes of the settings in the folder `root`; None where it has none.
 
     Raises:
         Unreadable: there is something else than a text.
     """
-    file = root / SETTINGS
+    file = os.path.join(root, SETTINGS)
     try:
         return fs.read(file)[0]
     except FileNotFoundError:
@@ -94,11 +102,13 @@ def settings_file(root: Path) -> bytes | None:
 
 def reach_of(root: Path, rules: Settings) -> Reach:
     """What the settings of the workspace in `root` would reach outside of it."""
+    from ..disk.allowed import Reach
+
     vectors = rules.vectors.named if rules.vectors.are_wanted else None
     return Reach(vectors, outside(root, _whole(root, rules.profile)))
 
 
-def outside(root: Path, profile: str) -> str:
+def outside(root: Path | str, profile: str) -> str:
     """The file of a profile where it lies outside of the folder `root`, links followed; "" for any other profile."""
     if not profile.endswith(".toml"):
         return ""
@@ -106,6 +116,8 @@ def outside(root: Path, profile: str) -> str:
         file = os.path.realpath(profile)
     except ValueError:  # no file has such a name
         return profile
+    from pathlib import Path
+
     return "" if Path(file).is_relative_to(os.path.realpath(root)) else file
 
 
@@ -124,14 +136,14 @@ def neighbours(workspace: Workspace) -> list[str]:
     return [each.name for each in beside if each.name != workspace.root.name]
 
 
-def _whole(folder: Path, profile: str) -> str:
+def _whole(folder: Path | str, profile: str) -> str:
     """The name of a profile, "" of the usual one; of one that is a file, the path from anywhere."""
     if profile == DEFAULT:
         return ""
-    return os.path.abspath(folder / os.path.expanduser(profile)) if profile.endswith(".toml") else profile
+    return os.path.abspath(os.path.join(folder, os.path.expanduser(profile))) if profile.endswith(".toml") else profile
 
 
-def _layout(root: Path, profile: str) -> Layout | None:
+def _layout(root: Path | str, profile: str) -> Layout | None:
     if not profile:
         return None
     from ..prompt.profile import layout_of, load_profile  # late: most workspaces name none
@@ -140,24 +152,24 @@ def _layout(root: Path, profile: str) -> Layout | None:
     return layout and _as_spelled(root, layout)
 
 
-def _as_spelled(root: Path, layout: Layout) -> Layout:
+def _as_spelled(root: Path | str, layout: Layout) -> Layout:
     """`layout` with the names that identity and overview have in `root`: an older `memory.md` is the `MEMORY.md`."""
     identity, overview = (_spelled(root, path) for path in (layout.identity, layout.overview))
     return replace(layout, identity=identity, overview=overview)
 
 
-def _spelled(root: Path, path: str) -> str:
+def _spelled(root: Path | str, path: str) -> str:
     """`path`, or where nothing is called exactly so, how the name is written there in another case."""
     folder, slash, name = path.rpartition("/")
     try:
-        there = os.listdir(root / folder)
+        there = os.listdir(os.path.join(root, folder))
     except OSError:
         return path
     alike = sorted(other for other in there if other.casefold() == name.casefold())
     return path if name in alike else folder + slash + (alike or [name])[0]
 
 
-def _readable_settings(root: Path) -> bytes:
+def _readable_settings(root: Path | str) -> bytes:
     """The bytes of the settings of a folder; none where they cannot be read: who needs them says what is wrong."""
     try:
         return settings_file(root) or b""

@@ -1,25 +1,35 @@
 """Opening a workspace on this machine: the one place below the faces that knows its clock and its environment."""
 
+from __future__ import annotations
+
 import os
-from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
+import time
 
 from ..errors import CrabmemError
-from ..text.agent_names import refuse_taken
+from ..text.values import replace
 from ..workspace.settings import Settings
-from ..workspace.workspace import root_of
+from ..workspace.workspace import folder_of
 from ..write.actor import Actor
 from .engine import USUAL, Engine, Options
 from .session import Session
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
 
 def local_time() -> datetime:
     """The time now, in the zone of this machine; in UTC where that is none that there can be."""
+    from datetime import UTC, datetime
+
     try:
         return datetime.now().astimezone()
     except ValueError:  # TZ names a zone that is more than a day away
         return datetime.now(UTC)
+
+
+local_time.ns = time.time_ns  # type: ignore[attr-defined]  # who asks for no more need not load `datetime`
 
 
 def engine_at(root: str | os.PathLike[str] | None, options: Options = USUAL) -> Engine:
@@ -27,10 +37,10 @@ def engine_at(root: str | os.PathLike[str] | None, options: Options = USUAL) -> 
     `~/.crabmem`, in it agent $CRABMEM_WORKSPACE."""
     folder, own = (None, None) if root is None else (os.fspath(root), "")
     options = replace(options, is_parent_named=options.is_parent_named or root is None)
-    return Engine(root_of(folder, own, os.environ, Path.home()), local_time, os.environ, options)
+    return Engine(folder_of(folder, own, os.environ, os.path.expanduser("~")), local_time, os.environ, options)
 
 
-def session_at(root: Path, actor: Actor | None = None, kind: str = "main", options: Options = USUAL) -> Session:
+def session_at(root: Path | str, actor: Actor | None = None, kind: str = "main", options: Options = USUAL) -> Session:
     """A session on the workspace in `root`, of nobody unless an `actor` is named. `Memory` has all operations, too,
     and takes longer to load."""
     opened = Session(engine_at(root, options), actor or Actor(), kind)
@@ -45,6 +55,8 @@ def recover(session: Session) -> None:
         InvalidArguments: the agent is called as the person is, or as crabmem.
     """
     if session.agent:
+        from ..text.agent_names import refuse_taken  # late: a person names no agent
+
         refuse_taken(session.agent, _person_in(session))
     session.engine.recover()
 

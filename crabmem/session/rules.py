@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..errors import CrabmemError, InvalidSettings
-from ..git.commits import Note
-from ..text.credentials import Screen
 from ..workspace.layout import SETTINGS
-from ..workspace.settings import Settings
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..git.commits import Note
+    from ..text.credentials import Screen
+    from ..workspace.settings import Settings
     from .session import Session
 
 
@@ -69,4 +68,6 @@ def note(session: Session, tool: str, what: str) -> Note:
 
 def screen(session: Session, *texts: str) -> Screen:
     """What refuses credentials, as the settings say. It looks into `texts` now, when nobody waits for the lock."""
+    from ..text.credentials import Screen
+
     return Screen(session.settings.secrets, *texts)

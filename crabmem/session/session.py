@@ -1,34 +1,34 @@
 """A session on a workspace: who reads and writes, and what they see. Every operation is a function over one."""
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeVar
+from __future__ import annotations
 
-from ..disk.fork_lock import once
-from ..disk.scan import Scan
-from ..disk.store import Store
 from ..errors import Busy, CrabmemError, Disabled, InvalidSettings
-from ..git.commits import one_line
-from ..git.timeline import Timeline
-from ..recall.auto_recall import Speaker
-from ..workspace.layout import DEFAULT, Layout
-from ..workspace.settings import Settings
-from ..write.actor import Actor
-from ..write.writer import Draft, Written
-from .engine import Engine
-from .init import init
-from .rules import check_may_write
+from ..text.values import once
+from ..workspace.layout import DEFAULT
 from .snapshot import Snapshot
 from .view import View
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a session that only reads has no use for the others, nor the time to load them
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self, TypeVar
+
+    from ..disk.scan import Scan
+    from ..git.timeline import Timeline
     from ..prompt.profile import Kind, Profile
+    from ..recall.auto_recall import Speaker
+    from ..workspace.layout import Layout
+    from ..workspace.settings import Settings
+    from ..write.actor import Actor
+    from ..write.writer import Draft, Written
+    from .engine import Engine
+
+    T = TypeVar("T")
 
 # So often a look is repeated while files change under it.
 _TRIES = 10
-T = TypeVar("T")
 
 
 class Session:
@@ -62,9 +62,11 @@ class Session:
 
     def for_actor(self, agent: str | None, session: str | None) -> Self:
         """The same memory for another agent who reads and writes. Closing one closes both."""
+        from ..write.actor import Actor
+
         return self._with(Actor(agent, session), self.kind)
 
-    def of_kind(self, kind: "Kind") -> Self:
+    def of_kind(self, kind: Kind) -> Self:
         """The same memory for a session of another kind. Closing one closes both.
 
         Raises:
@@ -99,7 +101,7 @@ class Session:
         return self.engine.workspace.layout
 
     @property
-    def profile(self) -> "Profile":
+    def profile(self) -> Profile:
         """Which files go before a conversation, which tools there are, how files are searched.
 
         Raises:
@@ -109,6 +111,17 @@ class Session:
         from ..prompt.profile import load_profile  # late: not every process asks
 
         return load_profile(self.engine.profile_name)
+
+    @property
+    def searched_files(self) -> tuple[str, ...]:
+        """The patterns of the files that the profile has searched, which few have: none loads the profile for that.
+
+        Raises: as `profile`.
+        """
+        from ..prompt.shipped import toml_of
+
+        said = toml_of(self.engine.profile_name)
+        return self.profile.search.files if said is None or "[search]" in said else ()
 
     @property
     def settings(self) -> Settings:
@@ -136,6 +149,9 @@ class Session:
     @once
     def speaker(self) -> Speaker:
         """What memory says before turns, once in a session."""
+        from ..git.commits import one_line
+        from ..recall.auto_recall import Speaker
+
         return Speaker(self.engine.turns, one_line(self.actor.session or "") or None)
 
     # Reading
@@ -189,6 +205,8 @@ class Session:
             return None
         if at is not None:
             return self.timeline.file_of(parent, self.timeline.commit_at(at), path)
+        from ..disk.store import Store
+
         return Store(parent, self.engine.now_ns).read(path)
 
     # Writing
@@ -214,6 +232,12 @@ class Session:
             Unwritable: the disk refused.
             MassLoss: it would cost too many facts at once.
         """
+        from contextlib import suppress
+
+        from ..write.writer import Written
+        from .init import init
+        from .rules import check_may_write
+
         check_may_write(self)
         view = self.view
 
@@ -245,7 +269,7 @@ class Session:
         return self.engine.workspace.file(path)
 
 
-def _kind_of(kind: str) -> "Kind":
+def _kind_of(kind: str) -> Kind:
     """`kind`, which is one.
 
     Raises:

@@ -1,32 +1,29 @@
 """Memory at one moment, as far as a session may see it: the files as they are now, or as a commit has them."""
 
-import dataclasses
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from ..disk import fs
-from ..disk.fork_lock import once
-from ..disk.scan import Scan
 from ..errors import NotFound
 from ..recall.catalog import Listing
-from ..recall.entries import Entries
-from ..recall.names import entry_called
-from ..recall.ranking import PathFilter, Question, check_question, recall_from
-from ..recall.recency import day_of, recency
-from ..results import Recall
-from ..text.edit import lenient_text
-from ..text.entry import MAX_NAME, Entry, decode, parse_entry
-from ..text.slug import slug_of
-from ..workspace.layout import Layout
-from ..workspace.settings import Settings
-from ..workspace.workspace import Workspace
-from ..write.tree import Tree
-from .engine import Engine, Ranker
-from .view import EVERYTHING, View
+from ..recall.ranking import Question, check_question, recall_from
+from ..text.values import once, replace
+from .view import EVERYTHING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ..disk.scan import Scan
+    from ..recall.entries import Entries
     from ..recall.file_search import Sections, Way
+    from ..recall.ranking import PathFilter
+    from ..results import Recall
+    from ..text.entry import Entry
+    from ..workspace.layout import Layout
+    from ..workspace.settings import Settings
+    from ..write.tree import Tree
+    from .engine import Engine, Ranker
+    from .view import View
 
 
 class Snapshot:
@@ -48,7 +45,7 @@ class Snapshot:
         self.commit = commit
 
     @property
-    def whole(self) -> "Snapshot":
+    def whole(self) -> Snapshot:
         """The same moment with what is hidden: only to decide where a write goes, and never shown."""
         return self if self.view.is_whole else Snapshot(self._engine, EVERYTHING, self._scan, self.commit, self._keep)
 
@@ -75,10 +72,7 @@ class Snapshot:
     @once
     def files(self) -> Mapping[str, str]:
         """The blob of every file, by path."""
-        if self._scan is None:
-            state = self._engine.past.state_of(self.commit)
-        else:
-            state = {path: file.blob for path, file in self._scan.files.items()}
+        state = self._engine.past.state_of(self.commit) if self._scan is None else dict(self._scan.files.blobs())
         return {path: blob for path, blob in state.items() if self.view.allows(path)}
 
     def read(self, path: str) -> bytes | None:
@@ -97,18 +91,25 @@ class Snapshot:
             Unreadable: it is not UTF-8.
         """
         data = self.read(path)
+        from ..text.entry import decode
+
         return None if data is None else decode(path, data)
 
     def shown(self, path: str) -> str:
         """The text of a file with a mark where it is not UTF-8; "" where there is none."""
-        return lenient_text(self.read(path)) or ""
+        return (self.read(path) or b"").decode("utf-8", "replace")
 
     def tree(self) -> Tree:
         """The files below `memory/`, as tools see them that keep memory as files."""
+        from ..write.tree import Tree
+
         return Tree(self.scan, self.layout, self.view.allows)
 
     def put_into(self, folder: Path) -> None:
         """Write all files into an empty folder."""
+        from ..disk import fs
+        from ..workspace.workspace import Workspace
+
         files = {Workspace(folder).file(path): path for path in self.files}
         for parent in {file.parent for file in files}:
             fs.make_folder(parent)
@@ -128,7 +129,7 @@ class Snapshot:
             entries = engine.catalog.listing(self._scan)
         if self.view.is_whole:
             return entries
-        return dataclasses.replace(
+        return replace(
             entries,
             index=engine.index_for(self.view, entries.index),
             unreadable=tuple(item for item in entries.unreadable if allows(item.path)),
@@ -154,6 +155,10 @@ class Snapshot:
             InvalidArguments: there are several.
             Unreadable: there is none, and a file that may be it cannot be read.
         """
+        from ..recall.names import entry_called
+        from ..text.entry import MAX_NAME, parse_entry
+        from ..text.slug import slug_of
+
         try:
             return entry_called(self.entries, name)
         except NotFound:
@@ -198,14 +203,16 @@ class Snapshot:
         return make(self.entries, self.settings)
 
     def _freshness(self, path: str) -> float:
+        from ..recall.recency import day_of, recency
+
         day = day_of(path)
         return recency((self._engine.today() - day).days, self.settings.recency) if day else 1.0
 
     # Sections of files
 
-    def sections(self, way: "Way") -> "Sections":
+    def sections(self, way: Way) -> Sections:
         """The sections of the files that are searched, taken apart in that `way`."""
-        searcher = self._engine.searcher()
+        searcher = self._engine.searcher
         if self._scan is not None:
             found = searcher.now(self._scan, way)
         else:
@@ -214,7 +221,7 @@ class Snapshot:
             found = searcher.past(files_at(self.files, self._engine.history.blob, way.search), way)
         if self.view.is_whole:
             return found
-        return dataclasses.replace(
+        return replace(
             found,
             files=found.files.only(self.view.allows),
             index=self._engine.index_for(self.view, found.index),

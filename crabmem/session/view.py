@@ -1,38 +1,35 @@
 """What a session may see: made once for each look at memory, and asked where a snapshot or a write is made, or where a
 file is read by itself."""
 
-import dataclasses
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
+from __future__ import annotations
 
 from ..errors import Disabled
-from ..results import Commit, Provenance
-from ..text.patterns import covers
 from ..text.slug import name_key
+from ..text.values import replace, value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..prompt.profile import Kind, Profile
+    from ..results import Commit, Provenance
 
 
-@dataclass(frozen=True)
+@value
 class View:
     """The files that sessions of a `kind` may see: all but those that the patterns `hidden` stand for.
 
     Patterns are compared with the `name_key` of paths, so that no other spelling of a path gets around them.
     """
 
-    kind: "Kind" = "main"
+    kind: Kind = "main"
     hidden: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, profile: "Profile", kind: "Kind") -> "View":
+    def of(cls, profile: Profile, kind: Kind) -> View:
         """What a profile lets a session of that kind see."""
         return cls(kind, tuple(map(name_key, profile.hidden_from(kind)))) if kind != "main" else EVERYTHING
 
     @classmethod
-    def named(cls, profile: str, kind: "Kind") -> "View":
+    def named(cls, profile: str, kind: Kind) -> View:
         """What the profile of that name lets a session of that kind see."""
         if kind == "main":
             return EVERYTHING
@@ -47,7 +44,11 @@ class View:
 
     def allows(self, path: str) -> bool:
         """Whether the file at `path` may be seen."""
-        return not self.hidden or not covers(name_key(path), self.hidden)
+        if not self.hidden:
+            return True
+        from ..text.patterns import covers
+
+        return not covers(name_key(path), self.hidden)
 
     def check_whole(self) -> None:
         """Refuse what tells of all files at once where some are hidden.
@@ -72,7 +73,7 @@ class View:
         if commit is None or all(map(self.allows, commit.paths)):
             return commit
         seen = tuple(filter(self.allows, commit.paths))
-        return dataclasses.replace(commit, subject="", entries=(), paths=seen, renamed=None)
+        return replace(commit, subject="", entries=(), paths=seen, renamed=None)
 
     def of_provenance(self, origin: Provenance | None) -> Provenance | None:
         """`origin`, as far as its commits may be known."""

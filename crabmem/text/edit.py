@@ -1,15 +1,14 @@
 """Changes of texts that keep their line breaks and byte order mark, and diffs. Pure functions."""
 
-import difflib
-import re
-from collections.abc import Iterator
 from itertools import islice
 
 from ..errors import CrabmemError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 BOM = "\ufeff"
-_LINE_BREAK = re.compile(r"\r\n|\n|\r")
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MARKS = ("<<<<<<<", "=======", ">>>>>>>")
 # A model reads the numbers of so many lines; a text to replace that is short may stand on every one.
 _MOST_LINES = 1_000
@@ -20,6 +19,8 @@ def unified_diff(before: str | None, after: str | None, path: str) -> str:
     """The change from `before` to `after` as `git diff` words it; None stands for no file, "" is no change."""
     if before == after:
         return ""
+    import difflib  # late, like `re`: who only reads loads neither
+
     lines = difflib.unified_diff(
         lines_in(before or ""),
         lines_in(after or ""),
@@ -36,8 +37,8 @@ def lenient_text(data: bytes | None) -> str | None:
 
 def newline_of(text: str) -> str:
     """The line break to write beside `text`: "\\r\\n" where its first line ends so, else "\\n"."""
-    first = _LINE_BREAK.search(text)
-    return "\r\n" if first and first.group() == "\r\n" else "\n"
+    at = text.find("\n")
+    return "\r\n" if at > 0 and text.find("\r", 0, at) == at - 1 else "\n"
 
 
 def in_style_of(text: str, before: str) -> str:
@@ -45,12 +46,12 @@ def in_style_of(text: str, before: str) -> str:
     bare = text.lstrip(BOM)
     ended = bare if not bare or bare.endswith("\n") else bare + "\n"
     mark = BOM if before.startswith(BOM) else ""
-    return mark + re.sub(r"\r\n|\n", newline_of(before), ended)
+    return mark + ended.replace("\r\n", "\n").replace("\n", newline_of(before))
 
 
 def in_breaks_of(text: str, before: str) -> str:
     """`text` as a part of `before`: with "\\r\\n" where that ends its lines so, else as it is."""
-    return text if newline_of(before) == "\n" else re.sub(r"\r\n|\n", "\r\n", text)
+    return text if newline_of(before) == "\n" else text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def appended(before: str, text: str) -> str:
@@ -76,7 +77,9 @@ def _bare(text: str) -> str:
 
 def lines_in(text: str) -> list[str]:
     """The lines, each with its end; only a line feed ends one, and none begins behind the last."""
-    return _LINE.findall(text)
+    lines = [line + "\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
 
 
 class NotOnce(CrabmemError):
@@ -137,7 +140,7 @@ def insert_lines(text: str, line: int, new: str) -> str:
     return mark + "".join(lines)
 
 
-def _places(piece: str, text: str) -> Iterator[int]:
+def _places(piece: str, text: str) -> "Iterator[int]":
     """Where `piece` begins in `text`, also where it overlaps itself."""
     at = text.find(piece)
     while at >= 0:
@@ -145,7 +148,7 @@ def _places(piece: str, text: str) -> Iterator[int]:
         at = text.find(piece, at + 1)
 
 
-def _lines_with(piece: str, text: str) -> Iterator[int]:
+def _lines_with(piece: str, text: str) -> "Iterator[int]":
     """The number of the line of each of these places."""
     line, last = 1, 0
     for at in _places(piece, text):

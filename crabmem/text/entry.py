@@ -1,18 +1,27 @@
 """An entry: one fact, one Markdown text with frontmatter. Text in, text out; knows nothing of files."""
 
-import re
-import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from __future__ import annotations
+
+import sys
 
 from ..errors import InvalidArguments, Unreadable, Unwritable
-from . import frontmatter as header
 from . import plain
 from .daily_notes import title
 from .edit import BOM, is_in_conflict
-from .frontmatter import Value
 from .hashes import version_of
+from .limits import MAX_HEADER
+from .values import field, replace, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import TypeAlias
+
+    from . import frontmatter
+    from .frontmatter import Value
+
+    #: What may stand under a key of a frontmatter.
+    HeaderValue: TypeAlias = "str | Sequence[HeaderValue] | Mapping[str, HeaderValue]"
 
 MAX_NAME = 500
 MAX_DESCRIPTION = 4_000
@@ -22,27 +31,24 @@ MAX_LABELS = 100
 MAX_NOTE = 16_777_216
 #: The key that says which file an entry was imported from.
 IMPORTED = "imported-from"
-#: What may stand under a key of a frontmatter.
-HeaderValue: TypeAlias = "str | Sequence[HeaderValue] | Mapping[str, HeaderValue]"
 # The keys of a frontmatter that have a field of their own.
 _OWN = ("name", "description", "aliases", "tags")
 
 # Of what lies under `metadata`, so much is read.
 _MOVED = ("aliases", "tags", "type", "namespace", "key", "field")
 NO_HEADER = "it has no frontmatter"
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_CUT_SHORT = re.compile(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)")
+_CUT_SHORT = r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)"
 # What most entries are: a name and a description in words that need no quotes. Only what `plain` reads as well, which
 # takes three times as long.
 _WORDS = r"([^\W_](?:[\w ,.;()/'+&%=!?*-]*[\w.;()/'+&%=!?*-])?)"
-_SIMPLE = re.compile(rf"---\nname: {_WORDS}\ndescription: {_WORDS}\n---\n\n?")
+_SIMPLE = rf"---\nname: {_WORDS}\ndescription: {_WORDS}\n---\n\n?"
 # What people, and older versions of Obsidian, write for one.
 _SINGULAR = {"aliases": "alias", "tags": "tag"}
 # Joiners: invisible, and part of ordinary words and emoji.
 _JOINERS = "\u200c\u200d"
 
 
-@dataclass(frozen=True)
+@value
 class Entry:
     """One fact as it stands in its file.
 
@@ -74,6 +80,11 @@ class Entry:
         return (*self.tags, self.kind) if self.kind else self.tags
 
     @property
+    def about(self) -> str:
+        """What a list says of it beside its name."""
+        return self.description or self.content
+
+    @property
     def origin(self) -> str:
         """What it was imported from; "" for nothing."""
         return _text(self.keys.get(IMPORTED))
@@ -84,7 +95,7 @@ class Entry:
         return _stem(self.path)
 
 
-@dataclass(frozen=True)
+@value
 class Fact:
     """What a caller wants remembered; None leaves the labels an entry already has.
 
@@ -101,7 +112,7 @@ class Fact:
     content: str
     aliases: tuple[str, ...] | None = None
     tags: tuple[str, ...] | None = None
-    keys: Mapping[str, "HeaderValue | None"] = field(default_factory=dict, hash=False)
+    keys: Mapping[str, HeaderValue | None] = field(default_factory=dict, hash=False)
     apart: str = ""
     before: str = ""
     folder: str = ""
@@ -139,13 +150,16 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
     """
     text, version = decode(path, data), version or version_of(data)
-    simple = _SIMPLE.match(text)
+    re = sys.modules.get("re")  # to load it takes longer than to read some entries without
+    simple = re.match(_SIMPLE, text) if re else None
     if simple and simple.end() < plain.MOST and not plain.is_foreign(text):
         return Entry(path, version, simple[1], simple[2], text[simple.end() :].removesuffix("\n"))
     if found := plain.read_plain(text):
         return _made(path, version, *found)
     if reason := _unfinished(text):
         raise Unreadable(f"{path} {reason}")
+    from . import frontmatter as header  # late: to load YAML takes longer than a recall
+
     parts = header.parts_of(text)
     bare = Entry(path, version, _stem(path), "", text.removeprefix(BOM))
     if parts.header is None:
@@ -172,6 +186,10 @@ def parse_note(path: str, data: bytes) -> Entry:
         Unreadable: `data` is not UTF-8.
     """
     text = decode(path, data)
+    if not text.startswith(("---", BOM)):
+        return Entry(path, version_of(data), title(path), f"in {path}", text, is_note=True)
+    from . import frontmatter as header  # late: to load YAML takes longer than a recall
+
     parts = header.parts_of(text)
     content = text.removeprefix(BOM) if parts.header is None else _unwrapped(parts)
     return Entry(path, version_of(data), title(path), f"in {path}", content, is_note=True)
@@ -198,7 +216,7 @@ def _made(path: str, version: str, keys: Mapping[str, object], content: str) -> 
 def _metadata(keys: Mapping[str, object]) -> Mapping[str, object]:
     """What of ours lies under `metadata`: Claude Code moves keys there that it does not know."""
     found = keys.get("metadata")
-    return {key: found[key] for key in _MOVED if key in found} if found and isinstance(found, Mapping) else {}
+    return {key: found[key] for key in _MOVED if key in found} if isinstance(found, dict) else {}
 
 
 def _stem(path: str) -> str:
@@ -216,8 +234,13 @@ def _unfinished(text: str) -> str | None:
         return "contains NUL characters, as after a power cut; delete them"
     if is_in_conflict(text):
         return "holds the marks of an unresolved merge; edit it"
-    if _CUT_SHORT.match(text) and header.parts_of(text).header is None:
-        return "begins a frontmatter that is never closed; add a line `---` after it"
+    if text.startswith(("---", BOM)):
+        import re
+
+        from . import frontmatter as header
+
+        if re.match(_CUT_SHORT, text) and header.parts_of(text).header is None:
+            return "begins a frontmatter that is never closed; add a line `---` after it"
     return None
 
 
@@ -227,6 +250,12 @@ def render_entry(fact: Fact, before: str | None) -> str:
     Keys, comments, order, line endings and byte order mark of `before` stay; reading the result
     gives exactly `fact`. A new entry is made from what the fact has of the file that it was imported from.
     """
+    if before is None and not fact.before and not fact.keys:
+        lines = _exported(fact, "\n")
+        _check_extent(lines)
+        return f"---\n{lines}---\n{_wrapped(fact.content, chr(10))}"
+    from . import frontmatter as header  # late: to load YAML takes longer than a recall
+
     parts = header.parts_of(fact.before if before is None else before)
     if parts.header is None:
         lines = _exported(fact, parts.newline)
@@ -234,15 +263,19 @@ def render_entry(fact: Fact, before: str | None) -> str:
     else:
         lines = _kept(parts.header, fact, parts.newline)
         opening, closing = parts.opening, _ended(parts.closing, parts.newline)
-    if len(lines) > header.MAX_CHARACTERS:
-        raise InvalidArguments(
-            f"the frontmatter would have {len(lines)} characters; at most {header.MAX_CHARACTERS} fit: "
-            "shorten the description, the aliases or the tags"
-        )
+    _check_extent(lines)
     if fact.keys and (fault := header.fault(lines)):
         raise InvalidArguments(f"the frontmatter could not be read again: {fault}")
     body = _wrapped(fact.content, parts.newline)
     return f"{parts.bom}{opening}{lines}{closing}{body}"
+
+
+def _check_extent(lines: str) -> None:
+    if len(lines) > MAX_HEADER:
+        raise InvalidArguments(
+            f"the frontmatter would have {len(lines)} characters; at most {MAX_HEADER} fit: "
+            "shorten the description, the aliases or the tags"
+        )
 
 
 def checked(fact: Fact) -> Fact:
@@ -284,6 +317,8 @@ def with_name(path: str, text: str, name: str, stem: str, alias: str | None = No
     Raises:
         Unwritable: its frontmatter cannot be read, so the name cannot be set there.
     """
+    from . import frontmatter as header  # late: to load YAML takes longer than a recall
+
     parts = header.parts_of(text)
     try:
         before = header.load(parts.header or "")
@@ -302,7 +337,7 @@ def with_name(path: str, text: str, name: str, stem: str, alias: str | None = No
     return f"{parts.bom}---{parts.newline}{lines}---{parts.newline}{parts.newline}{parts.content}"
 
 
-def _keys(fact: Fact, before: Mapping[str, object]) -> "dict[str, Value | None]":
+def _keys(fact: Fact, before: Mapping[str, object]) -> dict[str, Value | None]:
     before = {**_metadata(before), **before}
     keys: dict[str, Value | None] = {"name": fact.name}
     if fact.description or not fact.before or "description" in before:
@@ -318,7 +353,7 @@ def _plain(value: HeaderValue) -> Value:
     """What stands under a key, as YAML is given it."""
     if isinstance(value, str):
         return value
-    if isinstance(value, Mapping):
+    if hasattr(value, "items"):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value]
 
@@ -327,7 +362,7 @@ def _lines(key: str, value: HeaderValue) -> Iterator[str]:
     """Every text that stands under a key, after the key that it stands under."""
     if isinstance(value, str):
         yield f"{key}: {value}"
-    elif isinstance(value, Mapping):
+    elif hasattr(value, "items"):
         yield from (line for below, each in value.items() for line in _lines(below, each))
     else:
         yield from (line for each in value for line in _lines(key, each))
@@ -335,16 +370,23 @@ def _lines(key: str, value: HeaderValue) -> Iterator[str]:
 
 def _exported(fact: Fact, newline: str) -> str:
     """The lines of a header of its own."""
-    return header.dump({key: value for key, value in _keys(fact, {}).items() if value is not None}, newline)
+    keys = {key: said for key, said in _keys(fact, {}).items() if said is not None}
+    if (lines := plain.plain_lines(keys)) is not None:
+        return lines.replace("\n", newline)
+    from .frontmatter import dump
+
+    return dump(keys, newline)
 
 
-def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, "header.Value | None"]:
+def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, Value | None]:
     """The changes that make `labels` the only ones: none stay under the key in the singular."""
     single = {_SINGULAR[key]: None} if _SINGULAR[key] in before else {}
     return {key: list(labels), **single} if labels or key in before else {**single}
 
 
 def _kept(lines: str, fact: Fact, newline: str) -> str:
+    from . import frontmatter as header
+
     try:
         source = header.parts_of(fact.before).header or ""
         return header.with_keys(lines, _keys(fact, header.load(lines)), newline, source)
@@ -357,7 +399,7 @@ def _wrapped(content: str, newline: str) -> str:
     return f"{newline}{lines}{newline}"
 
 
-def _unwrapped(parts: header.Parts) -> str:
+def _unwrapped(parts: frontmatter.Parts) -> str:
     """The content without the blank line before it and the line break at its end."""
     body = parts.content.removeprefix(parts.newline).removesuffix(parts.newline)
     return body if parts.newline == "\n" else body.replace(parts.newline, "\n")
@@ -415,20 +457,28 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
     return stripped
 
 
-def _checked_keys(keys: Mapping[str, "HeaderValue | None"]) -> dict[str, "HeaderValue | None"]:
-    for key, value in keys.items():
+def _checked_keys(keys: Mapping[str, HeaderValue | None]) -> dict[str, HeaderValue | None]:
+    if not keys:
+        return {}
+    for key, said in keys.items():
         _check_line("name of a key", key, MAX_NAME)
         if not key or key in _OWN:
             raise InvalidArguments(f"keys: {key!r} is no key of the rest of the frontmatter")
-        for line in () if value is None else _lines(key, value):
-            check_text(key, line, header.MAX_CHARACTERS)
+        for line in () if said is None else _lines(key, said):
+            check_text(key, line, MAX_HEADER)
     return dict(keys)
 
 
 def _check_line(what: str, text: str, limit: int) -> None:
     check_text(what, text, limit)
-    if not all(char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs" for char in text):
+    if not all(char.isprintable() or char in _JOINERS or _is_space(char) for char in text):
         raise InvalidArguments(f"the {what} must be one line without invisible characters")
+
+
+def _is_space(char: str) -> bool:
+    import unicodedata
+
+    return unicodedata.category(char) == "Zs"
 
 
 def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
@@ -441,7 +491,7 @@ def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
         raise InvalidArguments(f"the {what} has {len(text)} characters; at most {limit} fit")
     if "\0" in text:
         raise InvalidArguments(f"the {what} contains a NUL character; remove it")
-    if _SURROGATE.search(text):
+    if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
         raise InvalidArguments(f"the {what} contains half of a surrogate pair; send valid Unicode")
     if is_in_conflict(text):
         raise InvalidArguments(f"the {what} holds the marks of an unresolved merge; resolve it, or indent them")

@@ -13,8 +13,8 @@ import yaml
 from frontmatter.default_handlers import YAMLHandler
 
 from .edit import BOM, newline_of
+from .limits import MAX_HEADER
 
-MAX_CHARACTERS = 16_384
 MAX_DEPTH = 8
 MAX_EVENTS = 2_000
 # A header of more lines that YAML refuses is not read line by line: that takes a parser for each.
@@ -236,7 +236,7 @@ def with_keys(header: str, changes: Mapping[str, "Value | None"], newline: str, 
         for key, value in differing.items():
             changed = _with_key(changed, key, value, newline, lines.get(key))
         # What is too long is refused by who writes it: written anew it would fit, without the comments of the source.
-        if _loads_as(changed, wanted) or (source and len(changed) > MAX_CHARACTERS):
+        if _loads_as(changed, wanted) or (source and len(changed) > MAX_HEADER):
             return changed
     return dump(wanted, newline)
 
@@ -367,8 +367,8 @@ def _end(node: yaml.Node) -> int:
 
 def _check_bounds(text: str) -> None:
     """Stop before the composer, which recurses, meets what was made to break it."""
-    if len(text) > MAX_CHARACTERS:
-        raise BadHeader(f"it is longer than {MAX_CHARACTERS} characters")
+    if len(text) > MAX_HEADER:
+        raise BadHeader(f"it is longer than {MAX_HEADER} characters")
     depth = 0
     for count, event in enumerate(yaml.parse(text, Loader=_Loader)):
         opens = isinstance(event, yaml.CollectionStartEvent)

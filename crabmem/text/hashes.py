@@ -1,6 +1,9 @@
 """Ids of texts and commits, as Git makes them. Knows nothing of files or repositories."""
 
-import hashlib
+try:  # `hashlib` loads OpenSSL, which takes as long as to recall among 1,000 facts
+    from _sha1 import sha1  # type: ignore[import-not-found]
+except ImportError:
+    from hashlib import sha1
 
 VERSION_DIGITS = 12
 SHORT_DIGITS = 8
@@ -13,7 +16,7 @@ def short(commit: str) -> str:
 
 def blob_id(data: bytes) -> str:
     """The 40 hex digits under which Git stores `data` as a blob."""
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    return str(sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest())
 
 
 def version_of(data: bytes) -> str:

@@ -9,6 +9,8 @@ RECALL_LIMIT = 5
 MAX_CHARACTERS = 1_000_000
 #: Characters of files before a conversation, where a profile says how many.
 MAX_PROMPT = 10_000_000
+#: Characters of the frontmatter of an entry.
+MAX_HEADER = 16_384
 #: Characters of what is said about a write, for the history.
 MAX_REASON = 4_000
 #: Characters in the name of an agent or a session.

@@ -14,6 +14,7 @@ MOST = 8_192
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypeAlias
 
     Keys: TypeAlias = "dict[str, str | list[str] | Keys]"
@@ -83,3 +84,32 @@ def _is_plain(words: str) -> bool:
 
 def _is_item(words: str) -> bool:
     return _is_plain(words) and _QUOTES.isdisjoint(words)
+
+
+# What is neither a sign of YAML's wherever it stands in a value that begins with a letter, nor more than ASCII.
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._/+()'-")
+# The same of a value that is no list.
+_SAFE_ALONE = _SAFE | frozenset(",;!?&=%@")
+# Words that YAML takes for something else than text.
+_MEANT = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
+
+
+def plain_lines(keys: "Mapping[str, object]") -> str | None:
+    """The lines of a frontmatter with these keys, as YAML would write them; None when only YAML knows how."""
+    lines: list[str] = []
+    for key, value in keys.items():
+        if isinstance(value, list):
+            if not value or not all(isinstance(item, str) and _is_safe(item, _SAFE) for item in value):
+                return None
+            lines.append(f"{key}: [{', '.join(value)}]\n")
+        elif isinstance(value, str) and _is_safe(value, _SAFE_ALONE):
+            lines.append(f"{key}: {value}\n")
+        else:
+            return None
+    return "".join(lines)
+
+
+def _is_safe(text: str, signs: frozenset[str]) -> bool:
+    """Whether YAML writes a text of these signs as it stands."""
+    is_word = text[:1].isalpha() and text[-1] != " " and signs.issuperset(text) and "  " not in text
+    return is_word and text.casefold() not in _MEANT

@@ -1,32 +1,30 @@
 """File names for entries, and when two names are the same name. Pure functions of the name alone."""
 
-import hashlib
-import re
-import unicodedata
-from collections.abc import Container
-
-from slugify import slugify
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Container
+    from typing import Literal
 
 MAX_BYTES = 120
 _DIGEST = 8
 # Marks that nobody sees.
-_SELECTORS = re.compile("[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_SELECTORS = "[\u034f\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 # Names Windows keeps for devices, with any extension.
 _RESERVED = frozenset(["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))])
 
 # What some system or Git keeps for itself in a name, or nobody sees there.
-_UNPORTABLE = re.compile(r'[<>:"/\\|?*~$\u115f\u1160\u3164\uffa0]|^[-. ]|[. ]$')
+_UNPORTABLE = r'[<>:"/\\|?*~$\u115f\u1160\u3164\uffa0]|^[-. ]|[. ]$'
 _MAX_NAME = 200
 
 
 def name_key(name: str) -> str:
     """What two spellings of one name have in common: NFC, case folded, white space collapsed."""
-    return unicodedata.normalize("NFC", spelled(name).casefold())
+    return _normalized("NFC", spelled(name).casefold())
 
 
 def spelled(name: str) -> str:
     """What two spellings of one name in the same case have in common: NFC, white space collapsed."""
-    return unicodedata.normalize("NFC", " ".join(name.split()))
+    return _normalized("NFC", " ".join(name.split()))
 
 
 def slug_of(name: str) -> str:
@@ -36,7 +34,7 @@ def slug_of(name: str) -> str:
     `c-sharp`, a name without letters is spelled out (`🦀` is `crab`). What had to be cut or is
     reserved by Windows ends in eight hex digits of the name.
     """
-    text = unicodedata.normalize("NFKC", name)
+    text = _normalized("NFKC", name)
     slug = _joined(_spoken(text)) or _joined(" ".join(map(_character_name, text.split()))) or "entry"
     if len(slug.encode()) > MAX_BYTES or slug in _RESERVED:
         return _with_digest(slug, name, _DIGEST)
@@ -45,13 +43,25 @@ def slug_of(name: str) -> str:
 
 def is_portable(name: str) -> bool:
     """Whether a file may be called `name` on every system, and a person sees all of that name."""
+    import re
+    import unicodedata
+
     stem = unicodedata.normalize("NFKC", name).casefold().partition(".")[0].strip()
-    is_plain = name.isprintable() and not _SELECTORS.search(name) and not _UNPORTABLE.search(name)
+    is_plain = name.isprintable() and not re.search(_SELECTORS, name) and not re.search(_UNPORTABLE, name)
     fits = 0 < len(name.encode(errors="replace")) <= _MAX_NAME and unicodedata.is_normalized("NFC", name)
     return is_plain and fits and stem not in _RESERVED
 
 
-def free_slug(name: str, taken: Container[str]) -> str:
+def _normalized(form: "Literal['NFC', 'NFKC']", text: str) -> str:
+    """`text` in a form of Unicode; ASCII is in each of them."""
+    if text.isascii():
+        return text
+    import unicodedata  # late, as all that follows: it is a table of a megabyte
+
+    return unicodedata.normalize(form, text)
+
+
+def free_slug(name: str, taken: "Container[str]") -> str:
     """`slug_of(name)`, or with a digest of the name when its `name_key` is among `taken`."""
     slug = slug_of(name)
     digits = _DIGEST
@@ -63,8 +73,15 @@ def free_slug(name: str, taken: Container[str]) -> str:
 
 def _joined(words: str) -> str:
     """Letters, digits and their marks in lower case, every other run one dash."""
+    if words.isascii():  # what slugify would make of it; to load that takes longer than to save a fact
+        return "-".join("".join(char if char.isalnum() else " " for char in words).lower().split())
+    import re
+    import unicodedata
+
+    from slugify import slugify
+
     kept = ""
-    for char in _SELECTORS.sub("", words):
+    for char in re.sub(_SELECTORS, "", words):
         marks = unicodedata.category(char)[0] == "M" and kept[-1:].strip()
         kept += char if char.isalnum() or marks else " "
     slug = slugify(
@@ -83,15 +100,23 @@ def _joined(words: str) -> str:
 
 
 def _spoken(text: str) -> str:
+    if "+" not in text and "#" not in text:
+        return text
+    import re
+
     text = re.sub(r"(?<=\w)\+\+", " plus plus ", text)
     return re.sub(r"(?<=[A-Za-z])#(?!\w)", " sharp ", text)
 
 
 def _character_name(word: str) -> str:
+    import unicodedata
+
     return " ".join(unicodedata.name(c, f"u{ord(c):x}") for c in word)
 
 
 def _with_digest(slug: str, name: str, digits: int) -> str:
+    import hashlib
+
     digest = hashlib.sha256(name_key(name).encode(errors="surrogatepass")).hexdigest()[:digits]
     room = MAX_BYTES - len(digest) - 1
     head = slug.encode()[:room].decode(errors="ignore").rstrip("-")

@@ -1,18 +1,24 @@
 """The texts of `prompts/`, which say to a model what to do, and values put into them."""
 
-import re
-from collections.abc import Mapping
+from __future__ import annotations
+
+import os
 from functools import cache
-from importlib import resources
-from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @cache
 def template(name: str) -> str:
     """The text of `prompts/<name>.md`: inside the package when installed, beside it in a checkout."""
-    inside = resources.files("crabmem").joinpath("prompts", f"{name}.md")
-    beside = Path(__file__).parent.parent.parent / "prompts" / f"{name}.md"
-    return inside.read_text("utf-8") if inside.is_file() else beside.read_text("utf-8")
+    inside = os.path.join(_PACKAGE, "prompts", f"{name}.md")
+    beside = os.path.join(os.path.dirname(_PACKAGE), "prompts", f"{name}.md")
+    with open(inside if os.path.isfile(inside) else beside, encoding="utf-8") as text:
+        return text.read()
 
 
 def storing_prompt(name: str) -> str:
@@ -22,6 +28,8 @@ def storing_prompt(name: str) -> str:
 
 def fill(words: str, values: Mapping[str, str]) -> str:
     """`words` with values in place of the names in braces; braces within a value stay."""
+    import re  # late: few texts have values to be put into them
+
     return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), words)
 
 

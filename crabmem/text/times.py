@@ -3,8 +3,6 @@
 import re
 from datetime import datetime, timedelta
 
-from dulwich.approxidate import parse_relative_time
-
 # Characters of a date without a time.
 _DATE = len("2024-02-28")
 _UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -29,6 +27,8 @@ def parse_time(text: str, now: datetime, is_end: bool = False) -> datetime | Non
 
 
 def _relative(text: str, now: datetime) -> datetime | None:
+    from dulwich.approxidate import parse_relative_time  # late: it takes longer to load than a write takes
+
     try:
         return now - timedelta(seconds=parse_relative_time("1 day ago" if text == "yesterday" else _in_words(text)))
     except (ValueError, OverflowError):

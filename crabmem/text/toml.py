@@ -1,6 +1,5 @@
 """TOML that people write: read as a type, and errors that name the key and what it could be."""
 
-import difflib
 import re
 from collections.abc import Sequence
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -143,5 +142,7 @@ def _values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
 
 def nearest(unknown: str, known: Sequence[str]) -> str:
     """The words after an unknown key or value: the known one that is most like it, or else all that are known."""
+    import difflib  # late: most keys are known
+
     near = difflib.get_close_matches(unknown, known, n=1)
     return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"

@@ -1,7 +1,10 @@
 """Words for people: how many of something, the first of a list, a text on one line. Pure functions."""
 
-from collections.abc import Collection, Iterable
 from itertools import islice
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
 
 
 def counted(number: int, what: str) -> str:
@@ -11,7 +14,7 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what[:-1]}ies" if what.endswith("ry") else f"{number} {what}s"
 
 
-def listed(items: Collection[str], most: int, what: str = "") -> str:
+def listed(items: "Collection[str]", most: int, what: str = "") -> str:
     """The first `most` items with commas between, and how many more there are: `a, b and 3 more`.
 
     With `what`, a noun in the plural, `a, b and 3 more files`.
@@ -21,7 +24,7 @@ def listed(items: Collection[str], most: int, what: str = "") -> str:
     return ", ".join(islice(items, most)) + more
 
 
-def enumerated(names: Iterable[str]) -> str:
+def enumerated(names: "Iterable[str]") -> str:
     """One name or more with commas between: `a, b and c`."""
     *rest, last = names
     return f"{', '.join(rest)} and {last}" if rest else last

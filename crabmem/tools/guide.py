@@ -34,7 +34,7 @@ def context(
         NotFound: there is no such revision or time.
     """
     asked = session if kind is None or kind == session.kind else session.of_kind(kind)
-    tools = [tool.name for tool in Toolbox(asked).offered] if guide else []
+    tools = Toolbox(asked).names if guide else []
     return texts.context(asked, tools, as_of, overview=overview, limit=limit)
 
 
@@ -53,5 +53,5 @@ def prompt(
 
 def guidance(session: Session, tools: Iterable[Tool] | None = None) -> str:
     """How to use memory with these tools; None for those that are offered."""
-    offered = Toolbox(session).offered if tools is None else tools
-    return texts.guidance(session, [tool.name for tool in offered])
+    names = Toolbox(session).names if tools is None else [tool.name for tool in tools]
+    return texts.guidance(session, names)

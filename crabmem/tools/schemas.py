@@ -2,12 +2,41 @@
 
 import inspect
 import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cache
-from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    NotRequired,
+    TypedDict,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import msgspec
 
 from ..results import json_keys
+from ..text.evaluation import Expectation, Figures
+
+# What the modules of results import for type checking alone.
+_NAMES: dict[str, Any] = {
+    "Any": Any,
+    "Callable": Callable,
+    "ClassVar": ClassVar,
+    "Expectation": Expectation,
+    "Figures": Figures,
+    "Iterable": Iterable,
+    "Iterator": Iterator,
+    "Literal": Literal,
+    "Mapping": Mapping,
+    "Sequence": Sequence,
+    "datetime": datetime,
+}
 
 
 def schema_of(kind: type) -> dict[str, Any]:
@@ -23,7 +52,7 @@ def schema_of(kind: type) -> dict[str, Any]:
 def _data_type(kind: type) -> type:
     """A TypedDict of the keys that the JSON of `kind` has."""
     if is_typeddict(kind):
-        keys = {name: _data_hint(hint) for name, hint in get_type_hints(kind, include_extras=True).items()}
+        keys = {name: _data_hint(hint) for name, hint in _hints(kind).items()}
     else:
         keys = {}
         for name, key in json_keys(kind).items():
@@ -45,13 +74,18 @@ def _data_hint(hint: Any) -> Any:
     return _with_arguments(hint, tuple(map(_data_hint, get_args(hint))))
 
 
+def _hints(thing: Any) -> dict[str, Any]:
+    """The types that a class or a function names."""
+    return get_type_hints(thing, localns=_NAMES, include_extras=True)
+
+
 def _hint_of(hint: Any, attribute: str) -> Any:
     """The type of an attribute of values of a type; of each value, where that is a tuple or may be None."""
     if isinstance(hint, type) and not get_args(hint):
         found = inspect.getattr_static(hint, attribute, None)
         if isinstance(found, property):
-            return get_type_hints(found.fget)["return"]
-        return get_type_hints(hint)[attribute]
+            return _hints(found.fget)["return"]
+        return _hints(hint)[attribute]
     inner = tuple(each if each in (..., types.NoneType) else _hint_of(each, attribute) for each in get_args(hint))
     return _with_arguments(hint, inner)
 

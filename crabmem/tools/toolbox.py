@@ -1,12 +1,12 @@
 """The tools over one memory: which of them a session is offered, and `Toolbox.call`, the one way in for every host."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from ..errors import CrabmemError, Disabled, InvalidArguments, NotFound, Stale
 from ..session.session import Session
 from ..text.quoting import visible
+from ..text.values import replace
 from .result import Result, stale_text, without_root
 from .tool import Tool, ToolFunction, described, parsed
 from .toolsets import SHARED, toolset
@@ -37,9 +37,16 @@ class Toolbox:
         wanted, there = set(names), self._by_name()
         if unknown := sorted(wanted - there.keys()):
             raise NotFound(f"no tool named: {', '.join(unknown)} (there are: {', '.join(there)})")
-        if not self._memory.settings.tools:
-            return []
-        return [described(item) for item in there.values() if item.name in wanted and item.allowed(self._memory)]
+        return [described(item) for item in there.values() if item.name in wanted and self._is_allowed(item)]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of those that are `offered`, for a prompt: to describe them takes longer than all of it."""
+        usual = {*self.usual}
+        return [item.name for item in self._by_name().values() if item.name in usual and self._is_allowed(item)]
+
+    def _is_allowed(self, item: ToolFunction) -> bool:
+        return self._memory.settings.tools and item.allowed(self._memory)
 
     def call(self, name: str, arguments: Mapping[str, Any] | str, names: Iterable[str] | None = None) -> Result:
         """Call a tool that was offered: one of those called `names`, which a host chose, or of the usual ones.

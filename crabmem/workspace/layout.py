@@ -3,15 +3,16 @@
 A `path` is text relative to the workspace with `/` between its parts, as Git writes it.
 """
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date
-from functools import cached_property
+from __future__ import annotations
 
 from ..text.daily_notes import is_note
 from ..text.limits import DEEPEST
-from ..text.slug import is_portable
+from ..text.values import once, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from datetime import date
 
 SETTINGS = "crabmem.toml"
 #: The profile of a workspace that names none.
@@ -23,11 +24,9 @@ org patch php pl properties py r rb rs rst sh sql srt swift tex text toml ts tsv
 """
 #: What names of texts end in, in lower case; a name without an ending is that of a text, too.
 TEXTS = frozenset(_ENDINGS.split())
-# What editors and programs call a file for the moment in which they save another: vim 4913, `sed -i` sedAbC123.
-_PASSING = re.compile(r"[0-9]+|sed\w{6}|tmp\w*|#.*|.*~", re.IGNORECASE | re.ASCII)
 
 
-@dataclass(frozen=True)
+@value
 class Layout:
     """Which files are what. `name` is what the setting `layout` calls it.
 
@@ -102,6 +101,14 @@ class Layout:
         """Whether recall looks into a Markdown file at `path`: an entry, or a daily note where those are recalled."""
         return self.is_entry(path) or (self.recall_notes and self.is_note(path))
 
+    def not_recalled(self, paths: Iterable[str]) -> list[str]:
+        """Those of many paths of Markdown files that recall does not look into."""
+        first, depth = self._nest, self._nest.count("/")
+        # All that lies directly in the first folder is an entry, where nothing else may lie: one look at each of those.
+        are_alike = bool(first) and self.entries[0] not in self.mixed
+        others = [path for path in paths if not (are_alike and path.startswith(first) and path.count("/") == depth)]
+        return [path for path in others if not self.is_recalled(path)]
+
     def is_entry_folder(self, path: str) -> bool:
         """Whether entries lie in the folder at `path`, or below it."""
         holds = any(folder == path or folder.startswith(f"{path}/") for folder in self.entries)
@@ -153,36 +160,36 @@ class Layout:
         """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""
         return self._whole_by_name.get(name.rpartition("/")[2].casefold())
 
-    @cached_property
+    @once
     def recalled(self) -> tuple[str, ...]:
         """The folders that files lie in which recall looks into."""
         return tuple(dict.fromkeys((*self.entries, *([self.notes] if self.recall_notes else []))))
 
-    @cached_property
+    @once
     def where(self) -> str:
         """Where an entry lies, in words that follow "it is"."""
         first, *others = (folder or "the workspace itself" for folder in self.entries)
         directly = [f"directly in {folder}" for folder in others]
         return " or ".join([f"in {first}" if self.has_folders else f"directly in {first}", *directly])
 
-    @cached_property
+    @once
     def folders(self) -> tuple[str, ...]:
         """The folders that memory has, outer ones first, but for the workspace itself."""
         return tuple(sorted({folder for folder in (self.memory, *self.beside, *self.entries) if folder}))
 
-    @cached_property
+    @once
     def fixed(self) -> frozenset[str]:
         """The paths whose names have a meaning, and so stay whatever happens."""
         paths = (self.identity, self.overview, SETTINGS, *self.entries, self.memory, *self.beside)
         return frozenset(each for path in paths for each in way(path))
 
-    @cached_property
+    @once
     def homes(self) -> frozenset[str]:
         """The folders that have a meaning, whether or not they are there yet, with those that lead to them."""
         folders = (*self.folders, self.notes, self.learnings or self.memory_path("learnings"))
         return frozenset(each for folder in folders if folder for each in way(folder))
 
-    @cached_property
+    @once
     def mixed(self) -> frozenset[str]:
         """The folders of entries in which files may lie that are none."""
         others = (self.notes, *(path.rpartition("/")[0] for path in (self.identity, self.overview)))
@@ -196,25 +203,25 @@ class Layout:
         """Whether `path` is called like a text other than Markdown, in the folder of memory."""
         return self.has_texts and path.startswith(f"{self.memory}/") and is_text(path)
 
-    @cached_property
+    @once
     def _nest(self) -> str:
         """What the paths of all entries in folders begin with."""
         return _within(self.entries[0], "")
 
-    @cached_property
+    @once
     def _lessons(self) -> str:
         """What the paths of learnings begin with."""
         return self.learning_path("").removesuffix(".md")
 
-    @cached_property
+    @once
     def _tops(self) -> frozenset[str]:
         return frozenset((self.memory, *self.beside))
 
-    @cached_property
+    @once
     def _whole(self) -> frozenset[str]:
         return frozenset(path.casefold() for path in (self.identity, self.overview))
 
-    @cached_property
+    @once
     def _whole_by_name(self) -> Mapping[str, str]:
         return {path.rpartition("/")[2].casefold(): path for path in (self.identity, self.overview, SETTINGS)}
 
@@ -223,7 +230,21 @@ def is_text(path: str) -> bool:
     """Whether a file is called like a text that somebody means to keep, and not like settings."""
     name = path.rpartition("/")[2].casefold()
     _, dot, ending = name.rpartition(".")
-    return (ending in TEXTS and name != SETTINGS) if dot else bool(name) and not _PASSING.fullmatch(name)
+    if dot:
+        return ending in TEXTS and name != SETTINGS
+    return bool(name) and not _is_passing(name)
+
+
+def _is_passing(name: str) -> bool:
+    """Whether editors and programs call a file so for the moment in which they save another: vim 4913, `sed -i`
+    sedAbC123."""
+    if name[0] == "#" or name[-1] == "~":
+        return "\n" not in name
+    begins, rest = name[:3], name[3:].replace("_", "0")
+    is_word = rest.isascii() and (rest.isalnum() or not rest)
+    return (name.isascii() and name.isdigit()) or (
+        is_word and (begins == "tmp" or (begins == "sed" and len(rest) == 6))
+    )
 
 
 def is_contained(path: str) -> bool:
@@ -232,6 +253,8 @@ def is_contained(path: str) -> bool:
 
 
 def _is_plain(path: str) -> bool:
+    from ..text.slug import is_portable
+
     return all(part not in (".", "..") and is_portable(part) for part in path.split("/"))
 
 

@@ -1,18 +1,22 @@
 """The settings of a workspace: what `crabmem.toml` may say, and what holds when it says nothing."""
 
-import json
-import re
-from typing import Annotated, Literal, get_type_hints
-
-import msgspec
-from msgspec import Meta
+from __future__ import annotations
 
 from ..errors import InvalidSettings, Unreadable
-from ..text import toml
-from ..text.limits import MAX_CHARACTERS, MAX_LIMIT, MAX_QUERY, RECALL_LIMIT
-from .layout import SETTINGS
+from ..text.limits import MAX_CHARACTERS as MAX_CHARACTERS
+from ..text.limits import MAX_LIMIT as MAX_LIMIT
+from ..text.limits import MAX_QUERY as MAX_QUERY
+from ..text.limits import RECALL_LIMIT
+from ..text.values import value
 
-_WIDTH = 24
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Annotated, Literal, TypeAlias
+
+    from msgspec import Meta
+
+    Language: TypeAlias = str
+
 #: Characters of a name, a path or an address.
 _MAX_NAME = 1_000
 #: Variables that hold the key of a service with OpenAI's /embeddings, and the hosts (with all below them) that such a
@@ -36,15 +40,17 @@ KEYS: dict[str, tuple[str, ...]] = {
 # A key for any other service, or for a gateway. The token of our own server is none.
 _OWN_KEYS = "CRABMEM_"
 _NO_KEYS = ("CRABMEM_TOKEN",)
-Language = Literal[
+#: Whose endings recall sees through.
+LANGUAGES = (
     "none", "arabic", "armenian", "basque", "catalan", "czech", "danish", "dutch", "english", "esperanto", "estonian",
     "finnish", "french", "german", "greek", "hindi", "hungarian", "indonesian", "irish", "italian", "lithuanian",
     "nepali", "norwegian", "persian", "polish", "porter", "portuguese", "romanian", "russian", "serbian", "sesotho",
     "spanish", "swedish", "tamil", "turkish", "yiddish",
-]  # fmt: skip
+)  # fmt: skip
 
 
-class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@value
+class AutoRecall:
     """For hosts that ask before each turn."""
 
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="facts a turn")] = 3
@@ -57,7 +63,8 @@ class AutoRecall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = 0.22
 
 
-class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@value
+class Hooks:
     """After how much talk an agent that stored nothing is asked, once, to store what is worth keeping."""
 
     messages: Annotated[int, Meta(ge=0, description="of the person, so many; 0: never because of that")] = 8
@@ -66,7 +73,8 @@ class Hooks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     )
 
 
-class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@value
+class Vectors:
     """Recall by meaning too; off until a model or a url is named, and allowed by `crabmem config allow`."""
 
     provider: Annotated[
@@ -110,12 +118,13 @@ class Vectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """What decides where texts and a key go, and which files are loaded: provider, model, url and key."""
         return self.provider, self.model, self.url, self.key
 
-    def asks_like(self, other: "Vectors") -> bool:
+    def asks_like(self, other: Vectors) -> bool:
         """Whether both ask the same for vectors, weighing and waiting apart."""
         return self.named[:3] == other.named[:3]
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+@value
+class Settings:
     """The whole of `crabmem.toml`. A description is what `crabmem config` says of a setting."""
 
     recall_limit: Annotated[
@@ -191,11 +200,11 @@ def read_settings(data: bytes, file: str) -> tuple[Settings, str]:
         InvalidSettings: not TOML, or a value of the wrong kind.
         Unreadable: not UTF-8.
     """
-    if not data:  # most workspaces have no settings, and what reads them takes long to load
+    if not data:
         return Settings(), ""
-    from ..text.entry import decode
+    from .settings_file import parsed  # late: most workspaces have no settings, and TOML takes long to load
 
-    return toml.read_known(decode(SETTINGS, data), file, Settings)
+    return parsed(data, file)
 
 
 def layout_in(data: bytes) -> tuple[str, str]:
@@ -207,35 +216,9 @@ def layout_in(data: bytes) -> tuple[str, str]:
         found = read_settings(data, "")[0]
         return found.profile, found.layout
     except (InvalidSettings, Unreadable):
-        text = data.decode("utf-8", "replace")
-        profile, layout = (pattern.search(text) for pattern in (_PROFILE, _LAYOUT))
-        return profile[1] if profile else "", layout[1] if layout else Settings().layout
+        from .settings_file import layout_of_broken
 
-
-def as_dict(settings: Settings) -> dict[str, object]:
-    """The settings as plain values, the order as documented."""
-    built: dict[str, object] = msgspec.to_builtins(settings)
-    return built
-
-
-def as_toml(settings: Settings) -> str:
-    """The settings as `crabmem.toml` would say them, each with what it means."""
-    tables = [f"[{name}]  # {kind.__doc__}\n{_lines(getattr(settings, name))}" for name, kind in _TABLES.items()]
-    return "\n".join([_lines(settings), *tables])
-
-
-def _lines(table: msgspec.Struct) -> str:
-    # JSON's texts, numbers and booleans are TOML's too.
-    plain = {key: value for key, value in msgspec.to_builtins(table).items() if key not in _TABLES}
-    texts = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in plain.items()}
-    descriptions = _descriptions(type(table))
-    return "".join(f"{f'{key} = {text}'.ljust(_WIDTH)}  # {descriptions[key]}\n" for key, text in texts.items())
-
-
-def _descriptions(table: type[msgspec.Struct]) -> dict[str, str]:
-    """The description of each setting, tables apart."""
-    hints = get_type_hints(table, include_extras=True)
-    return {key: hint.__metadata__[0].description for key, hint in hints.items() if hasattr(hint, "__metadata__")}
+        return layout_of_broken(data)
 
 
 def _is_at(url: str, hosts: tuple[str, ...]) -> bool:
@@ -244,10 +227,3 @@ def _is_at(url: str, hosts: tuple[str, ...]) -> bool:
 
     host = urlsplit(url).hostname or ""
     return any(host == each or host.endswith(f".{each}") for each in hosts)
-
-
-_PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
-_LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat)["']""", re.MULTILINE)
-_TABLES: dict[str, type[msgspec.Struct]] = {
-    name: kind for name, kind in get_type_hints(Settings).items() if isinstance(kind, type(msgspec.Struct))
-}

@@ -1,41 +1,86 @@
 """Workspaces: the folder that is meant, and where things lie in it. Touches no disk."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from __future__ import annotations
+
+import os
 
 from ..errors import InvalidArguments
 from ..text.slug import slug_of
-from .layout import AGENTS, ORDINARY, Layout
+from ..text.values import once
+from .layout import AGENTS, ORDINARY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from .layout import Layout
+
+# What `Path` writes in another way.
+_ODD = ("//", "/./")
 
 
-@dataclass(frozen=True)
 class Workspace:
-    """One folder of memory. `root` is absolute, and so is a `profile` that is a file; "" is the usual one."""
+    """One folder of memory. `root` is absolute, and so is a `profile` that is a file; "" is the usual one.
 
-    root: Path
-    layout: Layout = ORDINARY
-    profile: str = ""
+    A process that only recalls has no time to load `pathlib`: so each place is a text, too, `folder` that of `root`.
+    """
+
+    def __init__(self, root: Path | str, layout: Layout = ORDINARY, profile: str = "") -> None:
+        self.folder = os.fspath(root)
+        self.layout = layout
+        self.profile = profile
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Workspace) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return f"Workspace({self.folder!r}, {self.layout.name!r}, {self.profile!r})"
+
+    @property
+    def _key(self) -> tuple[str, Layout, str]:
+        return self.folder, self.layout, self.profile
+
+    @once
+    def root(self) -> Path:
+        """The folder."""
+        from pathlib import Path
+
+        return Path(self.folder)
 
     def file(self, path: str) -> Path:
         """The file at `path`."""
         return self.root.joinpath(*path.split("/"))
 
-    @cached_property
+    @once
     def git(self) -> Path:
         """The repository; `.git/crabmem` in it holds what is ours and no history."""
         return self.root / ".git"
 
-    @cached_property
+    @once
     def private(self) -> Path:
         """The folder of crabmem's own files, which `disk/state` names."""
         return self.git / "crabmem"
 
     @property
+    def private_folder(self) -> str:
+        """The same as a text."""
+        return os.path.join(self.folder, ".git", "crabmem")
+
+    @property
+    def repository_folders(self) -> tuple[str, ...]:
+        """The folders that must be entered to read the repository, that itself first."""
+        git = os.path.join(self.folder, ".git")
+        return (git, *(f"{git}/{name}" for name in ("objects", "refs", "refs/heads", "crabmem")))
+
+    @property
     def around(self) -> Path | None:
         """The folder of the workspace that a named agent's own one lies in; None for any other."""
-        return self.root.parent.parent if self.root.parent.name == AGENTS else None
+        parent = os.path.dirname(self.folder)
+        return self.root.parent.parent if os.path.basename(parent) == AGENTS else None
 
 
 def root_of(folder: str | None, workspace: str | None, environment: Mapping[str, str], home: Path) -> Path:
@@ -44,13 +89,29 @@ def root_of(folder: str | None, workspace: str | None, environment: Mapping[str,
     A `workspace` of "" is none, whatever the environment says. Never a folder merely found on the
     way up: a cloned project must not bring memory along.
     """
+    from pathlib import Path
+
+    return Path(folder_of(folder, workspace, environment, os.fspath(home)))
+
+
+def folder_of(folder: str | None, workspace: str | None, environment: Mapping[str, str], home: str) -> str:
+    """`root_of` as a text."""
     chosen = folder or environment.get("CRABMEM_DIR")
-    try:
-        root = Path(chosen).expanduser() if chosen else home / ".crabmem"
-    except RuntimeError:
-        raise InvalidArguments(f"nobody here has the home folder of {chosen}; give the whole path") from None
+    root = _expanded(chosen) if chosen else os.path.join(home, ".crabmem")
     agent = environment.get("CRABMEM_WORKSPACE") if workspace is None else workspace
-    return root / AGENTS / agent_folder(agent) if agent else root
+    return os.path.join(root, AGENTS, agent_folder(agent)) if agent else root
+
+
+def _expanded(folder: str) -> str:
+    """A folder that was named, `~` in it replaced, as `Path` writes it."""
+    if folder[0] not in "~." and os.sep == "/" and not any(odd in f"{folder}/" for odd in _ODD):
+        return folder
+    from pathlib import Path
+
+    try:
+        return str(Path(folder).expanduser())
+    except RuntimeError:
+        raise InvalidArguments(f"nobody here has the home folder of {folder}; give the whole path") from None
 
 
 def agent_folder(name: str) -> str:

@@ -1,17 +1,20 @@
 """The actor: which agent in which session writes, or the person, and what their commits say of them."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
 from ..errors import InvalidArguments
-from ..git.commits import Note, identity, identity_of_agent, one_line
-from ..text.agent_names import agent_name
 from ..text.limits import MAX_WHO
+from ..text.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..git.commits import Note
 
 _ABOUT_AN_ENTRY = ("remember", "forget", "edit")
 _OF_PEOPLE = ("rollback", "revert", "restore", "apply")
 
 
-@dataclass(frozen=True)
+@value
 class Actor:
     """The agent and its session, as far as they are known; or the person, where no agent is named."""
 
@@ -32,19 +35,26 @@ class Actor:
     @property
     def names(self) -> tuple[str | None, str | None]:
         """The agent and the session, each on one line."""
+        from ..git.commits import one_line
+
         return one_line(self.agent or "") or None, one_line(self.session or "") or None
 
     def note(self, tool: str, what: str, person: str) -> Note:
         """The words of a commit of `tool`. Going back in time, or deciding, is `person`'s unless an agent is named."""
+        from ..git.commits import Note, identity, identity_of_agent, one_line
+
         agent = self._called(person)
         is_agents = agent or not (self.is_person or tool in _OF_PEOPLE)
         author = identity_of_agent(agent or "agent") if is_agents else identity(person)
         entry = what if tool in _ABOUT_AN_ENTRY else ""
         keys = {"Tool": tool, "Agent": agent, "Session": one_line(self.session or ""), "Entry": entry}
-        trailers = tuple((key, value) for key, value in keys.items() if value)
+        trailers = tuple((key, said) for key, said in keys.items() if said)
         return Note(f"{tool}: {what}", author, trailers=trailers)
 
     def _called(self, person: str) -> str:
         """What the history calls the agent; "" where none is named. A host's name for itself may be anybody's."""
+        from ..git.commits import one_line
+        from ..text.agent_names import agent_name
+
         given = one_line(self.agent or "")
         return agent_name(given, person) if given else "" if not self.agent else "agent"

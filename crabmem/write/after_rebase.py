@@ -1,5 +1,7 @@
 """After a rebase or merge of the person: what was written in the middle of it is merged into the files again."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 
 from ..disk.scan import Scan
@@ -7,8 +9,11 @@ from ..git.commits import Note, identity
 from ..git.history import History
 from ..git.kept import Stretch
 from ..text.hashes import SHORT_DIGITS
-from ..text.merge import merge
 from ..workspace.layout import Layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    pass
 
 #: The words of the commit that has such writes on the branch.
 KEPT_NOTE = Note("keep: what was written during a rebase or merge", identity("crabmem"))
@@ -23,6 +28,8 @@ def changes_to_bring_back(
     A file that says what it said before all that is what `--abort` or `--skip` made of it. What the person changed
     is merged with it; where that is the same lines, theirs stays, and a repair says where the other is.
     """
+    from ..text.merge import merge
+
     changes = dict[str, bytes | None]()
     for path, (base, written, tip) in _written_meanwhile(history, layout, waiting).items():
         now, file = scan.data(path), scan.files.get(path)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..disk import fs, state
 from ..errors import MassLoss
-from ..text.frontmatter import parts_of
 from ..text.hashes import blob_id
 from ..workspace.layout import Layout
 
@@ -81,6 +80,8 @@ def losses(gone: Iterable[str], files: Iterable[str], layout: Layout) -> Losses:
 
 def is_blank(data: bytes | None) -> bool:
     """Whether there is no file, or one without content."""
+    from ..text.frontmatter import parts_of  # late: it takes longer to load than a write takes
+
     return data is None or not parts_of(data.decode("utf-8", "replace")).content.strip("\ufeff \t\r\n")
 
 

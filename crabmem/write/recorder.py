@@ -59,7 +59,7 @@ class Recorder:
             known = {path: self.history.file(head, path) for path in paths}
             return self._differing(scan, head, [p for p in paths if scan.blob(p) != known[p] and counts(p, known)])
         files = self.history.files(head)
-        paths = {path for path, file in scan.files.items() if files.get(path) != file.blob and counts(path, files)}
+        paths = {path for path, blob in scan.files.blobs() if files.get(path) != blob and counts(path, files)}
         return self._differing(
             scan, head, [*paths, *filter(self.workspace.layout.is_kept, files.keys() - scan.files.keys())]
         )

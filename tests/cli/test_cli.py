@@ -19,8 +19,7 @@ from click.testing import CliRunner, Result
 
 import crabmem
 from crabmem import Fact, Memory, __version__
-from crabmem.cli import cli
-from crabmem.cli.app import TITLES
+from crabmem.cli.app import TITLES, cli
 from crabmem.operations import agents, proposals
 from crabmem.prompt.profile import profile_names
 from tests import forked, samples
@@ -162,7 +161,7 @@ def test_help_and_version_are_verbs_too(run: Run) -> None:
 
 
 def test_a_verb_loads_no_module_of_another() -> None:
-    code = "import sys; from crabmem.cli import cli; cli.main(['path'], standalone_mode=False); print(*sys.modules)"
+    code = "import sys; from crabmem.cli.app import cli; cli.main(['path'], standalone_mode=False); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in loaded if name.startswith("crabmem.cli.verbs.")] == ["crabmem.cli.verbs.path"]
 
@@ -170,7 +169,7 @@ def test_a_verb_loads_no_module_of_another() -> None:
 @pytest.mark.parametrize("words", ["--version", "nonsense", "help path"])
 def test_nobody_loads_a_verb_that_was_not_typed(words: str) -> None:
     code = f"""
-import sys; from crabmem.cli import cli
+import sys; from crabmem.cli.app import cli
 from crabmem.cli.app import TITLES
 try:
     cli.main({words.split()})

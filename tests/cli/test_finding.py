@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import agents
 from tests import forked
 from tests.conftest import Run, completed
@@ -158,14 +158,14 @@ def test_a_terminal_shows_the_file_of_each_hit_and_the_words_in_colour(root: Pat
     assert "\x1b[1;31mrouter\x1b[0m" in on_terminal("--dir", str(root), "recall", "rou*")
 
 
-def test_a_quick_answer_on_a_terminal_is_the_whole_programs(root: Path) -> None:
+def test_an_answer_on_a_terminal_is_the_same_wherever_its_options_stand(root: Path) -> None:
     time.sleep(2.6)  # files that were changed just now are read
     with Memory(root) as memory:
         memory.adopt()
         memory.recall("anything")
-    quick = on_terminal("--dir", str(root), "recall", "deploys", "key")
-    assert quick == on_terminal("--dir", str(root), "recall", "--limit", "5", "deploys", "key")
-    assert quick.count("memory/entries/") == 2
+    found = on_terminal("--dir", str(root), "recall", "deploys", "key")
+    assert found == on_terminal("--dir", str(root), "recall", "--limit", "5", "deploys", "key")
+    assert found.count("memory/entries/") == 2
 
 
 @pytest.mark.parametrize("words", [["list"], ["log", "--agent", "nobody"], ["tags"]])

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import EmbedderFailed, InvalidSettings, Memory, Unwritable, memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.disk.allowed import Allowed, Reach
 from crabmem.operations import agents, maintenance
 from crabmem.write.actor import Actor

@@ -11,8 +11,7 @@ import pytest
 from crabmem import Memory
 from crabmem.disk import state
 from crabmem.disk.derived import Cache, are_ours, load, packed, save
-from crabmem.disk.user_state import key_of_user, state_folder
-from crabmem.quick import as_kept
+from crabmem.disk.user_state import key_in, state_folder
 from crabmem.search.segment import _counted_postings, numbers, segment_of, texts
 from tests import forked
 
@@ -30,16 +29,14 @@ def root(tmp_path: Path) -> Path:
 
 
 def is_believed(root: Path) -> bool:
-    key = key_of_user(os.environ)
+    key = key_in(state_folder(os.environ) or "")
     return key is not None and are_ours(root / ".git/crabmem", key)
 
 
 def test_what_this_user_keeps_is_believed_and_a_copy_of_it_is_not(root: Path, tmp_path: Path) -> None:
     assert is_believed(root)
-    assert as_kept(str(root), os.environ) is not None
     shutil.copytree(root, tmp_path / "copy")
     assert not is_believed(tmp_path / "copy")
-    assert as_kept(str(tmp_path / "copy"), os.environ) is None
 
 
 def test_caches_of_another_user_go_when_the_memory_is_opened(

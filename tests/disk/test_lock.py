@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Busy
-from crabmem.disk.fork_lock import once
 from crabmem.disk.lock import WriterLock
+from crabmem.text.values import once
 
 HOLD = """
 import sys, time

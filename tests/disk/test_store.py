@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Busy, Unreadable, Unwritable
-from crabmem.disk.scan import Scan, Unusable
+from crabmem.disk.scan import Files, Scan, Unusable
 from crabmem.disk.store import Store
 from crabmem.workspace.workspace import Workspace
 
@@ -109,7 +109,7 @@ def test_a_file_that_a_power_cut_left_under_both_names_is_taken_away(store: Stor
 
 
 def test_files_in_a_folder_that_cannot_be_listed_are_not_taken_for_removed() -> None:
-    scan = Scan({}, (Unusable("memory/entries", "the folder cannot be listed"),))
+    scan = Scan(Files({}, {}), (Unusable("memory/entries", "the folder cannot be listed"),))
     assert scan.is_hidden("memory/entries/luna.md") and scan.is_hidden("memory/entries")
     assert not scan.is_hidden("memory/entries.md")
 

@@ -25,6 +25,7 @@ from crabmem.embeddings.providers import PROVIDERS, EmbedderOptions, choose_embe
 from crabmem.embeddings.table import SPARE, VectorTable, load
 from crabmem.errors import EmbedderFailed
 from crabmem.workspace.settings import Vectors
+from crabmem.workspace.settings_file import form_of
 from tests.embedding import GROUPS, Array, Reply, Service, saved_model, service, vectors
 from tests.recall.test_cache import flipped
 
@@ -603,7 +604,7 @@ def test_a_proxy_is_not_asked_for_what_is_on_this_machine(told: Service, monkeyp
 
 
 def test_settings_name_every_provider() -> None:
-    named = get_args(get_type_hints(Vectors)["provider"])
+    named = get_args(get_type_hints(form_of(Vectors))["provider"])
     assert set(named) == {"auto", "off", *PROVIDERS}
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from click.testing import CliRunner
 
 from crabmem import CrabmemError, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 
 from .repository import complaints, git
 
@@ -103,7 +103,7 @@ _USUAL_IN_GIT = re.compile(
     r"HEAD|config|index|info/exclude|objects/[0-9a-f]{2}/[0-9a-f]{38}|objects/(pack|info)/.+|refs/heads/main"
     r"|refs/crabmem/keep|logs/HEAD|logs/refs/heads/main"
     r"|crabmem/(lock|lock\.pid|journal|displaced|now|index-behind|repairs\.log|tmp/now|tmp/write-[0-9a-f]{16}|redo)"
-    r"|crabmem/(loose|pack|packing|turns|index/(base|more|later|vectors|commits|owner))"
+    r"|crabmem/(loose|pack|packing|turns|index/(base|more|later|headers|vectors|commits|owner))"
 )
 _KEPT = re.compile(r"Crab\.md|crabmem\.toml|memory/MEMORY\.md|memory/entries/[^/]+\.md")
 _DEVICES = re.compile(r"(con|prn|aux|nul|clock\$|conin\$|conout\$|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)

@@ -24,7 +24,7 @@ from dulwich.index import Index as WrittenIndex
 from dulwich.objects import Commit as RawCommit
 
 from crabmem import CrabmemError, InvalidArguments, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.disk.seal import Seal
 from crabmem.git import repository as git_folder
 from crabmem.git.changes import Changes, Origin
@@ -50,6 +50,7 @@ from crabmem.text.slug import free_slug, name_key, slug_of
 from crabmem.text.times import parse_time
 from crabmem.workspace import settings
 from crabmem.workspace.layout import ORDINARY
+from crabmem.workspace.settings_file import as_toml
 from crabmem.workspace.workspace import Workspace, agent_folder
 from crabmem.write.outside_edits import Edit, edit_note
 from crabmem.write.recovery import Displaced, Journal
@@ -293,7 +294,7 @@ def slugs(data: bytes) -> None:
 
 
 def _toml() -> list[bytes]:
-    return [settings.as_toml(settings.Settings()).encode(), *(text.encode() for text in TEXTS if "=" in text)]
+    return [as_toml(settings.Settings()).encode(), *(text.encode() for text in TEXTS if "=" in text)]
 
 
 @target(_toml)
@@ -304,7 +305,7 @@ def toml(data: bytes) -> None:
     except CrabmemError as error:
         assert str(error).strip()
         return
-    assert settings.parse_settings(settings.as_toml(found).encode(), "again") == found
+    assert settings.parse_settings(as_toml(found).encode(), "again") == found
 
 
 @target(samples)

@@ -302,7 +302,8 @@ def places(root: Path) -> list[str]:
         "lock.pid",
         *("packing", "purges", "loose", "pack", "pack.coming", "purging", "purging/order", "purging.done", "watch"),
         *("index", "index/base", "index/more", "index/later", "index/commits", "index/past"),
-        *("index/sections", "index/vectors", "recovered/text", "aside", "aside/journal-000000000000", "redo", "tmp"),
+        *("index/headers", "index/sections", "index/vectors", "recovered/text", "aside"),
+        *("aside/journal-000000000000", "redo", "tmp"),
         *("tmp/write-0123456789abcdef", "tmp/lock-0123456789abcdef", "hooks.log"),
     ]
     of_git = [

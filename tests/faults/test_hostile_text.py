@@ -315,7 +315,7 @@ def test_no_verb_sends_an_escape_to_a_terminal(ground: Ground) -> None:
 _MANY = """
 import json, sys
 from click.exceptions import Exit
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 for words in json.load(open(sys.argv[1])):
     try:
         cli(words, prog_name="crabmem")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from crabmem import Memory, NotFound, Stale
 from crabmem.adapters.anthropic import MemoryTool
 from crabmem.adapters.langgraph import Store
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import proposals
 from crabmem.tools.tool import Tool
 from crabmem.tools.toolbox import Toolbox

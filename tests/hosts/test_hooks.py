@@ -20,15 +20,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory, NotFound
-from crabmem.hosts.hooks.events import is_due
+from crabmem.hosts.hooks.events import Call, answer, is_due
 from crabmem.hosts.hooks.input import HookInput, parse_input
-from crabmem.hosts.hooks.quickly import before_turn
 from crabmem.hosts.host import EVENTS
 from crabmem.hosts.table import HOSTS
 from crabmem.text.quoting import units
 from crabmem.text.templates import storing_prompt
 from crabmem.tools import guide as guide_of
-from crabmem.workspace.settings import Hooks, Settings
+from crabmem.workspace.settings import Hooks
 from crabmem.workspace.workspace import Workspace
 from tests import forked
 from tests.conftest import assert_clean, git
@@ -298,20 +297,14 @@ def test_hook_changes_no_file_and_no_commit_before_a_turn(root: Path) -> None:
     assert before == ({file: file.stat().st_mtime_ns for file in root.rglob("*.md")}, git(root, "rev-parse", "HEAD"))
 
 
-def test_quick_answer_is_the_whole_programs(root: Path) -> None:
-    for file in root.rglob("*.md"):
-        os.utime(file, (1_700_000_000, 1_700_000_000))
-    time.sleep(2.6)  # their status changed just now
+def test_what_a_hook_says_before_a_turn_is_what_memory_says_and_counts_only_where_it_is_heard(root: Path) -> None:
     with Memory(root, session="a") as memory:
-        memory.adopt()
         whole = memory.before_turn(MESSAGE)
-    at = Workspace(root), MESSAGE, Settings()
-    now = datetime.now(UTC)
-    assert before_turn(*at, "b", now, lambda: False, os.environ) == ""
-    assert whole and before_turn(*at, "b", now, lambda: True, os.environ) == whole
-    assert before_turn(*at, "b", now, lambda: True, os.environ) == ""
-    (root / "memory/entries/new.md").write_text("new")
-    assert before_turn(*at, "c", now, lambda: True, os.environ) is None
+    given = parse_input(json.dumps(spoken("claude-code", "prompt")).encode())
+    call = Call(Workspace(root), given, "claude-code", "s-1", datetime.now(UTC), environment=os.environ)
+    assert answer(call._replace(claim=lambda: False)) == {}
+    assert whole and context(answer(call)) == whole
+    assert answer(call) == {}
 
 
 def test_before_compaction_claude_code_hears_nothing_at_all(root: Path) -> None:

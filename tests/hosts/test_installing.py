@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import __version__
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.cli.verbs.bundle import KINDS
 from crabmem.disk import fs
 from crabmem.hosts import table

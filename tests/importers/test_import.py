@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.importers.base import Tree
 from crabmem.importers.facts import prepare

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Entry, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.errors import CrabmemError
 from crabmem.importers.base import JSON, Tree
 from crabmem.importers.facts import prepare

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import AlreadyThere, InvalidArguments, Memory, NotFound, Unwritable
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import agents, files, setup
 from crabmem.workspace.workspace import agent_folder
 from tests.conftest import assert_clean, git

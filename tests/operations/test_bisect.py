@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory, NotFound
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.git.walk import Line
 from crabmem.operations.bisect import Claim, Found, _last_good, claim_in, halved, spread
 from crabmem.results import Step

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import Finding, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import maintenance
 from crabmem.operations.doctor.examine import CHECKS
 from tests.conftest import git

@@ -11,7 +11,7 @@ from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Expectation, InvalidArguments, Memory, NotFound
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.cli.verbs import eval as verb
 from crabmem.operations import evaluate
 from tests.conftest import FIXTURES

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Fact, InvalidArguments, Memory, NotFound, Saved, Unreadable, Unwritable
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import facts, files, keyvalue, purge
 from crabmem.text.keys import Key
 from crabmem.text.limits import DEEPEST

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import adoption, purge
 from crabmem.operations.setup import declare

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import CrabmemError, InvalidArguments, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import purge
 from crabmem.text.hashes import blob_id, short
 from tests.conftest import git

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from crabmem import Disabled, InvalidArguments, Memory
 from crabmem.adapters.anthropic import MemoryTool
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import context, files
 from crabmem.write.actor import Actor
 from crabmem.write.tree import Tree

@@ -22,7 +22,7 @@ def put(root: Path, **files: str) -> Path:
 
 
 def run(*arguments: str) -> Result:
-    from crabmem.cli import cli
+    from crabmem.cli.app import cli
 
     return CliRunner(env={"CRABMEM_DIR": "", "CRABMEM_WORKSPACE": ""}).invoke(cli, list(arguments))
 

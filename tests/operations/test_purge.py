@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unreadable, Unwritable
 from crabmem.disk import fs
 from crabmem.operations import agents, maintenance, purge
+from crabmem.text.values import replace
 from tests import forked, long_history, story
 from tests.conftest import assert_clean, git
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from tests.conftest import git
 
 Run = Callable[..., Result]

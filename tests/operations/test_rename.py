@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Disabled, Fact, HoldsSecret, InvalidArguments, Memory, NotFound, Saved, Unwritable
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import history
 from crabmem.operations import links as links_operations
 from crabmem.results import Links

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import setup
 from crabmem.prompt.seeding import with_profile
+from crabmem.text.values import fields_of
 from crabmem.workspace.settings import parse_settings
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import in_child
@@ -196,8 +197,8 @@ def test_naming_a_profile_keeps_all_else_that_settings_say(
     named = with_profile(text, profile)
     before, after = parse_settings(text.encode(), "x"), parse_settings(named.encode(), "x")
     assert after.profile == profile and with_profile(named, profile) == named
-    assert {key: getattr(after, key) for key in after.__struct_fields__ if key != "profile"} == {
-        key: getattr(before, key) for key in before.__struct_fields__ if key != "profile"
+    assert {key: getattr(after, key) for key in fields_of(type(after)) if key != "profile"} == {
+        key: getattr(before, key) for key in fields_of(type(before)) if key != "profile"
     }
     assert named.startswith(mark) and [
         line for line in text.removeprefix(mark).splitlines() if "profile" not in line

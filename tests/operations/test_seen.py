@@ -250,7 +250,7 @@ def test_what_is_looked_for_is_there_where_nothing_is_hidden(tmp_path: Path) -> 
 # What is hidden does not count: the same answers as without it
 
 #: Operations that read memory as it is on disk, and by nothing that says when.
-READING = ("facts.get", "facts.entries", "facts.page", "links.links", "recall.recall", "context.before_turn",
+READING = ("reading.get", "reading.entries", "reading.page", "links.links", "recall.recall", "context.before_turn",
            "context.confidence", "files.search", "files.notes", "keyvalue.items", "keyvalue.namespaces")  # fmt: skip
 WORDS = ("dawn", "boiler", "network", "cellar", "lamp", "garden", "key", "fridge")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import CrabmemError, Disabled, Fact, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.errors import Stale
 from crabmem.operations import context, purge
 from tests import samples

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.errors import CrabmemError
 from crabmem.operations import files as files_operations
 from crabmem.prompt.profile import KINDS, Kind, load_profile, profile_names

@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from crabmem import Disabled, InvalidSettings, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import agents
 from crabmem.prompt.profile import Kind
 from tests import forked

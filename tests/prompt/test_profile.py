@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import CrabmemError, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
 from crabmem.operations import files, history
 from crabmem.prompt.profile import load_profile

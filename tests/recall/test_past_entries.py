@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory, NotFound, Recall
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.git.history import History
 from crabmem.recall import past_entries
 from tests.conftest import allow, git

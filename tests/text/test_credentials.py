@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import Busy, Fact, HoldsSecret, Key, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.disk.lock import WriterLock
 from crabmem.operations import files as files_operations
 from crabmem.operations import keyvalue, notes, proposals

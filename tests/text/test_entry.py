@@ -1,7 +1,6 @@
 """Entries: what is written reads back exactly, what was there stays, and no file is too broken to read."""
 
 import re
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pytest
@@ -13,6 +12,7 @@ from crabmem.errors import InvalidArguments, Unreadable
 from crabmem.text.entry import NO_HEADER, Entry, Fact, checked, parse_entry, render_entry
 from crabmem.text.frontmatter import load, parts_of
 from crabmem.text.hashes import version_of
+from crabmem.text.values import replace
 from tests.conftest import FIXTURES
 
 PATH = "memory/entries/luna.md"

@@ -8,7 +8,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.text.frontmatter import (
-    MAX_CHARACTERS,
     MAX_DEPTH,
     BadHeader,
     Value,
@@ -19,6 +18,7 @@ from crabmem.text.frontmatter import (
     parts_of,
     with_keys,
 )
+from crabmem.text.limits import MAX_HEADER
 
 YAMLISH = st.text(st.sampled_from("ab1 \n\t\r\x85\u2028\ufeff\0\ud800{}[]:-?!&*|>%@`'\"#,~<=.…🦀"))
 FRAGMENTS = st.lists(
@@ -89,7 +89,7 @@ def test_a_header_without_keys_is_empty_and_fine(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("a: " + "x" * MAX_CHARACTERS, "longer than"),
+        ("a: " + "x" * MAX_HEADER, "longer than"),
         ("a: " + "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested too deeply"),
         ("a: [" + "x," * 3_000 + "]", "nested too deeply or too long"),
         ("a: &x 1\nb: *x", "anchors or aliases"),

@@ -12,7 +12,7 @@ from crabmem.hosts.hooks.input import parse_input
 from crabmem.operations import links
 from crabmem.operations.erasure import rule
 from crabmem.search import scripts
-from crabmem.text import credentials, quoting
+from crabmem.text import credentials, odd_signs
 from crabmem.text import patterns as globs
 from crabmem.text.markdown import with_section
 from tests.patterns import Used, used, worst
@@ -48,7 +48,9 @@ _MADE_OF_ARGUMENTS = {
         "globs", "fullmatch",
         *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),
     ),
-    "text.quoting._opening": _made("quoting", "finditer", quoting._opening("recall"), quoting._opening("of two words")),
+    "text.odd_signs._opening": _made(
+        "odd_signs", "finditer", odd_signs._opening("recall"), odd_signs._opening("of two words")
+    ),
     "search.scripts._compiled": _made(
         "search.scripts", "finditer", re.compile(scripts._RUN), re.compile(scripts._CLUSTER)
     ),

@@ -1,11 +1,14 @@
 """Entries of the plain form are read as YAML reads them, or left to it."""
 
+from typing import Any
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.text import frontmatter as header
 from crabmem.text.entry import parse_entry
-from crabmem.text.plain import read_plain
+from crabmem.text.frontmatter import dump
+from crabmem.text.plain import plain_lines, read_plain
 from tests.conftest import FIXTURES
 
 _WORDS = st.text(alphabet="abZ0 :#-[],'\"{}&*!|>%@`?~=.\t\n\x85\u2028éß🦀", max_size=12)
@@ -89,3 +92,23 @@ def test_what_claude_code_writes_is_of_the_plain_form() -> None:
         found, whole = read_plain(file.read_text("utf-8")), header.parts_of(file.read_text("utf-8"))
         assert found and found[0] == header.load(whole.header or "")
     assert len(facts) == 5
+
+
+_SAID = st.text(st.sampled_from("aA eEnNyY;!?&=%@, 019 ._/+()':#x\u00e9"), max_size=12) | st.sampled_from(
+    ["yes", "No", "1e5", "inf", "nan", "x.y", "0x1F", "true", "null", "y", "on", "where the key is, and why?"]
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["name", "description", "tags"]), _SAID | st.lists(_SAID, max_size=3), min_size=1)
+)
+def test_lines_that_are_written_without_yaml_are_those_that_yaml_writes(keys: dict[str, str | list[str]]) -> None:
+    lines = plain_lines(keys)
+    assert lines is None or lines == dump(dict[str, Any](keys), "\n")
+
+
+def test_what_people_say_of_a_fact_is_written_without_yaml() -> None:
+    keys = {"name": "Deploy key", "description": "where the deploy key lives, and who has it?", "tags": ["ops", "keys"]}
+    assert plain_lines(keys) == "".join(
+        ["name: Deploy key\n", "description: where the deploy key lives, and who has it?\n", "tags: [ops, keys]\n"]
+    )

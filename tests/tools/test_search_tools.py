@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.profiles.claw import tools as claw
 from crabmem.tools.formats import openai_chat
 from tests.searched import profile, write

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.operations import agents
 
 Run = Callable[..., Result]

@@ -13,7 +13,8 @@ from crabmem import Memory
 from crabmem.errors import BadConfig, InvalidArguments, InvalidSettings
 from crabmem.prompt.seeding import with_profile
 from crabmem.text.toml import MOST_TEXT
-from crabmem.workspace.settings import KEYS, AutoRecall, Settings, Vectors, as_dict, as_toml, parse_settings
+from crabmem.workspace.settings import KEYS, AutoRecall, Settings, Vectors, parse_settings
+from crabmem.workspace.settings_file import as_dict, as_toml
 
 COUNTS = st.integers(1, 10_000)
 CHOSEN = st.builds(

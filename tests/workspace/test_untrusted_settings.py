@@ -13,6 +13,7 @@ from crabmem.operations import context
 from crabmem.prompt.profile import Profile, parse_profile
 from crabmem.text.toml import struct_in
 from crabmem.workspace.settings import Settings
+from crabmem.workspace.settings_file import form_of
 from tests.conftest import assert_clean, git
 
 ROOT = Path(__file__).parent.parent.parent
@@ -34,9 +35,9 @@ def keys_of(kind: type[msgspec.Struct], before: str = "") -> Iterator[str]:
             yield from keys_of(inner, f"{before}{name}.")
 
 
-@pytest.mark.parametrize("kind", [Settings, Profile])
+@pytest.mark.parametrize("kind", [form_of(Settings), Profile])
 def test_security_says_of_every_setting_what_a_stranger_can_do_with_it(kind: type[msgspec.Struct]) -> None:
-    title = "### Settings" if kind is Settings else "### A profile"
+    title = "### Settings" if kind is form_of(Settings) else "### A profile"
     part = re.split(r"^### ", SECTION.partition(f"{title}\n")[2], flags=re.MULTILINE)[0]
     listed = [
         key

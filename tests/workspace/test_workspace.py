@@ -11,6 +11,7 @@ from crabmem.errors import CrabmemError, InvalidArguments
 from crabmem.text.daily_notes import is_note
 from crabmem.workspace.layout import FLAT, LAYOUTS, ORDINARY, Layout
 from crabmem.workspace.settings import Settings
+from crabmem.workspace.settings_file import form_of
 from crabmem.workspace.workspace import Workspace, agent_folder, root_of
 
 HOME = Path("/home/emi")
@@ -216,7 +217,7 @@ def test_an_entry_of_any_slug_is_one_wherever_it_may_be(layout: Layout, slug: st
 
 
 def test_the_setting_knows_every_layout_by_its_name() -> None:
-    assert get_args(get_type_hints(Settings)["layout"]) == tuple(LAYOUTS)
+    assert get_args(get_type_hints(form_of(Settings))["layout"]) == tuple(LAYOUTS)
     assert tuple(LAYOUTS) == tuple(each.name for each in LAYOUTS.values())
 
 

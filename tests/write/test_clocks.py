@@ -154,7 +154,7 @@ def test_a_clock_beyond_what_python_can_tell_is_an_error_in_words(tmp_path: Path
         "def far(): raise OverflowError('timestamp too large to convert to C _PyTime_t')\n"
         "time.time = far\n"
         "sys.argv = ['crabmem', '--dir', sys.argv[1], *sys.argv[2:]]\n"
-        "from crabmem.cli import cli\n"
+        "from crabmem.cli.app import cli\n"
         "cli()\n"
     )
     crabmem(tmp_path / "memory", "remember", "One", "-d", "d", "-c", "c")

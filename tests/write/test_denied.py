@@ -15,7 +15,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
-from crabmem.cli import app, cli
+from crabmem.cli import app
+from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import adoption, agents, files, history, links, maintenance, proposals, purge, salient_facts
 from tests.conftest import assert_clean

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from crabmem import CrabmemError, Fact, MassLoss, Memory
-from crabmem.cli import cli
+from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import adoption
 from crabmem.results import Commit

@@ -4,7 +4,6 @@ import os
 import shlex
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -18,12 +17,14 @@ from ...prompt.profile import load_profile
 from ...results import Commit, json_of
 from ...session.locate import outside
 from ...session.session import Session
+from ...text.values import replace
 from ...text.words import counted
 from ...workspace.layout import AGENTS, FLAT, SETTINGS
 from ...workspace.workspace import Workspace
 from ..app import open_session, profile_option, verb
+from ..failure import Failure
 from ..options import global_options, json_option
-from ..output import Failure, plain, progress_bar, show, tell, tell_recorded
+from ..output import plain, progress_bar, show, tell, tell_recorded
 
 # Files at the top of a folder that are looked at, to know whose it is.
 _LOOKED_AT = 200

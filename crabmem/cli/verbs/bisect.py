@@ -18,8 +18,9 @@ from ...text.hashes import short
 from ...text.limits import RECALL_LIMIT
 from ...text.words import listed
 from ..app import open_session, verb
+from ..failure import Failure
 from ..options import json_option
-from ..output import Failure, plain, show, tell
+from ..output import plain, show, tell
 
 _CANNOT_TELL = 125
 _VERDICTS = {True: "good", False: "bad", None: "cannot be told"}

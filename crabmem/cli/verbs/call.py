@@ -6,9 +6,10 @@ from ...errors import CrabmemError
 from ...session.session import Session
 from ...tools.toolbox import Toolbox
 from ..app import open_session, verb
+from ..failure import Failure
 from ..input import TEXT
 from ..options import json_option, tool_names
-from ..output import Failure, plain, show
+from ..output import plain, show
 
 
 @verb(after="tools")

@@ -6,14 +6,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import click
-from msgspec.structs import replace
 
 from ...disk.allowed import Allowed, Reach
 from ...errors import Disabled
 from ...session.locate import known_settings_at, reach_of, settings_at
-from ...workspace import settings
+from ...text.values import replace
 from ...workspace.layout import SETTINGS
 from ...workspace.settings import Vectors
+from ...workspace.settings_file import as_dict, as_toml
 from ..app import verb
 from ..options import global_options, json_option, yes_option
 from ..output import confirm, plain, show, tell, warn
@@ -48,8 +48,8 @@ def show_(ctx: click.Context, json_wanted: bool) -> None:
     }
     words = {True: "allowed on this machine", False: "not allowed on this machine yet: `crabmem config allow`"}
     notes = "".join(f"# {name}: {words[is_so]}\n" for name, is_so in allowed.items() if is_so is not None)
-    data = {**settings.as_dict(rules), "allowed": allowed}
-    show(json_wanted, data, lambda: f"# {root / SETTINGS}\n{notes}" + plain(settings.as_toml(rules)))
+    data = {**as_dict(rules), "allowed": allowed}
+    show(json_wanted, data, lambda: f"# {root / SETTINGS}\n{notes}" + plain(as_toml(rules)))
 
 
 @config_verbs.command()

@@ -1,25 +1,25 @@
 """`crabmem context`: the account of what goes before a conversation."""
 
-from typing import TYPE_CHECKING
-
-import click
+from __future__ import annotations
 
 from ...results import json_of
 from ...session.session import Session
 from ...tools import guide
-from ..app import open_session, verb
-from ..options import as_of_option, json_option
+from ..declared import as_of_option, json_option, verb
+from ..opening import open_session
 from ..output import show
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ...prompt.context import Context
 
 
 @verb(after="prompt")
 @as_of_option
 @json_option
-@click.pass_context
-def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
+def context(ctx: Any, as_of: str | None, json_wanted: bool) -> None:
     """Account for what goes before a conversation: each file, how much of it there is, how much goes in, and how much
     may.
 
@@ -30,7 +30,7 @@ def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
     show(json_wanted, {"workspace": str(memory.root), **json_of(found)}, lambda: _account(memory, found))
 
 
-def _account(memory: Session, found: "Context") -> str:
+def _account(memory: Session, found: Context) -> str:
     rows = [["file", "", "characters", "tokens", "injected", "tokens", "limit"]]
     for part in found.parts:
         counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens, part.limit)

@@ -10,9 +10,10 @@ from ...results import Answer, Evaluation, json_of
 from ...text.evaluation import FIGURE_NAMES, parse_questions
 from ...text.words import counted, shortened
 from ..app import open_session, verb
+from ..failure import Failure
 from ..input import content_of
 from ..options import json_option
-from ..output import Failure, plain, show, tell
+from ..output import plain, show, tell
 
 _GATES = (*FIGURE_NAMES, "right")
 _TITLES = {"r@1": "R@1", "r@5": "R@5", "r@10": "R@10", "mrr": "MRR", "ndcg@10": "nDCG@10", "right": "right"}

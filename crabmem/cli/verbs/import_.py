@@ -11,9 +11,10 @@ from ...operations import facts as facts_operations
 from ...results import Saved
 from ...text.entry import Fact
 from ..app import open_session, verb
+from ..failure import Failure
 from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
 from ..options import json_option
-from ..output import Failure, progress_bar, show, tell, warn
+from ..output import progress_bar, show, tell, warn
 
 if TYPE_CHECKING:
     from ...importers.base import Found, Source, Tree

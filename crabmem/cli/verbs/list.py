@@ -1,35 +1,38 @@
 """`crabmem list`: the facts there are, a line each."""
 
-import unicodedata
-from collections.abc import Iterable
+from __future__ import annotations
 
-import click
+import sys
 
-from ...operations import facts
-from ...operations.last_changed import last_changed
+from ...operations import reading
 from ...results import json_of
 from ...session.init import is_begun
-from ...text.entry import Entry
 from ...text.words import shortened
-from ..app import open_session, verb
-from ..options import json_option
+from ..declared import OneOf, Whole, json_option, option, tag_option, verb
+from ..opening import open_session
 from ..output import paged, plain, show, tell, tell_unreadable
-from ..tag_filter import tag_option, tell_unknown_tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from ...recall.headers import Header
+    from ...text.entry import Entry
 
 _WIDTH = 76
 
 
 @verb(after="show")
-@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
+@option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
 @tag_option
-@click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
-@click.option("--sort", "order", type=click.Choice(["file", "name", "changed"]), default="file", show_default=True,
+@option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@option("--sort", "order", type=OneOf("file", "name", "changed"), default="file", show_default=True,
     help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
+@option("-n", "--limit", type=Whole(1), metavar="N", help="At most N facts.")
 @json_option
-@click.pass_context
 def list_(
-    ctx: click.Context,
+    ctx: Any,
     at: str | None,
     tags: tuple[str, ...],
     since: str | None,
@@ -44,24 +47,41 @@ def list_(
     crabmem list --since '1 week ago' --sort changed -n 20
     """
     if at and order == "changed":
+        import click
+
         raise click.UsageError("--sort changed goes by the files of now; leave out --at")
     memory = open_session(ctx)
-    entries, unreadable = facts.entries_and_unreadable(memory, at, since=since)
+    entries: Sequence[Entry | Header]
+    if at or json_wanted:
+        entries, unreadable = reading.entries_and_unreadable(memory, at, since=since)
+    else:
+        entries, unreadable = reading.headers_and_unreadable(memory, since=since)
     tell_unreadable(unreadable)
     if tags:
-        tell_unknown_tags(entries if since is None else facts.entries(memory, at), tags)
+        from ..tag_filter import tell_unknown_tags
+
+        tell_unknown_tags(entries if since is None else reading.entries(memory, at), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
     if order == "name":
         entries = sorted(entries, key=lambda entry: entry.name.casefold())
     elif order == "changed":
+        from ...operations.last_changed import last_changed
+
         newest = {path: place for place, path in enumerate(last_changed(memory))}
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = entries[:limit]
-    labels = [plain(memory.layout.label(entry.path)) for entry in shown]
+    clean = plain if sys.stdout.isatty() else str  # asked once: of thousands, each would ask the system
+    labels = [clean(memory.layout.label(entry.path)) for entry in shown]
     width = min(max(map(_width, labels), default=0), 40)
     if json_wanted:
         return show(True, json_of(shown), str)
-    paged(ctx, (_line(label, entry, width) for label, entry in zip(labels, shown, strict=True)))
+    paged(
+        ctx,
+        (
+            _line(label, clean(f"{entry.name}: {entry.about}"), width)
+            for label, entry in zip(labels, shown, strict=True)
+        ),
+    )
     if shown or not is_begun(memory):
         return
     if tags or since:
@@ -70,13 +90,16 @@ def list_(
         tell("nothing has been remembered yet")
 
 
-def _line(label: str, entry: Entry, width: int) -> str:
-    about = shortened(plain(f"{entry.name}: {entry.description or entry.content}"), _WIDTH)
-    return f"{label}{' ' * (width - _width(label))}  {about}\n"
+def _line(label: str, about: str, width: int) -> str:
+    return f"{label}{' ' * (width - _width(label))}  {shortened(about, _WIDTH)}\n"
 
 
 def _width(text: str) -> int:
     """How many columns of a terminal `text` takes."""
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

@@ -1,34 +1,36 @@
 """`crabmem log`: who wrote what."""
 
-from dataclasses import replace
-from itertools import chain, islice
+from __future__ import annotations
 
-import click
+from itertools import chain, islice
 
 from ...operations import history
 from ...results import Commit, json_of
 from ...session.init import is_begun
 from ...text.hashes import short
-from ..app import open_session, verb
-from ..completing import complete_names, complete_writers
-from ..options import json_option
-from ..output import coloured_diff, here, paged, plain, show, tell
+from ...text.values import replace
+from ..declared import Whole, argument, json_option, option, verb
+from ..opening import open_session
+from ..output import coloured_diff, here, paged, plain, show, tell, yellow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @verb(after="History")
-@click.argument("name", required=False, shell_complete=complete_names)
-@click.option("-n", "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many commits.")
-@click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
-@click.option("--agent", metavar="A", shell_complete=complete_writers, help="Only of this agent.")
-@click.option("--session", metavar="S", help="Only of this session.")
-@click.option("--tool", metavar="T", help="Only of this tool, as `remember`; `edit` for edits of files.")
-@click.option("--author", metavar="NAME", help="Only of whoever is called so, or has the word in the name.")
-@click.option("--since", metavar="REV|TIME", help="Only after a commit, a date, or '2 weeks ago'.")
-@click.option("--until", metavar="REV|TIME", help="Only up to then: a commit of the last page begins the next.")
+@argument("name", required=False, shell_complete="complete_names")
+@option("-n", "--limit", type=Whole(1), default=20, show_default=True, help="How many commits.")
+@option("-p", "--patch", is_flag=True, help="With what each commit changed.")
+@option("--agent", metavar="A", shell_complete="complete_writers", help="Only of this agent.")
+@option("--session", metavar="S", help="Only of this session.")
+@option("--tool", metavar="T", help="Only of this tool, as `remember`; `edit` for edits of files.")
+@option("--author", metavar="NAME", help="Only of whoever is called so, or has the word in the name.")
+@option("--since", metavar="REV|TIME", help="Only after a commit, a date, or '2 weeks ago'.")
+@option("--until", metavar="REV|TIME", help="Only up to then: a commit of the last page begins the next.")
 @json_option
-@click.pass_context
 def log(
-    ctx: click.Context,
+    ctx: Any,
     name: str | None,
     limit: int,
     patch: bool,
@@ -63,4 +65,4 @@ def log(
 def _line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
     told = replace(commit, time=here(commit.time))
-    return f"{click.style(short(commit.commit), fg='yellow')}  {plain(told.line)}"
+    return f"{yellow(short(commit.commit))}  {plain(told.line)}"

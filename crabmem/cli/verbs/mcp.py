@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..app import open_session, verb
+from ..failure import Failure
 from ..options import global_options, tool_names
-from ..output import Failure, tell
+from ..output import tell
 
 if TYPE_CHECKING:
     from ...mcp import Served
@@ -84,7 +85,12 @@ def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapp
 
         raise Failure(f"`crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
     return Served(
-        open_session(ctx, is_person=False), wanted.agent, wanted.session, tool_names(tools), data, environment
+        open_session(ctx, is_person=False, is_brief=False),
+        wanted.agent,
+        wanted.session,
+        tool_names(tools),
+        data,
+        environment,
     )
 
 

@@ -1,39 +1,38 @@
 """`crabmem recall`: searches memory, for a person on a terminal or for a model that reads what a program prints."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Sequence
 
-import click
-
-from ...operations import facts
-from ...operations import recall as recall_operations
-from ...recall.marking import on_terminal
-from ...recall.ranking import text_of
-from ...results import Hit, Match, json_of
+from ...operations import recall as operation
+from ...results import json_of
 from ...text.answers import BETWEEN, answer_text
-from ...text.hashes import short
-from ...text.quoting import entry_text
-from ..app import open_session, verb
+from ..declared import Whole, argument, json_option, option, tag_option, verb
 from ..input import words_of
-from ..options import json_option
+from ..opening import open_session
 from ..output import in_colour, plain, show, tell
-from ..tag_filter import tag_option, tell_unknown_tags
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ...results import Hit, Match
 
 
 @verb(after="remember")
-@click.argument("query", nargs=-1, required=True)
-@click.option("--limit", type=int, help="How many facts at most.  [default: recall_limit, 5]")
+@argument("query", nargs=-1, required=True)
+@option("--limit", type=Whole(), help="How many facts at most.  [default: recall_limit, 5]")
 @tag_option
-@click.option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
-@click.option("--until", metavar="REV", help="Only facts not changed since then.")
-@click.option("--as-of", metavar="REV", help="In memory as it was at a commit, a date, or '3 weeks ago'.")
-@click.option("--budget", type=int, metavar="N", help="At most N characters: of long facts the passage that matched.")
-@click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
-@click.option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
+@option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@option("--until", metavar="REV", help="Only facts not changed since then.")
+@option("--as-of", metavar="REV", help="In memory as it was at a commit, a date, or '3 weeks ago'.")
+@option("--budget", type=Whole(), metavar="N", help="At most N characters: of long facts the passage that matched.")
+@option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
+@option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
 @json_option
-@click.pass_context
 def recall(
-    ctx: click.Context,
+    ctx: Any,
     query: tuple[str, ...],
     limit: int | None,
     tags: tuple[str, ...],
@@ -66,7 +65,7 @@ def recall(
     """
     asked = words_of(ctx, query)
     memory = open_session(ctx)
-    found = recall_operations.recall(
+    found = operation.recall(
         memory, asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
     )
     language = memory.settings.language
@@ -78,21 +77,29 @@ def recall(
         text = answer_text([_hit_for_model(hit) + _explanation(hit, explain) for hit in found]) if found.hits else ""
     show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
+        from ...operations import facts  # late, as what follows: for other outcomes than most
+        from ..tag_filter import tell_unknown_tags
+
         tell_unknown_tags(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:
         tell(f"no memories found: {found.note}" if not found.hits else found.note)
-    if not found.hits and not json_wanted and (files := memory.profile.search.files):
+    if not found.hits and not json_wanted and (files := memory.searched_files):
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
 
 
 def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
     """A hit as a person sees it: as it is, with its file and the words it was found by."""
+    from ...recall.marking import on_terminal
+    from ...text.quoting import entry_text
+
     text = entry_text(hit.entry.name, hit.entry.description, hit.shown)
     return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
 
 
 def _hit_for_model(hit: Hit) -> str:
     """A hit as a model reads it; where it comes from is said above what it says itself."""
+    from ...recall.ranking import text_of
+
     heading, source, *rest = text_of(hit).split("\n", 2)
     return "\n".join([heading, source, *filter(None, [_provenance(hit).strip()]), *rest])
 
@@ -102,6 +109,8 @@ def _provenance(hit: Hit) -> str:
     known = hit.provenance
     if known is None:
         return ""
+    from ...text.hashes import short
+
     told = [
         f"{what} {commit.time:%Y-%m-%d} by {commit.who} in {short(commit.commit)}"
         for what, commit in (("learned", known.learned), ("last changed", known.changed))

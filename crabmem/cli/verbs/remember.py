@@ -1,38 +1,48 @@
 """`crabmem remember`: saves one fact."""
 
-from contextlib import suppress
+from __future__ import annotations
 
-import click
-
-from ...errors import NotFound
 from ...operations import facts
 from ...results import json_of
-from ...session.session import Session
-from ...text.entry import Entry
-from ...text.slug import name_key
-from ..app import open_session, verb
-from ..input import LINE, TEXT, content_of
-from ..options import json_option
+from ..declared import Text, argument, json_option, option, verb
+from ..input import content_of
+from ..opening import open_session
 from ..output import coloured_diff, plain, show, warn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...session.session import Session
+    from ...text.entry import Entry
 
 
 @verb(after="Facts")
-@click.argument("name")
-@click.argument("source", metavar="[-]", required=False)
-@click.option("-d", "--description", type=LINE, help="One line: the question this fact answers. Stays, if not given.")
-@click.option("-c", "--content", type=TEXT, help="The fact itself, in Markdown.")
-@click.option("--file", type=click.Path(), help="Read the content from a file.")
-@click.option(
-    "-a", "--alias", "aliases", type=LINE, multiple=True, help="Another name it is looked up by; may be repeated."
+@argument("name")
+@argument("source", metavar="[-]", required=False)
+@option(
+    "-d",
+    "--description",
+    type=Text(is_line=True),
+    help="One line: the question this fact answers. Stays, if not given.",
 )
-@click.option("-t", "--tag", "tags", type=LINE, multiple=True, help="A label to filter by; may be repeated.")
-@click.option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
-@click.option("--no-tags", is_flag=True, help="Remove the tags it has.")
-@click.option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
+@option("-c", "--content", type=Text(is_line=False), help="The fact itself, in Markdown.")
+@option("--file", help="Read the content from a file.")
+@option(
+    "-a",
+    "--alias",
+    "aliases",
+    type=Text(is_line=True),
+    multiple=True,
+    help="Another name it is looked up by; may be repeated.",
+)
+@option("-t", "--tag", "tags", type=Text(is_line=True), multiple=True, help="A label to filter by; may be repeated.")
+@option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
+@option("--no-tags", is_flag=True, help="Remove the tags it has.")
+@option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
 @json_option
-@click.pass_context
 def remember(
-    ctx: click.Context,
+    ctx: Any,
     name: str,
     source: str | None,
     description: str | None,
@@ -56,18 +66,18 @@ def remember(
     In any one place for a text, - is standard input: -c -, --file - and a last - are the same.
     """
     if name == "-":
-        raise click.UsageError("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
+        raise _wrong_usage("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
     text = content_of(ctx, content, file, source)
     if not text.strip():
-        raise click.UsageError("the content is empty: say the fact; `crabmem forget NAME` removes one")
+        raise _wrong_usage("the content is empty: say the fact; `crabmem forget NAME` removes one")
     if (aliases and no_aliases) or (tags and no_tags):
-        raise click.UsageError("--no-tags and --no-aliases remove them; -t and -a alone replace those there are")
+        raise _wrong_usage("--no-tags and --no-aliases remove them; -t and -a alone replace those there are")
     memory = open_session(ctx)
     if description is None:
         before = _called(memory, name)
         description, if_version = before.description, if_version or before.version
     elif not description.strip():
-        raise click.UsageError("the description is empty: say in a line what the fact is about; left out, it stays")
+        raise _wrong_usage("the description is empty: say in a line what the fact is about; left out, it stays")
     saved = facts.remember(
         memory,
         name,
@@ -89,8 +99,19 @@ def _called(memory: Session, name: str) -> Entry:
     Raises:
         UsageError: there is none.
     """
-    with suppress(NotFound):
+    from ...errors import NotFound
+    from ...text.slug import name_key
+
+    try:
         entry = facts.get(memory, name)
         if name_key(entry.name) == name_key(name):  # and not only an alias
             return entry
-    raise click.UsageError(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
+    except NotFound:
+        pass
+    raise _wrong_usage(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
+
+
+def _wrong_usage(words: str) -> Exception:
+    import click
+
+    return click.UsageError(words)

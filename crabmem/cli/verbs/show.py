@@ -1,22 +1,24 @@
 """`crabmem show`: prints one fact."""
 
-import click
+from __future__ import annotations
 
-from ...operations import facts
+from ...operations import reading
 from ...results import json_of
 from ...text.quoting import entry_text
-from ..app import open_session, verb
-from ..completing import complete_names
-from ..options import json_option
+from ..declared import argument, json_option, option, verb
+from ..opening import open_session
 from ..output import plain, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @verb(after="recall")
-@click.argument("name", shell_complete=complete_names)
-@click.option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
+@argument("name", shell_complete="complete_names")
+@option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
 @json_option
-@click.pass_context
-def show_(ctx: click.Context, name: str, at: str | None, json_wanted: bool) -> None:
+def show_(ctx: Any, name: str, at: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias."""
-    entry = facts.get(open_session(ctx), name, at)
+    entry = reading.get(open_session(ctx), name, at)
     show(json_wanted, json_of(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))

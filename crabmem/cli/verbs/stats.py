@@ -1,19 +1,22 @@
 """`crabmem stats`: how much there is."""
 
-import click
+from __future__ import annotations
 
 from ...operations import maintenance
 from ...results import Stats, json_of
 from ...text.words import counted
-from ..app import open_session, verb
-from ..options import json_option
+from ..declared import json_option, verb
+from ..opening import open_session
 from ..output import show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @verb(after="Upkeep")
 @json_option
-@click.pass_context
-def stats(ctx: click.Context, json_wanted: bool) -> None:
+def stats(ctx: Any, json_wanted: bool) -> None:
     """How much there is, and how often it spoke before a turn without being asked."""
     found = maintenance.stats(open_session(ctx))
     show(json_wanted, json_of(found), lambda: _figures(found))

@@ -33,7 +33,7 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
     """Record edits as soon as you pause, until Ctrl-C. Without it they are recorded at the next write."""
     from ...watch import watched
 
-    memory = open_session(ctx)
+    memory = open_session(ctx, is_brief=False)
     stop = asked_to_stop()
     tell(f"watching {memory.root}; stop with Ctrl-C")
     said = ""

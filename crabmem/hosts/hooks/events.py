@@ -115,18 +115,10 @@ def _prompt(call: Call) -> Json:
     """Answer with what memory holds that bears on the message; nothing for a message that no person wrote."""
     if not call.input.message:
         return {}
-    from .quickly import before_turn
+    from ...operations.context import before_turn
 
-    text = None
-    if call.kind == "main":
-        text = before_turn(
-            call.workspace, call.input.message, call.settings, call.session, call.now, call.claim, call.environment
-        )
-    if text is None:
-        from ...operations.context import before_turn as answer_to
-
-        with _memory(call) as memory:
-            text = answer_to(memory, call.input.message, is_heard=call.claim)
+    with _memory(call) as memory:
+        text = before_turn(memory, call.input.message, is_heard=call.claim)
     return call.context(text) if text else {}
 
 
@@ -205,7 +197,7 @@ def _memory(call: Call) -> "Session":
 
     profile = call.workspace.profile or DEFAULT  # found already, and not always in the settings
     actor = Actor(call.agent, call.session)
-    return session_at(call.workspace.root, actor, call.kind, Options(profile=profile))
+    return session_at(call.workspace.root, actor, call.kind, Options(profile=profile, is_brief=True))
 
 
 _HANDLERS: dict[str, Callable[[Call], Json]] = {

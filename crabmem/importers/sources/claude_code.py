@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from urllib.parse import unquote
 
 from ...text.entry import Fact
 from ...text.links import is_linkable, redirect
+from ...text.values import replace
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
 from ..texts import fact_of, facts_of_sections, keys_of, stem, value, with_labels, with_name
 

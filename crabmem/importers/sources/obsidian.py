@@ -4,7 +4,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -14,6 +13,7 @@ from ...text.entry import Fact
 from ...text.links import redirect
 from ...text.markdown import without_fenced
 from ...text.slug import name_key
+from ...text.values import replace
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
 from ..texts import fact_of, keys_of, stem, with_labels, with_name
 

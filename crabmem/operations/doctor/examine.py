@@ -5,11 +5,10 @@ A check is a function from a `Patient` to findings; adding one is adding it to `
 
 from collections.abc import Callable, Iterator
 
-from msgspec.structs import replace
-
 from ...disk import fs
 from ...errors import CrabmemError, InvalidSettings
 from ...results import Finding
+from ...text.values import replace
 from . import files, machine, past
 from .patient import Patient, error
 

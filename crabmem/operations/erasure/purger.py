@@ -13,8 +13,6 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from ...disk import fs, state
 from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable, Way
 from ...git.history import History
@@ -28,6 +26,7 @@ from ...recall.names import entry_called, is_place_of
 from ...results import Purge, Standing
 from ...text.entry import entry_in
 from ...text.hashes import blob_id, short
+from ...text.values import replace
 from ...workspace.workspace import Workspace
 from ...write.writer import Writer
 from .lives import Lives, Version
@@ -184,7 +183,7 @@ class Purger:
         everywhere = [(path, blob) for path, held in survey.files.items() for blob in held]
         going = {blob for path, blob in everywhere if erasure.new_path(path, blob) is None}
         staying = {blob for path, blob in everywhere if erasure.new_path(path, blob) is not None}
-        return dataclasses.replace(erasure, blobs=frozenset(going - staying))
+        return replace(erasure, blobs=frozenset(going - staying))
 
     def _lives(self, survey: Survey, versions: Mapping[Version, bytes], now: Mapping[str, str]) -> Lives:
         """Return the lives of all entries, up to what Git's index and the disk have: `now`, blobs by path."""
@@ -329,7 +328,7 @@ class Purger:
             return not_looked_into(f"is kept as {form} and was not looked into")
         history = Objects(git / "objects")
         if not erasure.contents:
-            erasure = dataclasses.replace(erasure, messages=NO_REDACTION)
+            erasure = replace(erasure, messages=NO_REDACTION)
         try:
             objects = list(inspect_objects(erasure, history))
             own = list(inspect_git_files(erasure, git))

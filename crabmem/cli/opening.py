@@ -1,0 +1,78 @@
+"""Opening the memory that the global options name, for a verb."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+
+from ..errors import NotFound
+from .declared import global_options
+from .output import echo, tell, warn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..session.session import Session
+
+# Fewer entries are read before anybody has read that.
+_MANY = 2_000
+
+
+def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_brief: bool = True) -> Session:
+    """The memory that the global options name, closed when the verb is done.
+
+    Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
+    yet, the person is told, for the folder may be mistyped; not so without `tells_place`. A verb that goes on for long
+    is not `is_brief`.
+    """
+    from ..session.engine import Options
+    from ..session.init import is_begun
+    from ..session.opening import session_at
+    from ..session.rules import settings_problem
+    from ..write.actor import Actor
+
+    wanted, progress = global_options(ctx), _reading if sys.stderr.isatty() else None
+    options = Options(progress=progress, profile=wanted.profile, is_parent_named=wanted.names_agent, is_brief=is_brief)
+    memory = session_at(wanted.place, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
+    ctx.call_on_close(lambda: memory.close(wait=False))
+    if is_person and tells_place and not is_begun(memory):
+        ctx.with_resource(_telling_place(memory))
+    for repair in memory.recovered:
+        tell(repair)
+    if problem := settings_problem(memory):
+        warn([problem])
+    return memory
+
+
+@contextmanager
+def _telling_place(memory: Session) -> Iterator[None]:
+    """Say of a folder without a memory that it is one, or that a verb began a memory there.
+
+    Raises:
+        NotFound: the verb did not find something, which says now that there is nothing at all.
+    """
+    import difflib
+    from pathlib import Path
+
+    from ..session.init import is_begun
+    from ..session.locate import neighbours
+
+    near = difflib.get_close_matches(memory.root.name, neighbours(memory.engine.workspace), n=1)
+    hint = f"; did you mean --workspace {near[0]}?" if near else ""
+    nothing = f"there is no memory in {memory.root} yet{hint}"
+    try:
+        yield
+    except NotFound as error:
+        raise NotFound(f"{error}; {nothing}") from None
+    if not is_begun(memory):
+        tell(nothing)
+    elif memory.root != Path.home() / ".crabmem":  # which nobody mistypes
+        tell(f"began a new memory in {memory.root}{hint}")
+
+
+def _reading(done: int, total: int) -> None:
+    """Say how far the first reading of many entries is."""
+    if total >= _MANY:
+        echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", err=True)

@@ -1,0 +1,99 @@
+"""Facts as they are read: found by name, and listed. Loads no more than that needs."""
+
+from __future__ import annotations
+
+from ..errors import InvalidArguments, NotFound
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..recall.headers import Header
+    from ..recall.ranking import PathFilter
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
+    from ..text.entry import Entry
+
+
+def get(session: Session, name: str, at: str | None = None) -> Entry:
+    """The entry called `name`, now or as it was at a revision or time; else the daily note of that day, whole.
+
+    Raises:
+        NotFound: there is none.
+        Unreadable: there is none, and a file that may be it cannot be read.
+    """
+
+    def read(now: Snapshot) -> Entry:
+        try:
+            return now.get(name)
+        except NotFound:
+            from ..recall.names import note_of
+
+            if note := note_of(now.entries, name):
+                return note
+            raise
+
+    return session.look(read, at)
+
+
+def entries(session: Session, at: str | None = None, *, since: str | None = None) -> list[Entry]:
+    """All entries in the order of their paths, now or as they were at a revision or time.
+
+    With `since`, only those last changed after that revision or time.
+    """
+    return entries_and_unreadable(session, at, since=since)[0]
+
+
+def entries_and_unreadable(
+    session: Session, at: str | None = None, *, since: str | None = None
+) -> tuple[list[Entry], int]:
+    """What `entries` returns, and how many files could not be read as one."""
+
+    def read(now: Snapshot) -> tuple[list[Entry], int]:
+        fits = None if since is None else _changed_since(session, now, since)
+        found = [now.entries.at(path) for path in now.entries.paths if fits is None or fits(path)]
+        return found, len(now.entries.unreadable)
+
+    return session.look(read, at)
+
+
+def page(session: Session, after: str, limit: int) -> list[Entry]:
+    """The first `limit` entries whose paths come after `after`, in the order of their paths; no other is read."""
+
+    from itertools import islice
+
+    def read(now: Snapshot) -> list[Entry]:
+        return [now.entries.at(path) for path in islice((path for path in now.entries.paths if path > after), limit)]
+
+    return session.look(read)
+
+
+def headers_and_unreadable(session: Session, *, since: str | None = None) -> tuple[list[Header], int]:
+    """The headers of all entries of now in the order of their paths, and how many files could not be read as one.
+
+    As `entries_and_unreadable`, but for what a header does not say.
+    """
+    headers = session.engine.headers
+
+    def read(now: Snapshot) -> tuple[list[Header], int]:
+        fits = None if since is None else _changed_since(session, now, since)
+        return headers.of(now.entries, fits), len(now.entries.unreadable)
+
+    return session.look(read)
+
+
+def _changed_since(session: Session, now: Snapshot, since: str) -> PathFilter | None:
+    from .last_changed import changed_within  # late: history answers that
+
+    return changed_within(session, now, since, None)
+
+
+def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Aliases or tags as they were given; None for none given.
+
+    Raises:
+        InvalidArguments: they are one text.
+    """
+    if isinstance(labels, str):
+        raise InvalidArguments(f"aliases and tags are lists of texts: give [{labels!r}]")
+    return None if labels is None else tuple(labels)
