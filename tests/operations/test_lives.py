@@ -167,7 +167,7 @@ def _step(memory: Memory, step: str, what: str, number: int) -> None:
         memory.remember(entry.name, "secret thing", f"banana-seven, edition {number} of the code")
     elif step == "forget" and entry:
         memory.forget(entry.name)
-    elif step == "again" and entry:
+    elif step == "again" and entry and "People" not in entry.path:  # which would be another file, and so another fact
         memory.forget(entry.name)
         memory.remember(entry.name, "secret thing", f"banana-seven, again {number} of the code")
     elif step == "move" and entry:
