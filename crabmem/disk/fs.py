@@ -590,6 +590,19 @@ def is_alive(pid: int) -> bool:
     return True
 
 
+def is_from_before_start(file: Path) -> bool:
+    """Whether `file` was last written before this machine was started, so that whoever did it is gone.
+
+    False where the system does not tell when that was.
+    """
+    try:
+        with open("/proc/stat", encoding="ascii") as told:
+            start = told.read().partition("\nbtime ")[2]
+        return file.lstat().st_mtime < int(start.split()[0])
+    except (OSError, ValueError, IndexError):
+        return False
+
+
 @cache
 def start_of_machine() -> str:
     """What the present start of this machine is known by; of this process alone, where the system does not tell."""

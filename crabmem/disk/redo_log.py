@@ -8,16 +8,20 @@ The head says which start of the machine it was begun in, and which file it is: 
 everybody, on the disk or not. In a copy, and after a start, it has to be done again. And it has a mark of who began it.
 """
 
+from __future__ import annotations
+
 import os
-import secrets
 import struct
 import zlib
-from collections.abc import Callable, Sequence
-from hashlib import blake2b
-from pathlib import Path
-from typing import BinaryIO
+from _blake2 import blake2b
 
 from . import fs, regular
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import BinaryIO
 
 _HEAD = struct.Struct("<16s16s16s32sI")
 _MAGIC = b"crabmem redo 1\n\0"
@@ -48,28 +52,18 @@ class RedoLog:
 
     def is_of_now(self) -> bool:
         """Whether it was begun since the machine was started, and is no copy. False for one that is not there."""
-        try:
-            place = _place(os.lstat(self._file))
-        except OSError:
-            return False
-        self._catch_up()
-        return bool(self._head) and _HEAD.unpack(self._head)[2] == place
+        return _of_now_and_whose(os.fspath(self._file))[0]
 
-    def is_by(self, mark: Callable[[bytes], bytes]) -> bool:
-        """Whether it was begun with that `mark`, in this file."""
-        self._catch_up()
-        return bool(self._head) and _HEAD.unpack(self._head)[3] == mark(_number(os.lstat(self._file)))
-
-    def begin(self, mark: Callable[[bytes], bytes] | None = None) -> None:
-        """Forget what it has, durably. `mark` makes 32 bytes of what the file is known by; None leaves those in it."""
+    def begin(self, key: bytes | None = None) -> None:
+        """Forget what it has, durably. `key` is of who begins it; without one the mark of who did so before stays."""
         if not os.path.lexists(self._file):
             fs.create(self._file, bytes(_STEP))
             fs.sync_folder(self._file.parent)
         elif os.lstat(self._file).st_size > _STEP:
             fs.truncate(self._file, _STEP)
         status = os.lstat(self._file)
-        owner = mark(_number(status)) if mark else _HEAD.unpack(self._head)[3] if self._head else b""
-        parts = _MAGIC, secrets.token_bytes(16), _place(status), owner.ljust(32, b"\0")
+        owner = _mark(status, key) if key else _HEAD.unpack(self._head)[3] if self._head else bytes(32)
+        parts = _MAGIC, os.urandom(16), _place(status), owner
         head = _HEAD.pack(*parts, zlib.crc32(b"".join(parts)))
         fs.write_at(self._file, 0, head)
         self._head, self._end, self._bodies = head, len(head), []
@@ -118,6 +112,27 @@ class RedoLog:
         return zlib.crc32(body, zlib.crc32(self._head[:-4]))
 
 
+def is_behind(file: str, key: bytes) -> bool:
+    """Whether the machine went down since who has `key` began the log in `file`, of which only the head is read."""
+    is_of_now, owner, status = _of_now_and_whose(file)
+    return not is_of_now and status is not None and owner == _mark(status, key)
+
+
+def _of_now_and_whose(file: str) -> tuple[bool, bytes, os.stat_result | None]:
+    try:
+        handle = regular.opened(file)
+        try:
+            head, status = os.read(handle, _HEAD.size), os.fstat(handle)
+        finally:
+            os.close(handle)
+    except OSError:
+        return False, b"", None
+    if len(head) < _HEAD.size or not _is_head(head):
+        return False, b"", status
+    _, _, place, owner, _ = _HEAD.unpack(head)
+    return place == _place(status), owner, status
+
+
 def _is_head(head: bytes) -> bool:
     return head.startswith(_MAGIC) and zlib.crc32(head[:-4]) == int.from_bytes(head[-4:], "little")
 
@@ -125,6 +140,11 @@ def _is_head(head: bytes) -> bool:
 def _place(status: os.stat_result) -> bytes:
     """What a start of the machine and a file are known by."""
     return blake2b(fs.start_of_machine().encode() + _number(status), digest_size=16).digest()
+
+
+def _mark(status: os.stat_result, key: bytes) -> bytes:
+    """What a log says of who began it: a copy has another number, and so another mark."""
+    return blake2b(_number(status), key=key, digest_size=32, person=b"crabmem redo").digest()
 
 
 def _number(status: os.stat_result) -> bytes:

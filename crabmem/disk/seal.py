@@ -41,9 +41,10 @@ class Seal:
         seal, _, data = text.partition(b"\n")
         return Opened(data, hmac.compare_digest(seal, self._sign(data, _key(self._folder, make=False))))
 
-    def mark(self, data: bytes) -> bytes:
-        """32 bytes by which this user knows `data` again."""
-        return hmac.digest(_key(self._folder, make=True), self._purpose + b"\n" + data, sha256)
+    @property
+    def key(self) -> bytes:
+        """What it seals with."""
+        return _key(self._folder, make=True)
 
     def _sign(self, data: bytes, key: bytes) -> bytes:
         return hmac.new(key, self._purpose + b"\n" + data, sha256).hexdigest().encode()

@@ -336,7 +336,7 @@ class History:
 
     def has_lost(self) -> bool:
         """Return whether the machine went down after writes of this user that nobody had brought to the disk."""
-        return not self._redo.is_of_now() and bool(self._redo.moves()) and self._redo.is_ours()
+        return self._redo.is_behind() and bool(self._redo.moves())
 
     @fs.durability(True)
     def harden_beside(self) -> None:

@@ -5,11 +5,12 @@ redo log first: then it stands. A folder of thousands is there as the few bytes 
 """
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..disk.redo_log import RedoLog
+from ..disk.redo_log import RedoLog, is_behind
 from ..disk.seal import Seal
 from .packs import KINDS
 from .refs import OID, is_ref
@@ -52,6 +53,7 @@ class Redo:
     def __init__(self, file: Path, seal: Seal | None = None) -> None:
         """`seal` shows that this user began it; None for who only goes on with it."""
         self._seal = seal
+        self._file = file
         self._log = RedoLog(file)
         self._bodies: Sequence[bytes] = ()
         self._parsed: dict[int, Batch] = {}
@@ -60,9 +62,9 @@ class Redo:
         """Return whether all of it was seen by everybody; else it has to be done again first."""
         return self._log.is_of_now()
 
-    def is_ours(self) -> bool:
-        """Return whether this user began it on this machine."""
-        return self._seal is not None and self._log.is_by(self._seal.mark)
+    def is_behind(self) -> bool:
+        """Return whether this user began it on this machine, which went down since."""
+        return self._seal is not None and is_behind(os.fspath(self._file), self._seal.key)
 
     def size(self) -> int:
         """Return how many bytes it has, as far as it was looked at."""
@@ -70,7 +72,7 @@ class Redo:
 
     def begin(self) -> None:
         """Forget all batches, durably: what they stored is on the disk."""
-        self._log.begin(self._seal.mark if self._seal else None)
+        self._log.begin(self._seal.key if self._seal else None)
 
     def add(self, pieces: Sequence[Piece], move: Move | None) -> None:
         """Add a batch, durably."""

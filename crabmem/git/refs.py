@@ -210,7 +210,7 @@ class Refs:
         pid, _, host = text.partition(" ")
         # Whoever makes the mark makes it whole: one that names no process is what a crash left of it.
         dead = not _PID.match(pid) or (host.strip() == platform.node() and not fs.is_alive(int(pid)))
-        if dead or self._age(mark) > _GC_GIVEN_UP:
+        if dead or fs.is_from_before_start(mark) or self._age(mark) > _GC_GIVEN_UP:
             fs.unlink(mark)
 
     def _age(self, file: Path) -> float:

@@ -6,6 +6,7 @@ import os
 
 from ..disk import derived, fs
 from ..disk import state as state_files
+from ..disk.redo_log import is_behind
 from ..disk.store import Store, usable_folder
 from ..disk.user_state import key_in, state_path
 from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
@@ -299,17 +300,18 @@ class Engine:
         self.find_denied()
 
     def _may_be_interrupted(self) -> bool:
-        """Whether something lies there that a write or a purge leaves which did not end."""
+        """Whether something lies there that a write or a purge leaves which did not end, or that a power cut took."""
         folder = self.workspace.private_folder
         try:
-            return bool(os.stat(f"{folder}/{state_files.JOURNAL}").st_size)
+            is_open = os.stat(f"{folder}/{state_files.JOURNAL}").st_size > 0
         except FileNotFoundError:
-            pass
+            is_open = False
         except OSError:
             return True
-        finally:
-            is_purging = os.path.lexists(f"{folder}/{state_files.PURGING}")
-        return is_purging
+        key = key_in(self._state_path) if self._state_path else None
+        is_lost = key is not None and is_behind(f"{folder}/{state_files.REDO}", key)
+        names = state_files.PURGING, state_files.PURGED
+        return is_open or is_lost or any(os.path.lexists(f"{folder}/{name}") for name in names)
 
     def find_denied(self) -> str:
         """Why this user may not read the history; "" when nothing keeps them from it."""
