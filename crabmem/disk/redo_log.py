@@ -28,8 +28,8 @@ _MAGIC = b"crabmem redo 1\n\0"
 _FRAME = struct.Struct("<II")
 #: The file grows by so many bytes of zeros at a time.
 _STEP = 65_536
-# No body, and no log, has more bytes: a workspace may be a stranger's.
-_LARGEST, _LONGEST = 4_000_000, 64_000_000
+#: No body has more bytes, and no log that is read: a workspace may be a stranger's.
+LARGEST, _LONGEST = 4_000_000, 64_000_000
 
 
 class RedoLog:
@@ -37,9 +37,16 @@ class RedoLog:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._head = b""
-        self._end = 0
+        self._start_over(b"")
+
+    def _start_over(self, head: bytes) -> None:
+        """Know nothing of it but its head, which is b"" for none."""
+        self._head = head
+        self._end = _HEAD.size
         self._bodies: list[bytes] = []
+        #: The checksum of the last frame, on which that of the next one stands: behind a frame that something else was
+        #: written over, none counts. Of the head without its own: with that, it is the same for every head.
+        self._last = zlib.crc32(head[:-4])
 
     def bodies(self) -> Sequence[bytes]:
         """What was appended since it was begun, the oldest first."""
@@ -66,18 +73,25 @@ class RedoLog:
         parts = _MAGIC, os.urandom(16), _place(status), owner
         head = _HEAD.pack(*parts, zlib.crc32(b"".join(parts)))
         fs.write_at(self._file, 0, head)
-        self._head, self._end, self._bodies = head, len(head), []
+        self._start_over(head)
 
     def append(self, body: bytes) -> None:
-        """Add `body`, durably."""
+        """Add `body`, durably.
+
+        Raises:
+            ValueError: it is empty, or larger than what is read.
+        """
+        if not 0 < len(body) <= LARGEST:
+            raise ValueError(f"a body of {len(body)} bytes")
         self._catch_up()
         if not self._head:
             self.begin()
-        frame = _FRAME.pack(len(body), self._checksum(body)) + body
+        checksum = zlib.crc32(body, self._last)
+        frame = _FRAME.pack(len(body), checksum) + body
         end = self._end + len(frame)
         missing = -end % _STEP if end > os.lstat(self._file).st_size else 0
         fs.write_at(self._file, self._end, frame + bytes(missing))
-        self._end = end
+        self._end, self._last = end, checksum
         self._bodies.append(body)
 
     def _catch_up(self) -> None:
@@ -85,31 +99,28 @@ class RedoLog:
         try:
             file = os.fdopen(regular.opened(os.fspath(self._file), limit=_LONGEST), "rb")
         except OSError:
-            self._head, self._end, self._bodies = b"", 0, []
-            return
+            return self._start_over(b"")
         with file:
             head = file.read(_HEAD.size)
             if head != self._head:
-                is_whole = len(head) == _HEAD.size and _is_head(head)
-                self._head, self._end, self._bodies = (head if is_whole else b""), len(head), []
+                self._start_over(head if len(head) == _HEAD.size and _is_head(head) else b"")
             if self._head:
                 file.seek(self._end)
-                while body := self._next(file):
-                    self._bodies.append(body)
-                    self._end += _FRAME.size + len(body)
+                while self._take_next(file):
+                    pass
 
-    def _next(self, file: BinaryIO) -> bytes:
-        """The body of the frame that comes next; b"" where there is no whole one."""
+    def _take_next(self, file: BinaryIO) -> bool:
+        """Take the frame that comes next; False where there is no whole one."""
         frame = file.read(_FRAME.size)
         if len(frame) < _FRAME.size:
-            return b""
+            return False
         length, checksum = _FRAME.unpack(frame)
-        body = file.read(min(length, _LARGEST))
-        return body if len(body) == length and self._checksum(body) == checksum else b""
-
-    def _checksum(self, body: bytes) -> int:
-        # Without its own checksum: with that, the checksum of every head is the same.
-        return zlib.crc32(body, zlib.crc32(self._head[:-4]))
+        body = file.read(length) if 0 < length <= LARGEST else b""
+        if not body or len(body) < length or zlib.crc32(body, self._last) != checksum:
+            return False
+        self._end, self._last = self._end + _FRAME.size + length, checksum
+        self._bodies.append(body)
+        return True
 
 
 def is_behind(file: str, key: bytes) -> bool:

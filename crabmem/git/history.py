@@ -46,8 +46,8 @@ Identity = tuple[int, int] | None
 _TRIES = 50
 #: So many of the newest batches are looked for at each write, in case a prune took what was not reached yet.
 _LATELY = 25
-# So many of the newest objects stay in a log that is begun anew.
-_MOST_KEPT = 128
+# So many bytes of the newest objects stay in a log that is begun anew.
+_MOST_KEPT = 500_000
 #: A log of so many bytes is begun anew by the next write, if nobody did so before.
 _FULL = 2_000_000
 # Seconds for which upkeep waits for writers.
@@ -329,10 +329,10 @@ class History:
         for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
         self._index.sync()
-        newest = {each.oid: each for batch in self._redo.newest(_LATELY) for each in batch.pieces}
+        newest = self._redo.newest_pieces(_LATELY, _MOST_KEPT)
         self._redo.begin()
         if newest:
-            self._redo.add([*newest.values()][-_MOST_KEPT:], None)
+            self._redo.add(newest, None)
 
     def has_lost(self) -> bool:
         """Return whether the machine went down after writes of this user that nobody had brought to the disk."""
@@ -448,11 +448,16 @@ class History:
 
     # Writing commits
 
-    def record(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
+    def record(
+        self, changes: Mapping[str, str | None], note: Note, when: datetime, journalled: bool = False
+    ) -> str | None:
         """Commit `changes` (path to blob, None to remove) on top of the head; return the commit's id.
 
-        Return None when the head already says so. A branch that moves meanwhile is followed.
+        Return None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
+        names are settled after a kill without this remembering them.
         """
+        if not journalled:
+            self._index.expect(changes)
         for _ in range(_TRIES):
             head = self._refs.head()
             commit = self._new_commit(head, changes, note, when)

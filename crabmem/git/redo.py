@@ -88,6 +88,16 @@ class Redo:
         """Return at most so many of the newest batches, the oldest first."""
         return [*map(self._batch, range(len(self._look()))[-most:])]
 
+    def newest_pieces(self, most: int, size: int) -> list[Piece]:
+        """Return the newest objects, those of so many batches at most, and of `size` bytes together."""
+        found = dict[str, Piece]()
+        for each in (each for batch in reversed(self.newest(most)) for each in reversed(batch.pieces)):
+            size -= len(each.data)
+            if size < 0:
+                break
+            found.setdefault(each.oid, each)
+        return [*found.values()][::-1]
+
     def moves(self) -> list[Move]:
         """Return the moves, the newest first; the last of a reference may not have been done."""
         return [batch.move for batch in reversed(self.batches()) if batch.move]

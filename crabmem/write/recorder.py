@@ -77,12 +77,14 @@ class Recorder:
         """Whether something is at `path`, or keeps us from looking there, that a scan does not take for a file."""
         return scan.is_hidden(path) or os.path.lexists(self.workspace.file(path))
 
-    def record(self, blobs: Mapping[str, str | None], note: Note, when: datetime | None = None) -> str | None:
+    def record(
+        self, blobs: Mapping[str, str | None], note: Note, when: datetime | None = None, journalled: bool = False
+    ) -> str | None:
         """Commit blobs by path, at this moment unless one is given; None when the head has them already.
 
         What files and history agree on stays known while nobody else commits.
         """
-        commit, agreed = self.history.record(blobs, note, when or self.clock()), self._agreed
+        commit, agreed = self.history.record(blobs, note, when or self.clock(), journalled), self._agreed
         if commit and agreed:
             follows = self.history.parent(commit) == agreed.head
             self._agreed = Agreed(agreed.scan, commit, agreed.doubts | blobs.keys()) if follows else None
@@ -94,10 +96,10 @@ class Recorder:
         self.record(blobs, note)
         self.history.settle({path: (blobs[path], file.stamp if file else None) for path, file in files.items()})
 
-    def record_saved(self, texts: Mapping[str, bytes]) -> None:
+    def record_saved(self, texts: Mapping[str, bytes], journalled: bool = False) -> None:
         """Commit what the person saved to files that hold something else by now."""
         blobs = {path: self.history.put(data) for path, data in texts.items()}
-        self.record(blobs, self.edit_note(texts))
+        self.record(blobs, self.edit_note(texts), journalled=journalled)
 
     def edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
         """The words for outside edits of the person: the bytes by path, None for a file that is gone."""

@@ -191,7 +191,7 @@ class Recovery:
             if data is not None and blob_id(data) not in (intent.steps[path].old, intent.steps[path].new)
         }
         if raced:
-            self._recorder.record_saved(raced)
+            self._recorder.record_saved(raced, journalled=True)
 
     def is_interrupted(self) -> bool:
         """Whether this user began a write, or a purge, on this machine, and it did not end, or a power cut took it."""
@@ -261,7 +261,7 @@ class Recovery:
         self._store.sync(list(intent.steps))
         self.record_raced(intent, {path: self._store.staged(step.temporary) for path, step in intent.steps.items()})
         blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
-        self._recorder.record(blobs, intent.note, intent.when)
+        self._recorder.record(blobs, intent.note, intent.when, journalled=True)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
 
     def _stage_again(self, step: Step) -> str | None:

@@ -306,7 +306,7 @@ class Writer:
         displaced = {path: place.displaced for path, place in placed.items()}
         self._recovery.record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items()}
-        return self._recorder.record(blobs, intent.note, intent.when)
+        return self._recorder.record(blobs, intent.note, intent.when, journalled=True)
 
     def _conclude(self, intent: Intent, placed: Mapping[str, Placed]) -> None:
         """Do what follows a commit. A failure is none of the write, which stands: its journal stays, and the next

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.disk import fs
-from crabmem.disk.redo_log import RedoLog
+from crabmem.disk.redo_log import LARGEST, RedoLog
 
 BODIES = st.lists(st.binary(min_size=1, max_size=200_000), max_size=6)
 
@@ -57,6 +57,25 @@ def test_a_log_that_is_cut_short_or_altered_says_what_stands_before(
     again = RedoLog(file)
     again.append(b"goes on")
     assert said(file) == [*found, b"goes on"]
+
+
+def test_a_frame_that_another_was_written_over_takes_those_behind_it_along(file: Path) -> None:
+    log = RedoLog(file)
+    for body in (b"first", b"second"):
+        log.append(body)
+    data = file.read_bytes()
+    file.write_bytes(data.replace(b"first", b"\0\0\0\0\0"))
+    RedoLog(file).append(b"third")  # just as long
+    assert said(file) == [b"third"]
+
+
+@pytest.mark.parametrize("size", [0, LARGEST + 1])
+def test_a_body_that_nobody_would_read_is_not_written(file: Path, size: int) -> None:
+    log = RedoLog(file)
+    log.append(b"first")
+    with pytest.raises(ValueError):
+        log.append(bytes(size))
+    assert said(file) == [b"first"]
 
 
 def test_an_append_waits_once_and_changes_no_size_most_of_the_time(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
