@@ -126,7 +126,7 @@ class Objects:
         """Return kind and bytes of an object in the log; None where what it stands on cannot be read."""
         try:
             data = piece.whole(self.raw(piece.base)[1] if piece.base else b"")
-        except (DamagedHistory, RecursionError):
+        except (DamagedHistory, ValueError, RecursionError):
             return None
         return (piece.kind, data) if oid_of(piece.kind, data) == piece.oid else None
 

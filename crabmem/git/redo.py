@@ -26,7 +26,12 @@ class Piece(NamedTuple):
     data: bytes
 
     def whole(self, base: bytes) -> bytes:
-        """Return the bytes of the object; `base` are those of its base."""
+        """Return the bytes of the object; `base` are those of its base. ValueError where that is too short.
+
+        Taken twice, what stands there would double: a few such pieces of a stranger's stand for gigabytes.
+        """
+        if self.front + self.back > len(base):
+            raise ValueError("no piece of this base")
         return base[: self.front] + self.data + base[len(base) - self.back :]
 
 
@@ -138,21 +143,27 @@ def _parsed(body: bytes) -> Batch:
     try:
         said = json.loads(head)
         return Batch(tuple(_pieces(said["pieces"], data)), _move(*said["move"]) if said["move"] else None)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Batch((), None)
 
 
 def _pieces(heads: Any, data: bytes) -> Iterator[Piece]:
     at = 0
-    for kind, oid, base, front, back, length in heads:
-        if not (OID.match(oid) and OID.match(base or oid) and kind in KINDS.values() and min(front, back, length) >= 0):
+    for kind, oid, base, *sizes in heads:
+        are_sizes = len(sizes) == 3 and all(type(size) is int and size >= 0 for size in sizes)
+        if not (OID.match(oid) and OID.match(base or oid) and kind in KINDS.values() and are_sizes):
             raise ValueError("no piece of ours")
+        front, back, length = sizes
         yield Piece(kind, oid, base, front, back, data[at : at + length])
         at += length
 
 
 def _move(commit: Any, ref: Any, old: Any, paths: Any) -> Move:
     is_ours = OID.match(commit) and OID.match(old or commit)
-    if not is_ours or not (ref == "HEAD" or is_ref(ref)) or not all(isinstance(path, str) for path in paths):
+    if (
+        not is_ours
+        or not (ref == "HEAD" or is_ref(ref))
+        or not all(path.encode("utf-8", "surrogateescape") for path in paths)
+    ):
         raise ValueError("no move of ours")
     return Move(commit, ref, old, tuple(paths))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crabmem.disk.redo_log import RedoLog
 from crabmem.git.objects import oid_of
-from crabmem.git.redo import Move, Redo, piece
+from crabmem.git.redo import Move, Piece, Redo, piece
 
 OID = "1" * 40
 
@@ -20,6 +20,12 @@ def test_a_piece_is_the_object_again_with_its_base(base: bytes, middle: bytes, a
     made = piece("blob", OID, data, (OID, base))
     assert made.whole(base) == data and len(made.data) <= len(middle)
     assert piece("blob", OID, data, None).whole(b"") == data
+
+
+def test_a_piece_takes_no_byte_of_its_base_twice() -> None:
+    """Else a log of a few kilobytes stands for gigabytes."""
+    with pytest.raises(ValueError):
+        Piece("blob", OID, OID, 3, 3, b"").whole(b"four")
 
 
 def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
@@ -46,6 +52,9 @@ def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
         {"pieces": [["blob", OID, None, -1, 0, 1]]}, {"pieces": [["blob", OID, "../x", 0, 0, 1]]},
         {"pieces": [], "move": [OID, "../../etc/passwd", None, []]}, {"pieces": [], "move": [OID, "HEAD", 7, []]},
         {"pieces": [], "move": ["HEAD", "HEAD", None, []]}, {"pieces": [], "move": [OID, "HEAD", None, [1]]},
+        b"[" * 200_000, {"pieces": [], "move": [OID, 7, None, []]},
+        {"pieces": [], "move": [OID, "HEAD", None, ["\ud800"]]},
+        {"pieces": [["tree", OID, OID, 1.5, 0, 1]]}, {"pieces": [["tree", OID, OID, 0, True, 1]]},
     ],
 )  # fmt: skip
 def test_a_batch_that_is_none_of_ours_has_nothing_in_it(tmp_path: Path, said: bytes | dict[str, object]) -> None:
