@@ -304,9 +304,11 @@ class History:
             self._refs.restore(ref, last)
             return True
         before = {move.old for move in ours} | {move.commit for move in ours}
-        if now == last or now not in before or (now is None and ours[-1].old is not None):
+        if now == last or now not in before:
             return False
         noted = [*self._refs.last_noted(ref)]
+        if now is None and (ours[-1].old is not None or not (last in noted or self._refs.head().ref == ref)):
+            return False  # Git takes the log of a branch along when somebody renames it, and removes it with the branch
         if noted[:1] == [now] and last in noted:
             return False
         self._refs.restore(ref, last)

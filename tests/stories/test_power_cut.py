@@ -109,6 +109,23 @@ def test_a_reset_of_the_person_is_not_undone(root: Path, monkeypatch: pytest.Mon
     assert_clean(root)
 
 
+@pytest.mark.parametrize("name", ["trunk", "main/sub"])
+def test_a_branch_that_the_person_renamed_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The log of a young memory goes back to where there was no branch, as after a power cut."""
+    root = tmp_path / "young"
+    with Memory(root) as memory:
+        memory.remember("Wifi", "for guests", "blue-hill-42")
+    git(root, "branch", "-m", "main", "between")
+    git(root, "branch", "-m", "between", name)
+    start_again(monkeypatch)
+    with Memory(root) as memory:
+        memory.remember("Vet", "for the dog", "Dr. Moreno")
+    assert git(root, "branch", "--format=%(refname:short)").split() == [name]
+    assert_clean(root)
+
+
 def test_what_a_prune_took_after_a_reset_is_made_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     newest = git(root, "rev-parse", "HEAD").strip()
     git(root, "reset", "-q", "--hard", "HEAD~2")
