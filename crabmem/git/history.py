@@ -275,9 +275,9 @@ class History:
         """Do again what a power cut took; return what was done, None for nothing."""
         batches, moves = self._redo.batches(), [*self._redo.moves()]
         restored = self._objects.restore(batches, is_read=True)
-        moved = [ref for ref in {move.ref for move in moves} if self._move_on(ref, moves)]
-        last = next((move.commit for move in moves if self._objects.has(move.commit)), None)
-        if last and last != self._keep.tip():
+        moved = [ref for ref in {move.ref for move in moves} - {KEEP} if self._move_on(ref, moves)]
+        last, tip = next((move.commit for move in moves if self._objects.has(move.commit)), None), self._keep.tip()
+        if last and not (tip and self._walk.is_ancestor(last, tip)):
             self._keep.advance(last)
         if paths := {path for move in moves for path in move.paths}:
             self._index.expect(paths)
@@ -731,7 +731,7 @@ class History:
         """Return whether the branch took a commit, which is then kept; it waits while the person rebases."""
         commit = move.commit
         if self.in_progress():  # only what keeps it makes it part of memory
-            self._objects.flush()
+            self._objects.flush(move._replace(ref=KEEP))
             bases, before = self._objects.parents(commit), self._branch_before() or self._keep.tip()
             if bases and before:
                 self._waiting.add(bases[0], commit, before)

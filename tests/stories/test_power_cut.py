@@ -126,6 +126,19 @@ def test_a_branch_that_the_person_renamed_does_not_come_back(
     assert_clean(root)
 
 
+def test_what_an_agent_wrote_during_a_rebase_stays_the_agents(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest = git(root, "rev-parse", "HEAD")
+    (root / ".git/rebase-merge").mkdir()
+    (root / ".git/rebase-merge/orig-head").write_text(newest)
+    with Memory(root, agent="coder") as memory:
+        memory.remember("Vet", "for the dog", "Dr. Moreno")
+    start_again(monkeypatch)
+    with Memory(root, agent="coder") as memory:
+        memory.remember("Tea", "which", "green")
+    authors = git(root, "log", "-3", "--format=%an %s", "refs/crabmem/keep").splitlines()
+    assert authors == ["coder remember: Tea", "coder remember: Vet", "coder remember: Wifi"]
+
+
 def test_what_a_prune_took_after_a_reset_is_made_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     newest = git(root, "rev-parse", "HEAD").strip()
     git(root, "reset", "-q", "--hard", "HEAD~2")
