@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..disk.fork_lock import Guard
 from ..disk.redo_log import RedoLog
 from ..disk.seal import Seal
 from .packs import KINDS
@@ -52,22 +53,28 @@ class Batch(NamedTuple):
 
 
 class Redo:
-    """The batches of one repository. Written under the writer's lock."""
+    """The batches of one repository. Written under the writer's lock; read by any thread.
+
+    One thread looks at a time: two that read on at once counted what they read twice, and then wrote behind a gap.
+    """
 
     def __init__(self, file: Path, seal: Seal | None = None) -> None:
         """`seal` shows that this user began it; None for who only goes on with it."""
         self._seal = seal
         self._log = RedoLog(file)
+        self._guard = Guard()
         self._bodies: Sequence[bytes] = ()
         self._parsed: dict[int, Batch] = {}
 
     def is_of_now(self) -> bool:
         """Return whether all of it was seen by everybody; else it has to be done again first."""
-        return self._log.is_of_now()
+        with self._guard:
+            return self._log.is_of_now()
 
     def is_ours(self) -> bool:
         """Return whether this user began it on this machine."""
-        return self._seal is not None and self._log.is_by(self._seal.mark)
+        with self._guard:
+            return self._seal is not None and self._log.is_by(self._seal.mark)
 
     def size(self) -> int:
         """Return how many bytes it has, as far as it was looked at."""
@@ -75,21 +82,25 @@ class Redo:
 
     def begin(self) -> None:
         """Forget all batches, durably: what they stored is on the disk."""
-        self._log.begin(self._seal.mark if self._seal else None)
+        with self._guard:
+            self._log.begin(self._seal.mark if self._seal else None)
 
     def add(self, pieces: Sequence[Piece], move: Move | None) -> None:
         """Add a batch, durably."""
         heads = [(*each[:-1], len(each.data)) for each in pieces]
         head = json.dumps({"pieces": heads, "move": move})
-        self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
+        with self._guard:
+            self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
 
     def batches(self) -> list[Batch]:
         """Return all batches, the oldest first."""
-        return [*map(self._batch, range(len(self._look())))]
+        with self._guard:
+            return [*map(self._batch, range(len(self._look())))]
 
     def newest(self, most: int) -> list[Batch]:
         """Return at most so many of the newest batches, the oldest first."""
-        return [*map(self._batch, range(len(self._look()))[-most:])]
+        with self._guard:
+            return [*map(self._batch, range(len(self._look()))[-most:])]
 
     def moves(self) -> list[Move]:
         """Return the moves, the newest first; the last of a reference may not have been done."""
@@ -98,8 +109,9 @@ class Redo:
     def piece(self, oid: str) -> Piece | None:
         """Return an object; None where no batch has it."""
         wanted = oid.encode()
-        found = (self._batch(number) for number, body in enumerate(self._look()) if wanted in body)
-        return next((each for batch in found for each in batch.pieces if each.oid == oid), None)
+        with self._guard:
+            found = (self._batch(number) for number, body in enumerate(self._look()) if wanted in body)
+            return next((each for batch in found for each in batch.pieces if each.oid == oid), None)
 
     def _look(self) -> Sequence[bytes]:
         """Return the bodies of all batches as they are now."""
@@ -110,7 +122,10 @@ class Redo:
 
     def _batch(self, number: int) -> Batch:
         if number not in self._parsed:
-            self._parsed[number] = _parsed(self._bodies[number])
+            try:
+                self._parsed[number] = _parsed(self._bodies[number])
+            except RecursionError:  # not remembered: it may be that of who asks
+                return Batch((), None)
         return self._parsed[number]
 
 
@@ -143,7 +158,7 @@ def _parsed(body: bytes) -> Batch:
     try:
         said = json.loads(head)
         return Batch(tuple(_pieces(said["pieces"], data)), _move(*said["move"]) if said["move"] else None)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return Batch((), None)
 
 

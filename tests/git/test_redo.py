@@ -1,12 +1,17 @@
 """What commits stored is made again from the redo log, whatever of it is gone."""
 
 import json
+import threading
+import time
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabmem.disk import redo_log
 from crabmem.disk.redo_log import RedoLog
 from crabmem.git.objects import oid_of
 from crabmem.git.redo import Move, Piece, Redo, piece
@@ -42,6 +47,27 @@ def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
     assert other.piece(second.oid) == second and other.piece("2" * 40) is None
     redo.begin()
     assert other.batches() == [] and other.piece(second.oid) is None
+
+
+def test_threads_that_look_at_once_read_every_batch_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what this process appends later is behind a gap, and nobody finds it."""
+    other, redo = Redo(tmp_path / "redo"), Redo(tmp_path / "redo")
+    for _ in range(5):
+        other.add((), Move(OID, "HEAD", None, ()))
+
+    def slow(data: bytes, start: int = 0) -> int:
+        time.sleep(0.005)
+        return zlib.crc32(data, start)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(redo_log, "zlib", SimpleNamespace(crc32=slow))
+        threads = [threading.Thread(target=redo.piece, args=("2" * 40,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    redo.add((), Move(OID, "HEAD", None, ("ours",)))
+    assert len(redo.moves()) == len(other.moves()) == 6
 
 
 @pytest.mark.parametrize(
