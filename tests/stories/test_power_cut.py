@@ -139,6 +139,17 @@ def test_what_an_agent_wrote_during_a_rebase_stays_the_agents(root: Path, monkey
     assert authors == ["coder remember: Tea", "coder remember: Vet", "coder remember: Wifi"]
 
 
+def test_what_a_reset_took_is_kept_on_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The redo log makes the branch and what keeps its newest commit again, and knows nothing of what else is kept."""
+    git(root, "reset", "-q", "--hard", "HEAD~1")
+    calls = list[tuple[str, str]]()
+    monkeypatch.setattr(fs, "before", lambda operation, path: calls.append((operation, path)))
+    with Memory(root) as memory:
+        memory.remember("Vet", "for the dog", "Dr. Moreno")
+    refs = root / ".git/refs/crabmem"
+    assert calls.index(("fsync", str(refs / "kept"))) < calls.index(("rename", str(refs / "keep")))
+
+
 def test_what_a_prune_took_after_a_reset_is_made_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     newest = git(root, "rev-parse", "HEAD").strip()
     git(root, "reset", "-q", "--hard", "HEAD~2")
