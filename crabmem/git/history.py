@@ -432,13 +432,7 @@ class History:
 
     def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
         """Store bytes as `put` does, without the writer's lock; yield each when stored. All are durable at the end."""
-        folders = set[Path]()
-        for data in blobs:
-            if folder := self._objects.put_ahead(data):
-                folders.add(folder)
-            yield data
-        for folder in sorted(folders):
-            fs.sync_folder(folder)
+        return self._objects.put_ahead(blobs)
 
     def flush(self) -> None:
         """Make what was put durable."""

@@ -246,19 +246,27 @@ class Objects:
         self._fresh[oid] = _Fresh(kind, data, like)
         return oid
 
-    def put_ahead(self, data: bytes) -> Path | None:
-        """Store a blob that nothing refers to yet, also beside another writer; None when it is there already.
+    def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
+        """Store blobs that nothing refers to yet, also beside another writer; yield each when stored.
 
-        `put` then finds it, or stores it again where a prune took it. The folder it is in must be synced.
+        `put` then finds them, or stores them again where a prune took them. They are durable at the end, and only then
+        does a write rely on that.
         """
-        oid = oid_of("blob", data)
-        self._safe.add(oid)
-        if self.is_there(oid):
-            fs.sync_file(self._file(oid))
-            return None
-        stored = _packed("blob", data)
-        self._place(oid, stored, f"ahead-{os.getpid()}-")
-        return self._file(oid).parent
+        oids, folders = set[str](), set[Path]()
+        for data in blobs:
+            oid = oid_of("blob", data)
+            if self.is_there(oid):
+                with suppress(FileNotFoundError):  # it is in a pack
+                    fs.sync_file(self._file(oid))
+            else:
+                self._place(oid, _packed("blob", data), f"ahead-{os.getpid()}-")
+            oids.add(oid)
+            folders.add(self._file(oid).parent)
+            yield data
+        for folder in [*sorted(folders), self._folder]:
+            with suppress(FileNotFoundError):
+                fs.sync_folder(folder)
+        self._safe |= oids
 
     def _write(self, oid: str, kind: str, data: bytes, waits: bool = False) -> None:
         """Store an object by itself, over whatever has its name; `waits` for its bytes to be on the disk."""
@@ -321,7 +329,8 @@ class Objects:
 
         Nothing gets its name before it is in the log: a power cut would leave it empty, and nobody knew what it was.
         """
-        new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in self._safe}
+        safe = {oid for oid in self._safe & self._fresh.keys() if self.is_there(oid)}  # no prune took it since
+        new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in safe}
         pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
         is_logged = sum(len(each.data) for each in pieces) <= _MOST_LOGGED
         if not is_logged:

@@ -3,6 +3,7 @@
 `tests/faults/power.py` cuts the power at every call of a write; here is what the person does around it.
 """
 
+import errno
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -12,6 +13,10 @@ import pytest
 
 from crabmem import Memory
 from crabmem.disk import fs
+from crabmem.git.commits import Note, identity
+from crabmem.git.redo import Redo
+from crabmem.text.hashes import blob_id
+from crabmem.write.writer import Draft
 from tests.conftest import assert_clean, git
 
 ENTRY = "memory/entries/wifi.md"
@@ -148,6 +153,40 @@ def test_what_a_reset_took_is_kept_on_the_disk(root: Path, monkeypatch: pytest.M
         memory.remember("Vet", "for the dog", "Dr. Moreno")
     refs = root / ".git/refs/crabmem"
     assert calls.index(("fsync", str(refs / "kept"))) < calls.index(("rename", str(refs / "keep")))
+
+
+@pytest.mark.parametrize("hitch", ["in a pack", "disk full", "pruned"])
+def test_what_was_stored_ahead_is_on_the_disk_or_in_the_log(
+    root: Path, monkeypatch: pytest.MonkeyPatch, hitch: str
+) -> None:
+    """Also where the preparation ended in the middle, or somebody pruned what it stored."""
+    git(root, "gc", "-q", "--prune=now")
+    packed = (root / ENTRY).read_bytes()
+    texts = [b"---\nname: One\n---\n\nFirst.\n", packed, b"---\nname: Two\n---\n\nSecond.\n"]
+    synced = set[str]()
+
+    def before(operation: str, path: str) -> None:
+        if operation == "fsync":
+            synced.add(path)
+
+    def progress(done: int) -> None:
+        if done == 2 and hitch == "disk full":
+            raise OSError(errno.ENOSPC, "no space left on device")
+
+    with Memory(root) as memory:
+        monkeypatch.setattr(fs, "before", before)
+        writer = memory.engine.writer
+        with writer.ahead(texts, progress):
+            if hitch == "pruned":
+                git(root, "prune", "--expire=now")
+            files = {f"memory/entries/{number}.md": text for number, text in enumerate(texts)}
+            writer.write(lambda scan: Draft(files, Note("import: three", identity("coder")), None))
+        logged = {piece.oid for batch in Redo(root / ".git/crabmem/redo").batches() for piece in batch.pieces}
+    for blob in (blob_id(texts[0]), blob_id(texts[2])):
+        folder = root / ".git/objects" / blob[:2]
+        assert blob in logged or {str(folder), str(folder.parent)} <= synced
+        assert blob in logged or hitch != "pruned"
+    assert_clean(root)
 
 
 def test_what_a_prune_took_after_a_reset_is_made_again(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
