@@ -43,6 +43,8 @@ _TRIES = 10
 _TEMPORARY = "object-"
 #: What is put at once and takes more bytes of the log goes to the disk itself.
 _MOST_LOGGED = 500_000
+# What the log takes to say which object it is.
+_NAMED = 100
 
 
 class _Fresh(NamedTuple):
@@ -332,7 +334,7 @@ class Objects:
         safe = {oid for oid in self._safe & self._fresh.keys() if self.is_there(oid)}  # no prune took it since
         new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in safe}
         pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
-        is_logged = sum(len(each.data) for each in pieces) <= _MOST_LOGGED
+        is_logged = sum(_NAMED + len(each.data) for each in pieces) <= _MOST_LOGGED
         if not is_logged:
             self._store_all(new, waits=True)
             self.sync(new)

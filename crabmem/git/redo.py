@@ -15,6 +15,9 @@ from ..disk.seal import Seal
 from .packs import KINDS
 from .refs import OID, is_ref
 
+# A batch of more is larger than the log takes: of 34,000 files nobody found it again.
+_MOST_PATHS = 1_000
+
 
 class Piece(NamedTuple):
     """An object: `data` between the first `front` and the last `back` bytes of `base`. Without a base it is all."""
@@ -86,11 +89,14 @@ class Redo:
             self._log.begin(self._seal.mark if self._seal else None)
 
     def add(self, pieces: Sequence[Piece], move: Move | None) -> None:
-        """Add a batch, durably."""
-        heads = [(*each[:-1], len(each.data)) for each in pieces]
-        head = json.dumps({"pieces": heads, "move": move})
-        with self._guard:
-            self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
+        """Add a batch, durably; a move of more files than one takes as several of the same commit."""
+        paths = move.paths if move else ()
+        for start in range(0, len(paths) or 1, _MOST_PATHS):
+            part = move and move._replace(paths=paths[start : start + _MOST_PATHS])
+            head = json.dumps({"pieces": [(*each[:-1], len(each.data)) for each in pieces], "move": part})
+            with self._guard:
+                self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
+            pieces = ()
 
     def batches(self) -> list[Batch]:
         """Return all batches, the oldest first."""

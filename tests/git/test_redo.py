@@ -49,6 +49,15 @@ def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
     assert other.batches() == [] and other.piece(second.oid) is None
 
 
+def test_a_move_of_more_files_than_a_batch_takes_is_there_whole(tmp_path: Path) -> None:
+    paths = tuple(f"memory/entries/{'topic-' * 20}{number}.md" for number in range(34_000))
+    first = piece("blob", oid_of("blob", b"one"), b"one", None)
+    Redo(tmp_path / "redo").add([first], Move(OID, "HEAD", None, paths))
+    redo = Redo(tmp_path / "redo")
+    assert tuple(path for move in reversed(redo.moves()) for path in move.paths) == paths
+    assert redo.batches()[0].pieces == (first,) and redo.piece(first.oid) == first
+
+
 def test_threads_that_look_at_once_read_every_batch_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else what this process appends later is behind a gap, and nobody finds it."""
     other, redo = Redo(tmp_path / "redo"), Redo(tmp_path / "redo")
