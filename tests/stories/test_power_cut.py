@@ -144,6 +144,27 @@ def test_what_an_agent_wrote_during_a_rebase_stays_the_agents(root: Path, monkey
     assert authors == ["coder remember: Tea", "coder remember: Vet", "coder remember: Wifi"]
 
 
+def test_a_write_that_was_taken_back_stays_taken_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was in the log when the process was killed, and the person put the file back before anybody came."""
+    before, head = (root / ENTRY).read_bytes(), git(root, "rev-parse", "HEAD")
+
+    def kill(operation: str, path: str) -> None:
+        if (operation, path) == ("link", str(root / ".git/refs/heads/main.lock")):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt), Memory(root) as memory:
+        patched.setattr(fs, "before", kill)
+        memory.remember("Wifi", "for guests", "blue-hill-45")
+    (root / ENTRY).write_bytes(before)
+    with Memory(root):
+        assert git(root, "rev-parse", "HEAD") == head
+    start_again(monkeypatch)
+    with Memory(root) as memory:
+        memory.adopt()
+    assert git(root, "rev-parse", "HEAD") == head
+    assert_clean(root)
+
+
 def test_what_a_reset_took_is_kept_on_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The redo log makes the branch and what keeps its newest commit again, and knows nothing of what else is kept."""
     git(root, "reset", "-q", "--hard", "HEAD~1")
