@@ -262,7 +262,7 @@ class History:
             replayed = self._replay()
         else:
             restored = self._objects.restore(self._redo.newest(_LATELY), is_read=False)
-            if self._redo.size() > _FULL:
+            if self._redo.size() > _FULL and not self._refs.is_gc_running():
                 self.harden()
         done = (
             replayed
@@ -318,8 +318,10 @@ class History:
     def harden(self) -> None:
         """Wait until all that the redo log has is on the disk by itself, and begin it anew.
 
-        Only under the writer's lock, and after what a power cut took was done again.
+        Only under the writer's lock, and after what a power cut took was done again. What a prune took is put back
+        first, as nothing else knows it afterwards.
         """
+        self._objects.restore(self._redo.batches(), is_read=False)
         self._sync_logged()
         for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
@@ -334,13 +336,15 @@ class History:
     def harden_beside(self) -> None:
         """Do what `harden` does, beside writers: they wait only for what was written meanwhile.
 
+        Not while `git gc` runs: what it found unreached a moment ago it still takes away.
+
         Raises:
             Busy: they let nobody in between.
         """
         if len(self._redo.batches()) and self._redo.is_of_now():
             self._sync_logged()
             with WriterLock(self._private / state.LOCK).held(_PATIENCE):
-                if self._redo.is_of_now():
+                if self._redo.is_of_now() and not self._refs.is_gc_running():
                     self.harden()
 
     def _sync_logged(self) -> None:
