@@ -123,6 +123,12 @@ class RedoLog:
         return True
 
 
+def is_by(file: str, key: bytes) -> bool:
+    """Whether who has `key` began the log in `file`, and it is no copy."""
+    _, owner, status = _of_now_and_whose(file)
+    return status is not None and owner == _mark(status, key)
+
+
 def is_behind(file: str, key: bytes) -> bool:
     """Whether the machine went down since who has `key` began the log in `file`, of which only the head is read."""
     is_of_now, owner, status = _of_now_and_whose(file)

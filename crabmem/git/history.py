@@ -50,6 +50,8 @@ _LATELY = 25
 _MOST_KEPT = 500_000
 #: A log of so many bytes is begun anew by the next write, if nobody did so before.
 _FULL = 2_000_000
+# So many bytes are made of a log that somebody else began, at most.
+_MOST_MADE = 500_000_000
 # Seconds for which upkeep waits for writers.
 _PATIENCE = 5.0
 # While one of these exists the person is in the middle of something that moves the branch.
@@ -268,7 +270,7 @@ class History:
             replayed = self._replay()
         else:
             restored = self._objects.restore(self._redo.newest(_LATELY), is_read=False)
-            if self._redo.size() > _FULL:
+            if self._redo.size() > _FULL and not self._refs.is_gc_running():
                 self.harden()
         done = (
             replayed
@@ -280,10 +282,11 @@ class History:
     def _replay(self) -> str | None:
         """Do again what a power cut took; return what was done, None for nothing."""
         batches, moves = self._redo.batches(), [*self._redo.moves()]
-        restored = self._objects.restore(batches, is_read=True)
-        moved = [ref for ref in {move.ref for move in moves} if self._move_on(ref, moves)]
-        last = next((move.commit for move in moves if self._objects.has(move.commit)), None)
-        if last and last != self._keep.tip():
+        most = math.inf if self._redo.is_ours() else _MOST_MADE
+        restored = self._objects.restore(batches, is_read=True, most=most)
+        moved = [ref for ref in {move.ref for move in moves} - {KEEP} if self._move_on(ref, moves)]
+        last, tip = next((move.commit for move in moves if self._objects.has(move.commit)), None), self._keep.tip()
+        if last and not (tip and self._walk.is_ancestor(last, tip)):
             self._keep.advance(last)
         if paths := {path for move in moves for path in move.paths}:
             self._index.expect(paths)
@@ -310,9 +313,11 @@ class History:
             self._refs.restore(ref, last)
             return True
         before = {move.old for move in ours} | {move.commit for move in ours}
-        if now == last or now not in before or (now is None and ours[-1].old is not None):
+        if now == last or now not in before:
             return False
         noted = [*self._refs.last_noted(ref)]
+        if now is None and (ours[-1].old is not None or not (last in noted or self._refs.head().ref == ref)):
+            return False  # Git takes the log of a branch along when somebody renames it, and removes it with the branch
         if noted[:1] == [now] and last in noted:
             return False
         self._refs.restore(ref, last)
@@ -322,9 +327,11 @@ class History:
     def harden(self) -> None:
         """Wait until all that the redo log has is on the disk by itself, and begin it anew.
 
-        The newest objects stay in it: a prune that looked before they were reached may yet take them. Only under the
-        writer's lock, and after what a power cut took was done again.
+        The newest objects stay in it: a prune that looked before they were reached may yet take them. What one took is
+        put back first, as nothing else knows it afterwards. Only under the writer's lock, and after what a power cut
+        took was done again.
         """
+        self._objects.restore(self._redo.batches(), is_read=False)
         self._sync_logged()
         for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
@@ -342,13 +349,15 @@ class History:
     def harden_beside(self) -> None:
         """Do what `harden` does, beside writers: they wait only for what was written meanwhile.
 
+        Not while `git gc` runs: what it found unreached a moment ago it still takes away.
+
         Raises:
             Busy: they let nobody in between.
         """
         if self._redo.moves() and self._redo.is_of_now():
             self._sync_logged()
             with WriterLock(self._private / state.LOCK).held(_PATIENCE):
-                if self._redo.is_of_now():
+                if self._redo.is_of_now() and not self._refs.is_gc_running():
                     self.harden()
 
     def _sync_logged(self) -> None:
@@ -738,7 +747,7 @@ class History:
         """Return whether the branch took a commit, which is then kept; it waits while the person rebases."""
         commit = move.commit
         if self.in_progress():  # only what keeps it makes it part of memory
-            self._objects.flush()
+            self._objects.flush(move._replace(ref=KEEP))
             bases, before = self._objects.parents(commit), self._branch_before() or self._keep.tip()
             if bases and before:
                 self._waiting.add(bases[0], commit, before)

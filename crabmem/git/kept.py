@@ -53,8 +53,10 @@ class Keep:
             if old is None:
                 return self._refs.restore(KEEP, commit)
             if not self._walk.is_ancestor(old, commit):
-                # The branch was rewritten: what it was is kept under a name of its own.
-                self._refs.restore(f"{KEPT}/{old}", old)
+                # The branch was rewritten: what it was is kept under a name of its own. The redo log knows nothing of
+                # that name, so it is on the disk first.
+                with fs.durability(True):
+                    self._refs.restore(f"{KEPT}/{old}", old)
             if self._refs.swap(KEEP, old, commit):
                 return None
         raise Busy(f"{KEEP} changes faster than we can follow; try again")

@@ -4,6 +4,7 @@ Loose ones are written without waiting for the disk: what makes them again is in
 """
 
 import hashlib
+import math
 import os
 import re
 import secrets
@@ -46,6 +47,8 @@ _TEMPORARY = "object-"
 _MOST_LOGGED = 500_000
 #: So many texts that are put ahead are worth a pack, which has about so many bytes at most.
 _LEAST_AHEAD, _LARGEST_AHEAD = 50, 16_000_000
+# What the log takes to say which object it is.
+_NAMED = 100
 
 
 class _Fresh(NamedTuple):
@@ -129,7 +132,7 @@ class Objects:
         """Return kind and bytes of an object in the log; None where what it stands on cannot be read."""
         try:
             data = piece.whole(self.raw(piece.base)[1] if piece.base else b"")
-        except (DamagedHistory, RecursionError):
+        except (DamagedHistory, ValueError, RecursionError):
             return None
         return (piece.kind, data) if oid_of(piece.kind, data) == piece.oid else None
 
@@ -331,9 +334,11 @@ class Objects:
 
         Nothing gets its name before it is in the log: a power cut would leave it empty, and nobody knew what it was.
         """
-        new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in self._safe}
+        safe = self._safe & self._fresh.keys()
+        safe -= self._absent(safe)  # a prune may have taken it since
+        new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in safe}
         pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
-        is_logged = sum(len(each.data) for each in pieces) <= _MOST_LOGGED
+        is_logged = sum(_NAMED + len(each.data) for each in pieces) <= _MOST_LOGGED
         if not is_logged:
             self._store_all(new, waits=True)
             self.sync(new)
@@ -356,23 +361,29 @@ class Objects:
         self._fresh.clear()
         self._safe.clear()
 
-    def restore(self, batches: Iterable[Batch], is_read: bool) -> int:
+    def restore(self, batches: Iterable[Batch], is_read: bool, most: float = math.inf) -> int:
         """Make again what is missing of what was stored; return how many objects.
 
-        With `is_read` each is read, as a power cut leaves files that are cut short.
+        With `is_read` each is read, as a power cut leaves files that are cut short. Only so many bytes are made: in a
+        stranger's log, a few bytes each can stand for as much as an object may have.
         """
         pieces = {each.oid: each for batch in batches for each in batch.pieces}
-        if is_read:
-            missing = {oid for oid in pieces if not self._is_stored(oid)}
-        else:
-            missing = {oid for oid in pieces if not ((seen := self._signature(oid)) and seen[0])}
-            missing -= packed_among(self._folder, missing) if missing else set()
+        missing = {oid for oid in pieces if not self._is_stored(oid)} if is_read else self._absent(pieces)
         count = 0
-        for oid in (oid for oid in pieces if oid in missing):
-            if made := self._made(pieces[oid]):
-                self._write(oid, *made)
+        for each in (each for oid, each in pieces.items() if oid in missing):
+            if most < 0:
+                break
+            made = self._made(each)
+            most -= len(made[1]) if made else LARGEST
+            if made:
+                self._write(each.oid, *made)
                 count += 1
         return count
+
+    def _absent(self, oids: Iterable[str]) -> set[str]:
+        """Return those of some objects that have neither a file with something in it nor a place in a pack."""
+        found = {oid for oid in oids if not ((seen := self._signature(oid)) and seen[0])}
+        return found - packed_among(self._folder, found) if found else found
 
     def sync(self, oids: Iterable[str]) -> None:
         """Wait until objects are on the disk; one that is in a pack is, and one that was pruned need not be."""

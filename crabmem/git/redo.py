@@ -10,10 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..disk.redo_log import RedoLog, is_behind
+from ..disk.fork_lock import Guard
+from ..disk.redo_log import RedoLog, is_behind, is_by
 from ..disk.seal import Seal
 from .packs import KINDS
 from .refs import OID, is_ref
+
+# A batch of more is larger than the log takes: of 34,000 files nobody found it again.
+_MOST_PATHS = 1_000
 
 
 class Piece(NamedTuple):
@@ -27,7 +31,12 @@ class Piece(NamedTuple):
     data: bytes
 
     def whole(self, base: bytes) -> bytes:
-        """Return the bytes of the object; `base` are those of its base."""
+        """Return the bytes of the object; `base` are those of its base. ValueError where that is too short.
+
+        Taken twice, what stands there would double: a few such pieces of a stranger's stand for gigabytes.
+        """
+        if self.front + self.back > len(base):
+            raise ValueError("no piece of this base")
         return base[: self.front] + self.data + base[len(base) - self.back :]
 
 
@@ -48,19 +57,28 @@ class Batch(NamedTuple):
 
 
 class Redo:
-    """The batches of one repository. Written under the writer's lock."""
+    """The batches of one repository. Written under the writer's lock; read by any thread.
+
+    One thread looks at a time: two that read on at once counted what they read twice, and then wrote behind a gap.
+    """
 
     def __init__(self, file: Path, seal: Seal | None = None) -> None:
         """`seal` shows that this user began it; None for who only goes on with it."""
         self._seal = seal
         self._file = file
         self._log = RedoLog(file)
+        self._guard = Guard()
         self._bodies: Sequence[bytes] = ()
         self._parsed: dict[int, Batch] = {}
 
     def is_of_now(self) -> bool:
         """Return whether all of it was seen by everybody; else it has to be done again first."""
-        return self._log.is_of_now()
+        with self._guard:
+            return self._log.is_of_now()
+
+    def is_ours(self) -> bool:
+        """Return whether this user began it on this machine."""
+        return self._seal is not None and is_by(os.fspath(self._file), self._seal.key)
 
     def is_behind(self) -> bool:
         """Return whether this user began it on this machine, which went down since."""
@@ -72,21 +90,28 @@ class Redo:
 
     def begin(self) -> None:
         """Forget all batches, durably: what they stored is on the disk."""
-        self._log.begin(self._seal.key if self._seal else None)
+        with self._guard:
+            self._log.begin(self._seal.key if self._seal else None)
 
     def add(self, pieces: Sequence[Piece], move: Move | None) -> None:
-        """Add a batch, durably."""
-        heads = [(*each[:-1], len(each.data)) for each in pieces]
-        head = json.dumps({"pieces": heads, "move": move})
-        self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
+        """Add a batch, durably; a move of more files than one takes as several of the same commit."""
+        paths = move.paths if move else ()
+        for start in range(0, len(paths) or 1, _MOST_PATHS):
+            part = move and move._replace(paths=paths[start : start + _MOST_PATHS])
+            head = json.dumps({"pieces": [(*each[:-1], len(each.data)) for each in pieces], "move": part})
+            with self._guard:
+                self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
+            pieces = ()
 
     def batches(self) -> list[Batch]:
         """Return all batches, the oldest first."""
-        return [*map(self._batch, range(len(self._look())))]
+        with self._guard:
+            return [*map(self._batch, range(len(self._look())))]
 
     def newest(self, most: int) -> list[Batch]:
         """Return at most so many of the newest batches, the oldest first."""
-        return [*map(self._batch, range(len(self._look()))[-most:])]
+        with self._guard:
+            return [*map(self._batch, range(len(self._look()))[-most:])]
 
     def newest_pieces(self, most: int, size: int) -> list[Piece]:
         """Return the newest objects, those of so many batches at most, and of `size` bytes together."""
@@ -105,8 +130,9 @@ class Redo:
     def piece(self, oid: str) -> Piece | None:
         """Return an object; None where no batch has it."""
         wanted = oid.encode()
-        found = (self._batch(number) for number, body in enumerate(self._look()) if wanted in body)
-        return next((each for batch in found for each in batch.pieces if each.oid == oid), None)
+        with self._guard:
+            found = (self._batch(number) for number, body in enumerate(self._look()) if wanted in body)
+            return next((each for batch in found for each in batch.pieces if each.oid == oid), None)
 
     def _look(self) -> Sequence[bytes]:
         """Return the bodies of all batches as they are now."""
@@ -117,7 +143,10 @@ class Redo:
 
     def _batch(self, number: int) -> Batch:
         if number not in self._parsed:
-            self._parsed[number] = _parsed(self._bodies[number])
+            try:
+                self._parsed[number] = _parsed(self._bodies[number])
+            except RecursionError:  # not remembered: it may be that of who asks
+                return Batch((), None)
         return self._parsed[number]
 
 
@@ -150,21 +179,27 @@ def _parsed(body: bytes) -> Batch:
     try:
         said = json.loads(head)
         return Batch(tuple(_pieces(said["pieces"], data)), _move(*said["move"]) if said["move"] else None)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return Batch((), None)
 
 
 def _pieces(heads: Any, data: bytes) -> Iterator[Piece]:
     at = 0
-    for kind, oid, base, front, back, length in heads:
-        if not (OID.match(oid) and OID.match(base or oid) and kind in KINDS.values() and min(front, back, length) >= 0):
+    for kind, oid, base, *sizes in heads:
+        are_sizes = len(sizes) == 3 and all(type(size) is int and size >= 0 for size in sizes)
+        if not (OID.match(oid) and OID.match(base or oid) and kind in KINDS.values() and are_sizes):
             raise ValueError("no piece of ours")
+        front, back, length = sizes
         yield Piece(kind, oid, base, front, back, data[at : at + length])
         at += length
 
 
 def _move(commit: Any, ref: Any, old: Any, paths: Any) -> Move:
     is_ours = OID.match(commit) and OID.match(old or commit)
-    if not is_ours or not (ref == "HEAD" or is_ref(ref)) or not all(isinstance(path, str) for path in paths):
+    if (
+        not is_ours
+        or not (ref == "HEAD" or is_ref(ref))
+        or not all(path.encode("utf-8", "surrogateescape") for path in paths)
+    ):
         raise ValueError("no move of ours")
     return Move(commit, ref, old, tuple(paths))

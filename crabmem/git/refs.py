@@ -232,8 +232,8 @@ class Refs:
                 continue
 
     def sync(self, ref: str) -> None:
-        """Wait until a reference that has a file of its own is on the disk."""
-        with suppress(FileNotFoundError):
+        """Wait until a reference that has a file of its own is on the disk; a branch may be a folder of others now."""
+        with suppress(FileNotFoundError, NotADirectoryError, fs.NotAFile):
             fs.sync_file(self._git / ref)
             fs.sync_folder((self._git / ref).parent)
 

@@ -245,6 +245,7 @@ class Recovery:
             for step in intent.steps.values():
                 if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
                     self._store.discard(step.temporary)
+            self._history.harden()  # else the redo log had the branch at its commit again after a power cut
             self.journal.finish()
 
     def _blob_at(self, path: str) -> str | None:

@@ -1,15 +1,20 @@
 """What commits stored is made again from the redo log, whatever of it is gone."""
 
 import json
+import threading
+import time
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crabmem.disk import redo_log
 from crabmem.disk.redo_log import RedoLog
 from crabmem.git.objects import oid_of
-from crabmem.git.redo import Move, Redo, piece
+from crabmem.git.redo import Move, Piece, Redo, piece
 
 OID = "1" * 40
 
@@ -20,6 +25,12 @@ def test_a_piece_is_the_object_again_with_its_base(base: bytes, middle: bytes, a
     made = piece("blob", OID, data, (OID, base))
     assert made.whole(base) == data and len(made.data) <= len(middle)
     assert piece("blob", OID, data, None).whole(b"") == data
+
+
+def test_a_piece_takes_no_byte_of_its_base_twice() -> None:
+    """Else a log of a few kilobytes stands for gigabytes."""
+    with pytest.raises(ValueError):
+        Piece("blob", OID, OID, 3, 3, b"").whole(b"four")
 
 
 def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
@@ -38,6 +49,36 @@ def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
     assert other.batches() == [] and other.piece(second.oid) is None
 
 
+def test_a_move_of_more_files_than_a_batch_takes_is_there_whole(tmp_path: Path) -> None:
+    paths = tuple(f"memory/entries/{'topic-' * 20}{number}.md" for number in range(34_000))
+    first = piece("blob", oid_of("blob", b"one"), b"one", None)
+    Redo(tmp_path / "redo").add([first], Move(OID, "HEAD", None, paths))
+    redo = Redo(tmp_path / "redo")
+    assert tuple(path for move in reversed(redo.moves()) for path in move.paths) == paths
+    assert redo.batches()[0].pieces == (first,) and redo.piece(first.oid) == first
+
+
+def test_threads_that_look_at_once_read_every_batch_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else what this process appends later is behind a gap, and nobody finds it."""
+    other, redo = Redo(tmp_path / "redo"), Redo(tmp_path / "redo")
+    for _ in range(5):
+        other.add((), Move(OID, "HEAD", None, ()))
+
+    def slow(data: bytes, start: int = 0) -> int:
+        time.sleep(0.005)
+        return zlib.crc32(data, start)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(redo_log, "zlib", SimpleNamespace(crc32=slow))
+        threads = [threading.Thread(target=redo.piece, args=("2" * 40,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    redo.add((), Move(OID, "HEAD", None, ("ours",)))
+    assert len(redo.moves()) == len(other.moves()) == 6
+
+
 @pytest.mark.parametrize(
     "said",
     [
@@ -46,6 +87,9 @@ def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
         {"pieces": [["blob", OID, None, -1, 0, 1]]}, {"pieces": [["blob", OID, "../x", 0, 0, 1]]},
         {"pieces": [], "move": [OID, "../../etc/passwd", None, []]}, {"pieces": [], "move": [OID, "HEAD", 7, []]},
         {"pieces": [], "move": ["HEAD", "HEAD", None, []]}, {"pieces": [], "move": [OID, "HEAD", None, [1]]},
+        b"[" * 200_000, {"pieces": [], "move": [OID, 7, None, []]},
+        {"pieces": [], "move": [OID, "HEAD", None, ["\ud800"]]},
+        {"pieces": [["tree", OID, OID, 1.5, 0, 1]]}, {"pieces": [["tree", OID, OID, 0, True, 1]]},
     ],
 )  # fmt: skip
 def test_a_batch_that_is_none_of_ours_has_nothing_in_it(tmp_path: Path, said: bytes | dict[str, object]) -> None:

@@ -1,5 +1,7 @@
 """Upkeep: writes are on the disk when they pause; a process of its own compacts, once at a time, when it is due."""
 
+import os
+import platform
 import subprocess
 import sys
 import threading
@@ -163,6 +165,23 @@ def test_what_was_written_is_on_the_disk_once_writes_pause(memory: Memory, monke
     memory.remember("After", "d", "the next write begins another log")
     assert logged(memory.root) == 1
     until(lambda: logged(memory.root) == 0)
+
+
+def test_what_a_gc_still_takes_stays_in_the_log(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looked at what is reached before the write, and removes what it found after the write was on the disk."""
+    monkeypatch.setattr(history, "_FULL", 0)
+    memory.remember("First", "d", "x")
+    (memory.root / ".git/gc.pid").write_text(f"{os.getpid()} {platform.node()}")
+    for number in range(3):
+        memory.remember(f"Fact {number}", "d", "x")
+    memory.engine.history.harden_beside()
+    assert logged(memory.root) >= 3
+    (memory.root / ".git/gc.pid").unlink()
+    commit = git(memory.root, "rev-parse", "HEAD~1").strip()
+    (memory.root / ".git/objects" / commit[:2] / commit[2:]).unlink()
+    memory.engine.history.harden_beside()
+    assert logged(memory.root) == 0
+    git(memory.root, "fsck", "--strict")
 
 
 def test_who_closes_at_once_waits_for_nothing_and_leaves_it_to_the_log(memory: Memory) -> None:

@@ -3,6 +3,7 @@
 `tests/faults/power.py` cuts the power at every call of a write; here is what the person does around it.
 """
 
+import errno
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -12,6 +13,10 @@ import pytest
 
 from crabmem import Memory
 from crabmem.disk import fs
+from crabmem.git.commits import Note, identity
+from crabmem.git.redo import Redo
+from crabmem.text.hashes import blob_id
+from crabmem.write.writer import Draft
 from tests.conftest import assert_clean, git
 
 ENTRY = "memory/entries/wifi.md"
@@ -106,6 +111,102 @@ def test_a_reset_of_the_person_is_not_undone(root: Path, monkeypatch: pytest.Mon
         assert subjects(memory) == ALL[2:]
         assert memory.get("Wifi").content == "blue-hill-42"
         assert memory.get("Wifi", newest[:8]).content == "blue-hill-44", "it stays in the history"
+    assert_clean(root)
+
+
+@pytest.mark.parametrize("name", ["trunk", "main/sub"])
+def test_a_branch_that_the_person_renamed_does_not_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The log of a young memory goes back to where there was no branch, as after a power cut."""
+    root = tmp_path / "young"
+    with Memory(root) as memory:
+        memory.remember("Wifi", "for guests", "blue-hill-42")
+    git(root, "branch", "-m", "main", "between")
+    git(root, "branch", "-m", "between", name)
+    start_again(monkeypatch)
+    with Memory(root) as memory:
+        memory.remember("Vet", "for the dog", "Dr. Moreno")
+    assert git(root, "branch", "--format=%(refname:short)").split() == [name]
+    assert_clean(root)
+
+
+def test_what_an_agent_wrote_during_a_rebase_stays_the_agents(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest = git(root, "rev-parse", "HEAD")
+    (root / ".git/rebase-merge").mkdir()
+    (root / ".git/rebase-merge/orig-head").write_text(newest)
+    with Memory(root, agent="coder") as memory:
+        memory.remember("Vet", "for the dog", "Dr. Moreno")
+    start_again(monkeypatch)
+    with Memory(root, agent="coder") as memory:
+        memory.remember("Tea", "which", "green")
+    authors = git(root, "log", "-3", "--format=%an %s", "refs/crabmem/keep").splitlines()
+    assert authors == ["coder remember: Tea", "coder remember: Vet", "coder remember: Wifi"]
+
+
+def test_a_write_that_was_taken_back_stays_taken_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was in the log when the process was killed, and the person put the file back before anybody came."""
+    before, head = (root / ENTRY).read_bytes(), git(root, "rev-parse", "HEAD")
+
+    def kill(operation: str, path: str) -> None:
+        if (operation, path) == ("link", str(root / ".git/refs/heads/main.lock")):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt), Memory(root) as memory:
+        patched.setattr(fs, "before", kill)
+        memory.remember("Wifi", "for guests", "blue-hill-45")
+    (root / ENTRY).write_bytes(before)
+    with Memory(root):
+        assert git(root, "rev-parse", "HEAD") == head
+    start_again(monkeypatch)
+    with Memory(root) as memory:
+        memory.adopt()
+    assert git(root, "rev-parse", "HEAD") == head
+    assert_clean(root)
+
+
+def test_what_a_reset_took_is_kept_on_the_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The redo log makes the branch and what keeps its newest commit again, and knows nothing of what else is kept."""
+    git(root, "reset", "-q", "--hard", "HEAD~1")
+    calls = list[tuple[str, str]]()
+    monkeypatch.setattr(fs, "before", lambda operation, path: calls.append((operation, path)))
+    with Memory(root) as memory:
+        memory.remember("Vet", "for the dog", "Dr. Moreno")
+    refs = root / ".git/refs/crabmem"
+    assert calls.index(("fsync", str(refs / "kept"))) < calls.index(("rename", str(refs / "keep")))
+
+
+@pytest.mark.parametrize("hitch", ["in a pack", "disk full", "pruned"])
+def test_what_was_stored_ahead_is_on_the_disk_or_in_the_log(
+    root: Path, monkeypatch: pytest.MonkeyPatch, hitch: str
+) -> None:
+    """Also where the preparation ended in the middle, or somebody pruned what it stored."""
+    git(root, "gc", "-q", "--prune=now")
+    packed = (root / ENTRY).read_bytes()
+    texts = [b"---\nname: One\n---\n\nFirst.\n", packed, b"---\nname: Two\n---\n\nSecond.\n"]
+    synced = set[str]()
+
+    def before(operation: str, path: str) -> None:
+        if operation == "fsync":
+            synced.add(path)
+
+    def progress(done: int) -> None:
+        if done == 2 and hitch == "disk full":
+            raise OSError(errno.ENOSPC, "no space left on device")
+
+    with Memory(root) as memory:
+        monkeypatch.setattr(fs, "before", before)
+        writer = memory.engine.writer
+        with writer.ahead(texts, progress):
+            if hitch == "pruned":
+                git(root, "prune", "--expire=now")
+            files = {f"memory/entries/{number}.md": text for number, text in enumerate(texts)}
+            writer.write(lambda scan: Draft(files, Note("import: three", identity("coder")), None))
+        logged = {piece.oid for batch in Redo(root / ".git/crabmem/redo").batches() for piece in batch.pieces}
+    for blob in (blob_id(texts[0]), blob_id(texts[2])):
+        folder = root / ".git/objects" / blob[:2]
+        assert blob in logged or {str(folder), str(folder.parent)} <= synced
+        assert blob in logged or hitch != "pruned"
     assert_clean(root)
 
 
