@@ -309,7 +309,7 @@ class Engine:
         except OSError:
             return True
         key = key_in(self._state_path) if self._state_path else None
-        is_lost = key is not None and is_behind(f"{folder}/{state_files.REDO}", key)
+        is_lost = key is not None and fs.is_own_folder(folder) and is_behind(f"{folder}/{state_files.REDO}", key)
         names = state_files.PURGING, state_files.PURGED
         return is_open or is_lost or any(os.path.lexists(f"{folder}/{name}") for name in names)
 
