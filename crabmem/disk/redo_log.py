@@ -59,7 +59,7 @@ class RedoLog:
 
     def is_of_now(self) -> bool:
         """Whether it was begun since the machine was started, and is no copy. False for one that is not there."""
-        return _of_now_and_whose(os.fspath(self._file))[0]
+        return is_of_now(os.fspath(self._file))
 
     def begin(self, key: bytes | None = None) -> None:
         """Forget what it has, durably. `key` is of who begins it; without one the mark of who did so before stays."""
@@ -125,17 +125,18 @@ class RedoLog:
 
 def is_by(file: str, key: bytes) -> bool:
     """Whether who has `key` began the log in `file`, and it is no copy."""
-    _, owner, status = _of_now_and_whose(file)
-    return status is not None and owner == _mark(status, key)
+    found = _head_of(file)
+    return found is not None and found[1] == _mark(found[2], key)
 
 
-def is_behind(file: str, key: bytes) -> bool:
-    """Whether the machine went down since who has `key` began the log in `file`, of which only the head is read."""
-    is_of_now, owner, status = _of_now_and_whose(file)
-    return not is_of_now and status is not None and owner == _mark(status, key)
+def is_of_now(file: str) -> bool:
+    """Whether the log in `file` was begun since the machine was started, and is no copy; only its head is read."""
+    found = _head_of(file)
+    return found is not None and found[0] == _place(found[2])
 
 
-def _of_now_and_whose(file: str) -> tuple[bool, bytes, os.stat_result | None]:
+def _head_of(file: str) -> tuple[bytes, bytes, os.stat_result] | None:
+    """The start and file that a log was begun in, who began it, and the file's status; None for no log."""
     try:
         handle = regular.opened(file)
         try:
@@ -143,11 +144,11 @@ def _of_now_and_whose(file: str) -> tuple[bool, bytes, os.stat_result | None]:
         finally:
             os.close(handle)
     except OSError:
-        return False, b"", None
+        return None
     if len(head) < _HEAD.size or not _is_head(head):
-        return False, b"", status
+        return None
     _, _, place, owner, _ = _HEAD.unpack(head)
-    return place == _place(status), owner, status
+    return place, owner, status
 
 
 def _is_head(head: bytes) -> bool:

@@ -281,7 +281,7 @@ class History:
 
     def _replay(self) -> str | None:
         """Do again what a power cut took; return what was done, None for nothing."""
-        batches, moves = self._redo.batches(), [*self._redo.moves()]
+        batches, moves = self._redo.batches(), self._redo.moves()
         most = math.inf if self._redo.is_ours() else _MOST_MADE
         restored = self._objects.restore(batches, is_read=True, most=most)
         moved = [ref for ref in {move.ref for move in moves} - {KEEP} if self._move_on(ref, moves)]
@@ -343,7 +343,7 @@ class History:
 
     def has_lost(self) -> bool:
         """Return whether the machine went down after writes of this user that nobody had brought to the disk."""
-        return self._redo.is_behind() and bool(self._redo.moves())
+        return not self._redo.is_of_now() and self._redo.is_ours() and bool(self._redo.moves())
 
     @fs.durability(True)
     def harden_beside(self) -> None:

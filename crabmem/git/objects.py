@@ -275,23 +275,20 @@ class Objects:
 
     def _write(self, oid: str, kind: str, data: bytes, waits: bool = False) -> None:
         """Store an object by itself, over whatever has its name; `waits` for the disk, if the settings say so."""
+        stored, temporary = _packed(kind, data), self._temporary / f"{_TEMPORARY}{secrets.token_hex(8)}"
         with nullcontext() if waits else fs.durability(False):
-            self._place(oid, _packed(kind, data))
-        remember(self._whole, oid, self._signature(oid))
-
-    def _place(self, oid: str, stored: bytes) -> None:
-        temporary, target = self._temporary / f"{_TEMPORARY}{secrets.token_hex(8)}", self._file(oid)
-        fs.create(temporary, stored, 0o444)
-        for attempt in range(_TRIES):
-            try:
-                fs.rename(temporary, target)
-                break
-            except FileNotFoundError:
-                # Not made yet, or somebody's `git gc` removed a folder that it left empty.
-                if attempt == _TRIES - 1:
-                    raise
-                fs.make_folder(target.parent)
+            fs.create(temporary, stored, 0o444)
+            for attempt in range(_TRIES):
+                try:
+                    fs.rename(temporary, self._file(oid))
+                    break
+                except FileNotFoundError:
+                    # Not made yet, or somebody's `git gc` removed a folder that it left empty.
+                    if attempt == _TRIES - 1:
+                        raise
+                    fs.make_folder(self._file(oid).parent)
         self._sizes.append(len(stored))
+        remember(self._whole, oid, self._signature(oid))
 
     def _file(self, oid: str) -> Path:
         """Return where Git keeps the object, unless it lies in a pack."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..disk.fork_lock import Guard
-from ..disk.redo_log import RedoLog, is_behind, is_by
+from ..disk.redo_log import RedoLog, is_by
 from ..disk.seal import Seal
 from .packs import KINDS
 from .refs import OID, is_ref
@@ -73,16 +73,11 @@ class Redo:
 
     def is_of_now(self) -> bool:
         """Return whether all of it was seen by everybody; else it has to be done again first."""
-        with self._guard:
-            return self._log.is_of_now()
+        return self._log.is_of_now()
 
     def is_ours(self) -> bool:
         """Return whether this user began it on this machine."""
         return self._seal is not None and is_by(os.fspath(self._file), self._seal.key)
-
-    def is_behind(self) -> bool:
-        """Return whether this user began it on this machine, which went down since."""
-        return self._seal is not None and is_behind(os.fspath(self._file), self._seal.key)
 
     def size(self) -> int:
         """Return how many bytes it has, as far as it was looked at."""

@@ -6,7 +6,7 @@ import os
 
 from ..disk import derived, fs
 from ..disk import state as state_files
-from ..disk.redo_log import is_behind
+from ..disk.redo_log import is_by, is_of_now
 from ..disk.store import Store, usable_folder
 from ..disk.user_state import key_in, state_path
 from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
@@ -308,8 +308,8 @@ class Engine:
             is_open = False
         except OSError:
             return True
-        key = key_in(self._state_path) if self._state_path else None
-        is_lost = key is not None and fs.is_own_folder(folder) and is_behind(f"{folder}/{state_files.REDO}", key)
+        log, key = f"{folder}/{state_files.REDO}", key_in(self._state_path) if self._state_path else None
+        is_lost = key is not None and fs.is_own_folder(folder) and not is_of_now(log) and is_by(log, key)
         names = state_files.PURGING, state_files.PURGED
         return is_open or is_lost or any(os.path.lexists(f"{folder}/{name}") for name in names)
 

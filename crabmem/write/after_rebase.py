@@ -11,10 +11,6 @@ from ..git.kept import Stretch
 from ..text.hashes import SHORT_DIGITS
 from ..workspace.layout import Layout
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 #: The words of the commit that has such writes on the branch.
 KEPT_NOTE = Note("keep: what was written during a rebase or merge", identity("crabmem"))
 

@@ -136,11 +136,8 @@ class Writer:
             scan = self._store.scan()
             paths = [path for path, file in self.outside(scan).items() if file]
             texts = (scan.data(path) or b"" for path in paths)
-            try:
-                for done, _ in enumerate(self._history.put_ahead(texts), 1):
-                    progress(done, len(paths))
-            finally:
-                self._store.clear_ahead(own=True)
+            for done, _ in enumerate(self._history.put_ahead(texts), 1):
+                progress(done, len(paths))
 
     def adopt(self, even_if_many: bool = False) -> str | None:
         """Record outside edits, the loss of many facts at once only with `even_if_many`; the head after it."""
