@@ -112,7 +112,7 @@ class Engine:
 
     def _claim_caches(self) -> None:
         """Have the derived files be this user's: those of anybody else go."""
-        key, private = key_in(self._state_path) if self._state_path else None, self.workspace.private_folder
+        key, private = self._key, self.workspace.private_folder
         # Nothing is read where a link leads elsewhere.
         if key is None or not (fs.is_own_folder(private) and derived.are_ours(private, key)):
             from ..disk.seal import claim_caches
@@ -120,6 +120,11 @@ class Engine:
             claim_caches(self.workspace.private, self._state)
 
     # Parts that are made when somebody first needs them
+
+    @once
+    def _key(self) -> bytes | None:
+        """What this user began here is marked with; None where there was no key when the workspace was opened."""
+        return key_in(self._state_path) if self._state_path else None
 
     @once
     def _state(self) -> Path | None:
@@ -308,7 +313,7 @@ class Engine:
             is_open = False
         except OSError:
             return True
-        log, key = f"{folder}/{state_files.REDO}", key_in(self._state_path) if self._state_path else None
+        log, key = f"{folder}/{state_files.REDO}", self._key
         is_lost = key is not None and fs.is_own_folder(folder) and not is_of_now(log) and is_by(log, key)
         names = state_files.PURGING, state_files.PURGED
         return is_open or is_lost or any(os.path.lexists(f"{folder}/{name}") for name in names)
@@ -337,9 +342,9 @@ class Engine:
             return
         try:
             self.history.exists()
-        except CrabmemError as error:
-            if isinstance(error, Moved):
-                raise
+        except Moved:
+            raise
+        except CrabmemError:
             return  # whoever asks the history learns of it
 
     def scan(self) -> Scan:
