@@ -1,0 +1,66 @@
+"""The pages hang together: every link leads somewhere, every page is found, what is made is as it would be made now."""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import click
+import pytest
+
+from crabmem import Memory
+from crabmem.cli.app import cli
+from crabmem.hosts.table import NAMES
+from crabmem.prompt.profile import profile_names
+
+from .pages import DOCS, ROOT, anchors, links, pages, prose
+
+PAGES = [*pages(), ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for file, heading in links(page):
+        assert file.exists(), file
+        assert not heading or heading in anchors(file), f"{file.name}#{heading}"
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    ahead, found = [DOCS / "README.md"], set[Path]()
+    while ahead:
+        if (page := ahead.pop()) not in found and page.suffix == ".md":
+            found.add(page)
+            ahead += [file / "README.md" if file.is_dir() else file for file, _ in links(page) if DOCS in file.parents]
+    assert {page for page in DOCS.rglob("*.md")} <= found
+
+
+def test_readme_fits_on_three_screens() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 180
+
+
+def test_what_is_made_is_as_it_would_be_made_now() -> None:
+    pytest.importorskip("griffe")
+    from .generated import stale
+
+    assert [str(path.relative_to(ROOT)) for path in stale()] == [], "python -m tests.docs --write"
+
+
+@pytest.mark.parametrize("picture", sorted((DOCS / "pictures").glob("*.svg")), ids=lambda picture: picture.name)
+def test_a_picture_can_be_drawn_and_says_what_it_shows(picture: Path) -> None:
+    assert ElementTree.parse(picture).getroot().get("aria-label")
+
+
+def test_every_verb_has_a_section() -> None:
+    verbs = {f"crabmem-{verb}" for verb in cli.list_commands(click.Context(cli))}
+    assert verbs <= anchors(DOCS / "command-line.md")
+
+
+def test_every_tool_has_a_section(tmp_path: Path) -> None:
+    with Memory(tmp_path / "m", soul_editable=True) as memory:
+        assert {tool.name for tool in memory.tools} <= anchors(DOCS / "tools.md")
+
+
+def test_every_host_and_family_has_its_page() -> None:
+    assert {page.stem for page in (DOCS / "hosts").glob("*.md")} == {*NAMES, "README", "other"}
+    told = "".join(prose(page) for page in (DOCS / "coming-from").glob("*.md"))
+    named = set(re.findall(r"--profile ([a-z]+)", told))
+    assert {"camel", "claw", "legion", "harness"} <= named <= set(profile_names())
