@@ -64,3 +64,11 @@ def test_every_host_and_family_has_its_page() -> None:
     told = "".join(prose(page) for page in (DOCS / "coming-from").glob("*.md"))
     named = set(re.findall(r"--profile ([a-z]+)", told))
     assert {"camel", "claw", "legion", "harness"} <= named <= set(profile_names())
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "promises.md"], ids=lambda page: page.name)
+def test_what_is_promised_is_counted_as_the_faults_were(page: Path) -> None:
+    results = (ROOT / "tests" / "faults" / "RESULTS.md").read_text("utf-8")
+    promised = prose(page).partition("is promised")[2].partition("\n## ")[0]
+    counts = re.findall(r"\b\d{1,3}(?:,\d{3})+\b", promised)
+    assert len(counts) > 3 and [count for count in counts if count not in results] == []
