@@ -16,13 +16,13 @@ _HERE = Surroundings(Path(HOME), Path("PROJECT"), {}, "linux")
 
 def facts(host: Host) -> str:
     """The table of a host."""
-    rows = [("typed", f"`crabmem install {host.name}`"), ("files of yours", _files(host.user))]
+    rows = [("command", f"`crabmem install {host.name}`"), ("your config files", _files(host.user))]
     if host.project:
-        rows.append(("files of a project, with `--project`", _files(host.project)))
-    rows += [("hooks", _hooks(host)), ("asks before each tool", _permission(host)), ("its own memory", _memory(host))]
-    rows.append(("then", host.next_step[0].upper() + host.next_step[1:]))
+        rows.append(("a project's, with `--project`", _files(host.project)))
+    rows += [("hooks", _hooks(host)), ("asks before each call", _permission(host)), ("its own memory", _memory(host))]
+    rows.append(("next", host.next_step[0].upper() + host.next_step[1:]))
     if host.next_step_in_project:
-        rows.append(("then, in a project", host.next_step_in_project[0].upper() + host.next_step_in_project[1:]))
+        rows.append(("next, in a project", host.next_step_in_project[0].upper() + host.next_step_in_project[1:]))
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows)])
 
 

@@ -5,7 +5,7 @@ from html import escape
 
 from .pages import DOCS
 
-_WIDTH, _LEFT, _BAR, _GAP, _TOP = 760, 300, 20, 26, 40
+_WIDTH, _LEFT, _BAR, _GAP, _TOP = 820, 350, 20, 26, 40
 _COLOURS = ("#3b82f6", "#8a8f98")
 _STYLE = "text { font: 13px system-ui, sans-serif; fill: #8a8f98 } .title { font-weight: 600 }"
 _FULL = _WIDTH - _LEFT - 60
