@@ -25,17 +25,18 @@ over a `Session`, which every `Memory` is. Moments (`at`, `as_of`, `since`, `unt
 such as `"2 days ago"`.
 
 [Memory](#memory) · [More operations](#more-operations) · [Formats](#formats-for-function-calling) ·
-[Values](#values) · [Errors](#errors)
+[Adapters](#adapters) · [Values](#values) · [Errors](#errors)
 """
+#: Names without an underscore that nobody outside of an adapter needs.
+_PRIVATE = {"Edit", "missing"}
 #: Modules of `crabmem.operations` that are helpers of the others.
 _INNER = {"changes", "last_changed", "paths", "plan", "reading", "undo"}
-#: What of a session and its adapters is public beside the operations.
-_SESSION = ["for_actor", "of_kind", "close", "root", "file", "agent", "profile", "settings", "recovered"]
 
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([_HEAD, *_memory(), *_operations(), *_formats(), *_values(), *_errors()]).rstrip() + "\n"
+    parts = [_HEAD, *_memory(), *_operations(), *_formats(), *_adapters(), *_values(), *_errors()]
+    return "\n".join(parts).rstrip() + "\n"
 
 
 @cache
@@ -111,6 +112,30 @@ def _formats() -> Iterator[str]:
     yield from (_described(each, f"formats.{each.name}") for each in module.functions.values() if _has_words(each))
 
 
+def _adapters() -> Iterator[str]:
+    """What each module of `crabmem.adapters` offers, by the name that it is imported by."""
+    yield "## Adapters\n"
+    for name, module in sorted(_found("adapters").modules.items()):
+        yield f"### crabmem.adapters.{name}\n"
+        within = module.modules.get("store", module)  # a package is imported for its store
+        yield f"{_text(within.docstring.value)}\n"
+        for each in (*within.classes.values(), *within.functions.values()):
+            if _has_words(each) and not each.is_alias and each.name not in _PRIVATE:
+                yield from _class(each) if each.is_class else [_described(each, each.name)]
+
+
+def _class(found: Any) -> Iterator[str]:
+    init = found.members.get("__init__")
+    if init and len(init.parameters) > 1:
+        yield _signature(init, found.name) + "\n"
+    else:
+        yield f"**`{found.name}`**\n"
+    yield f"{_text(found.docstring.value)}\n"
+    for each in found.members.values():
+        if (each.is_function or (each.is_attribute and "property" in each.labels)) and _has_words(each):
+            yield _described(each, f"{found.name}.{each.name}", drop_first=True)
+
+
 def _values() -> Iterator[str]:
     """What operations take and give back: each class with its fields and properties."""
     yield "## Values\n"
@@ -182,7 +207,7 @@ def _signature(found: Any, name: str, drop_first: bool = False) -> str:
         default = f" = {each.default}" if each.default is not None and not star else ""
         kind = f": {str(each.annotation).strip(chr(34))}" if each.annotation else ""
         told.append(f"{star}{each.name}{kind}{default}")
-    returns = f" -> {_plain(found.returns)}" if found.returns and name != "Memory" else ""
+    returns = f" -> {_plain(found.returns)}" if found.returns and found.name != "__init__" else ""
     line = f"{name}({', '.join(told)}){returns}"
     if len(line) > 110:
         line = f"{name}(\n" + "".join(f"    {each},\n" for each in told) + f"){returns}"
@@ -210,9 +235,9 @@ def _line(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """A docstring as Markdown: what is indented in it is a block."""
+    """A docstring as Markdown: what is indented in it, or only calls and assigns, is a block."""
     made = []
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(text)):
-        is_block = all(line.startswith("    ") for line in paragraph.splitlines() if line)
+        is_block = all(re.match(r"    |[\w.]+(\(| = )", line) for line in paragraph.splitlines() if line)
         made.append(f"```text\n{inspect.cleandoc(paragraph)}\n```" if is_block and paragraph else paragraph)
     return "\n\n".join(made)
