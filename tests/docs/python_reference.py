@@ -108,7 +108,7 @@ def _is_public(function: Any) -> bool:
 def _formats() -> Iterator[str]:
     module = _found("tools.formats")
     yield "## Formats for function calling\n"
-    yield f"{_text(module.docstring.value)} `from crabmem.tools import formats`\n"
+    yield f"{_text(module.docstring.value)}\n\n`from crabmem.tools import formats`\n"
     yield from (_described(each, f"formats.{each.name}") for each in module.functions.values() if _has_words(each))
 
 
