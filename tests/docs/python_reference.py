@@ -30,7 +30,7 @@ such as `"2 days ago"`.
 #: Names without an underscore that nobody outside of an adapter needs.
 _PRIVATE = {"Edit", "missing"}
 #: Modules of `crabmem.operations` that are helpers of the others.
-_INNER = {"changes", "last_changed", "paths", "plan", "reading", "undo"}
+_INNER = {"changes", "last_changed", "paths", "plan", "reading", "undo", "uses"}
 
 
 def page() -> str:

@@ -72,3 +72,12 @@ def test_what_is_promised_is_counted_as_the_faults_were(page: Path) -> None:
     promised = prose(page).partition("is promised")[2].partition("\n## ")[0]
     counts = re.findall(r"\b\d{1,3}(?:,\d{3})+\b", promised)
     assert len(counts) > 3 and [count for count in counts if count not in results] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_row_of_a_table_has_its_cells(page: Path) -> None:
+    """A bar within a cell has a backslash before it, between backquotes too: forges would take it for a new cell."""
+    for table in re.findall(r"(?:^\|.*\|$\n?)+", prose(page), re.MULTILINE):
+        rows = table.splitlines()
+        counts = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
+        assert len(counts) == 1 and re.fullmatch(r"\|(?: ?:?-+:? ?\|)+", rows[1]), table
