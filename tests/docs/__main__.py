@@ -23,7 +23,8 @@ def main() -> int:
             behind.append(page)
             if wanted:
                 page.write_text(text, "utf-8")
-    print(*(f"{'written' if wanted else 'behind'}: {path.relative_to(ROOT)}" for path in behind), sep="\n")
+    for path in behind:
+        print(f"{'written' if wanted else 'behind'}: {path.relative_to(ROOT)}")
     return int(bool(behind) and not wanted)
 
 

@@ -8,6 +8,7 @@ from . import command_line, host_facts, python_reference, recall_picture, sessio
 from .marks import with_marked
 from .pages import DOCS
 from .pages import GENERATED as MARK
+from .sessions import steady
 
 
 def _whole(page: Callable[[], str]) -> Callable[[], str]:
@@ -36,6 +37,4 @@ def stale() -> list[Path]:
 
 
 def _is_as_made(file: Path, made: str) -> bool:
-    from .sessions import steady
-
     return file.exists() and (file.read_text("utf-8") == made or steady(file.read_text("utf-8")) == steady(made))

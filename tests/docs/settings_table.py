@@ -1,46 +1,51 @@
 """The table of settings in `docs/settings.md`: names, defaults, bounds and meanings, as the code declares them."""
 
 import json
-from typing import Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from crabmem.workspace.settings import Settings
-from crabmem.workspace.settings_file import _TABLES, _hints
+from msgspec import Meta
+
+from crabmem.workspace.settings import LANGUAGES, Settings
+
+#: What the annotations of settings name, which are read by nobody else while crabmem runs.
+_NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES]}
+_FEW = 8
 
 
 def table() -> str:
     """All settings, those of each table of `crabmem.toml` together."""
-    parts = [_rows(Settings, Settings())]
-    parts += [
-        f"### `[{name}]`\n\n{' '.join((kind.__doc__ or '').split())}\n\n{_rows(kind, kind())}"
-        for name, kind in _TABLES.items()
-    ]
+    tables = {name: kind for name, kind in _hints(Settings).items() if get_origin(kind) is not Annotated}
+    parts = [_rows(Settings)]
+    parts += [f"### `[{name}]`\n\n{_line(kind.__doc__ or '')}\n\n{_rows(kind)}" for name, kind in tables.items()]
     return "\n\n".join(parts)
 
 
-def _rows(kind: type, usual: Any) -> str:
-    lines = ["| setting | usually | may be | what it means |", "|---|---|---|---|"]
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, localns=_NAMES, include_extras=True)
+
+
+def _rows(kind: type) -> str:
+    lines, usual = ["| setting | usually | may be | what it means |", "|---|---|---|---|"], kind()
     for name, hint in _hints(kind).items():
-        if name not in _TABLES:
-            inner, [meta] = get_args(hint)[0], hint.__metadata__
+        if get_origin(hint) is Annotated:
+            [meta] = hint.__metadata__
             value = json.dumps(getattr(usual, name))
-            lines.append(f"| `{name}` | `{value}` | {_bounds(inner, meta)} | {_cell(meta.description)} |")
+            lines.append(f"| `{name}` | `{value}` | {_bounds(get_args(hint)[0], meta)} | {_line(meta.description)} |")
     return "\n".join(lines)
 
 
-def _bounds(inner: Any, meta: Any) -> str:
-    if get_origin(inner) is Literal:
-        values = get_args(inner)
+def _bounds(kind: Any, meta: Meta) -> str:
+    if get_origin(kind) is Literal:
+        values = get_args(kind)
         return (
-            " ".join(f"`{value}`" for value in values) if len(values) < 8 else "any of Snowball's languages, or `none`"
+            " ".join(f"`{value}`" for value in values) if len(values) < _FEW else "a language of Snowball's, or `none`"
         )
-    if inner is bool:
-        return "`true` `false`"
-    if inner is str:
-        return "a text"
+    if kind in (bool, str):
+        return "`true` `false`" if kind is bool else "a text"
     least = f"from {meta.ge:,}" if meta.ge is not None else f"above {meta.gt:,}" if meta.gt is not None else ""
     most = f"to {meta.le:,}" if meta.le is not None else ""
     return " ".join(filter(None, (least, most))) or "any number"
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("<", "&lt;")
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

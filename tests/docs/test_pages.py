@@ -59,6 +59,13 @@ def test_every_tool_has_a_section(tmp_path: Path) -> None:
         assert {tool.name for tool in memory.tools} <= anchors(DOCS / "tools.md")
 
 
+def test_readme_leads_to_every_host_and_framework() -> None:
+    led = {file for file, _ in links(ROOT / "README.md")} | {
+        file for file, _ in links(DOCS / "frameworks" / "README.md")
+    }
+    assert {*(DOCS / "hosts").glob("*.md"), *(DOCS / "frameworks").glob("*.md")} <= led
+
+
 def test_every_host_and_family_has_its_page() -> None:
     assert {page.stem for page in (DOCS / "hosts").glob("*.md")} == {*NAMES, "README", "other"}
     told = "".join(prose(page) for page in (DOCS / "coming-from").glob("*.md"))

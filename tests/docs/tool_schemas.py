@@ -6,7 +6,7 @@ from typing import Any
 
 from crabmem import Memory, Tool
 from crabmem.prompt.profile import load_profile, profile_names
-from crabmem.tools.toolbox import Toolbox
+from crabmem.tools.toolsets import SHARED, toolset
 
 _HEAD = """# Tools and their schemas
 
@@ -52,7 +52,7 @@ def _tools(profile: str) -> list[Tool]:
 
 def _named() -> list[Tool]:
     with tempfile.TemporaryDirectory() as folder, Memory(folder, soul_editable=True) as memory:
-        return memory.tools_named(list(Toolbox(memory)._by_name()))
+        return memory.tools_named([item.name for name in SHARED for item in toolset(name)])
 
 
 def _row(tool: Tool, heading: str) -> str:
