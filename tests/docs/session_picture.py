@@ -38,23 +38,25 @@ class _Line:
 
 def picture() -> str:
     """The session as SVG."""
-    lines = list(_lines())
-    height = _TOP + _LINE * len(lines) + 24
-    edited = [number for number, line in enumerate(lines) if line.is_edited]
+    placed, y = list[tuple[_Line, int]](), _TOP
+    for line in _lines():
+        placed.append((line, y))
+        y += _LINE if line.pieces else _LINE // 2
+    edited = [top for line, top in placed if line.is_edited]
     sheet = (
-        f'<rect x="{_LEFT - 8}" y="{_TOP + _LINE * edited[0] + 2}" width="{_WIDTH - 2 * _LEFT + 16}" '
-        f'height="{_LINE * len(edited) + 4}" rx="6" fill="#161b22" stroke="#30363d"/>'
+        f'<rect x="{_LEFT - 8}" y="{edited[0] + 2}" width="{_WIDTH - 2 * _LEFT + 16}" '
+        f'height="{edited[-1] - edited[0] + _LINE + 4}" rx="6" fill="#161b22" stroke="#30363d"/>'
     )
     lights = "".join(
         f'<circle cx="{22 + 18 * number}" cy="18" r="6" fill="{colour}"/>'
         for number, colour in enumerate(("#f85149", "#d29922", "#3fb950"))
     )
-    drawn = "\n".join(_drawn(line, _TOP + _LINE * number + 16) for number, line in enumerate(lines) if line.pieces)
+    drawn = "\n".join(_drawn(line, top + 16) for line, top in placed if line.pieces)
     told = "An agent remembers a fact, a person corrects it in an editor, recall answers with it, and git log has both."
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{told}">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y + 20}" role="img" aria-label="{told}">\n'
         f"<style>\n{_STYLE}\n</style>\n"
-        f'<rect width="{_WIDTH}" height="{height}" rx="10" fill="#0d1117"/>\n{lights}\n{sheet}\n{drawn}\n</svg>\n'
+        f'<rect width="{_WIDTH}" height="{y + 20}" rx="10" fill="#0d1117"/>\n{lights}\n{sheet}\n{drawn}\n</svg>\n'
     )
 
 
