@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from operator import ge, gt, le
 
@@ -92,10 +93,9 @@ def _is_one(value: object, hint: Any) -> bool:
 
 def layout_of_broken(data: bytes) -> tuple[str, str]:
     """The names of the profile and the layout in settings of which the rest cannot be read."""
-    import re
-
     text = data.decode("utf-8", "replace")
-    profile, layout = (re.search(pattern, text, re.MULTILINE) for pattern in (_PROFILE, _LAYOUT))
+    profile = re.search(_PROFILE, text, re.MULTILINE)
+    layout = re.search(_LAYOUT, text, re.MULTILINE)
     return profile[1] if profile else "", layout[1] if layout else Settings().layout
 
 
