@@ -266,11 +266,6 @@ def test_recall_loads_nothing_that_takes_longer_than_it(root: Path, words: list[
     }
 
 
-def test_recall_with_settings_loads_what_toml_needs_besides(root: Path) -> None:
-    (root / "crabmem.toml").write_text("recall_limit = 5\n")
-    assert loaded(root, "recall", _ASKED) & HEAVY == {"datetime", "re", "tomllib", "typing"}
-
-
 def test_the_log_loads_neither_search_nor_what_values_are_not_made_by(root: Path) -> None:
     found = loaded(root, "log")
     assert not found & {

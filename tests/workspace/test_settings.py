@@ -1,8 +1,6 @@
 """`crabmem.toml`: what holds without it, and errors that name the key, the file and the way out."""
 
 import re
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,11 +12,9 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.errors import BadConfig, InvalidArguments, InvalidSettings
 from crabmem.prompt.seeding import with_profile
-from crabmem.text.toml import MOST_TEXT, known_in
-from crabmem.text.values import fields_of
-from crabmem.workspace import settings_file
-from crabmem.workspace.settings import KEYS, AutoRecall, Hooks, Settings, Vectors, parse_settings
-from crabmem.workspace.settings_file import as_dict, as_toml, form_of
+from crabmem.text.toml import MOST_TEXT
+from crabmem.workspace.settings import KEYS, AutoRecall, Settings, Vectors, parse_settings
+from crabmem.workspace.settings_file import as_dict, as_toml
 
 COUNTS = st.integers(1, 10_000)
 CHOSEN = st.builds(
@@ -220,55 +216,3 @@ def test_dots_in_texts_and_comments_of_settings_are_not_counted() -> None:
 
 def test_the_settings_that_crabmem_writes_are_few_enough_to_be_read() -> None:
     assert len(as_toml(Settings())) < MOST_TEXT // 4
-
-
-VALUES = (
-    st.none()
-    | st.booleans()
-    | st.integers(-2, 2_000)
-    | st.integers()
-    | st.floats()
-    | st.sampled_from(["english", "refuse", "fast", "flat", "http", "OPENAI_API_KEY", "CRABMEM_TOKEN", "x" * 1_001])
-    | st.text(max_size=4)
-    | st.lists(st.integers(), max_size=1)
-    | st.datetimes()
-)
-
-
-def tables(kind: type) -> st.SearchStrategy[dict[str, object]]:
-    """Tables with keys of a kind of settings, or others, and values that fit some of them."""
-    inner = {"auto_recall": AutoRecall, "hooks": Hooks, "vectors": Vectors}
-    usual = {key: st.just(value) for key, value in as_dict(kind()).items()}
-    return st.fixed_dictionaries(
-        {},
-        optional={
-            **{key: usual[key] | VALUES | (tables(inner[key]) if key in inner else VALUES) for key in fields_of(kind)},
-            "unknown": VALUES,
-        },
-    )
-
-
-@given(tables(Settings))
-@limits(max_examples=500, deadline=None)
-@example({"vectors": {"key": "OPENAI_API_KEY", "url": "https://example.org"}})
-@example({"recency": 1, "lock_timeout": True})
-def test_settings_are_read_without_msgspec_as_msgspec_would_read_them(found: dict[str, object]) -> None:
-    fitting = settings_file._fitting(Settings, found)
-    try:
-        checked = known_in(found, "crabmem.toml", form_of(Settings))
-    except InvalidSettings:
-        assert fitting is None
-    else:
-        # What is unknown is for msgspec to say, too.
-        assert (fitting is None) == bool(checked[1])
-        assert fitting is None or repr(fitting) == repr(settings_file._value_of(Settings, checked[0]))
-
-
-def test_settings_without_a_fault_are_read_without_msgspec(tmp_path: Path) -> None:
-    (tmp_path / "crabmem.toml").write_text(as_toml(Settings(recency=1, vectors=Vectors(model="m"))), "utf-8")
-    code = (
-        "import sys; from pathlib import Path; from crabmem.session.locate import settings_at;"
-        f"print(settings_at(Path({str(tmp_path)!r})).recency, 'msgspec' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout == "1.0 False\n"
