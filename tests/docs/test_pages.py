@@ -66,6 +66,11 @@ def test_readme_leads_to_every_host_and_framework() -> None:
     assert {*(DOCS / "hosts").glob("*.md"), *(DOCS / "frameworks").glob("*.md")} <= led
 
 
+def test_readme_counts_hosts_and_frameworks() -> None:
+    told = re.search(r"(\d+) hosts by one command, others by MCP, (\d+) SDKs", (ROOT / "README.md").read_text("utf-8"))
+    assert told and (int(told[1]), int(told[2])) == (len(NAMES), len(list((DOCS / "frameworks").glob("[!R]*.md"))))
+
+
 def test_every_host_and_family_has_its_page() -> None:
     assert {page.stem for page in (DOCS / "hosts").glob("*.md")} == {*NAMES, "README", "other"}
     told = "".join(prose(page) for page in (DOCS / "coming-from").glob("*.md"))
