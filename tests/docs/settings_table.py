@@ -25,7 +25,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _rows(kind: type) -> str:
-    lines, usual = ["| setting | usually | may be | what it means |", "|---|---|---|---|"], kind()
+    lines, usual = ["| setting | default | allowed | what it means |", "|---|---|---|---|"], kind()
     for name, hint in _hints(kind).items():
         if get_origin(hint) is Annotated:
             [meta] = hint.__metadata__

@@ -37,7 +37,7 @@ def page() -> str:
                 alike[heading] = tool
             rows.append(_row(tool, heading))
         parts += ["\n".join([_TABLE, *rows]) + "\n", *sections]
-    parts.append("## For who asks by name\n")
+    parts.append("## Tools to ask for by name\n")
     parts += [_section(tool, tool.name) for tool in _named() if tool.name not in seen]
     return "\n".join(parts).rstrip() + "\n"
 
