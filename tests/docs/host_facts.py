@@ -1,6 +1,8 @@
 """What the page of each host says of its files, hooks, permission and memory, from the table of hosts."""
 
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from crabmem.hosts.desired import Desired
 from crabmem.hosts.host import EVENTS, Config, Host, OwnMemory
@@ -12,6 +14,7 @@ from .sessions import HOME, PROGRAM
 
 FOLDER = DOCS / "hosts"
 _HERE = Surroundings(Path(HOME), Path("PROJECT"), {}, "linux")
+_MEMORY = Path(HOME) / ".crabmem/memory"
 
 
 def facts(host: Host) -> str:
@@ -31,9 +34,12 @@ def _files(configs: tuple[Config, ...]) -> str:
     return ", ".join(f"`{file}`" for file in dict.fromkeys(shown))
 
 
-def _written(host: Host, **options: object) -> list[Desired]:
-    """What an installation with these options puts into the configs."""
-    want = InstallOptions(host, (PROGRAM,), "linux", Path(HOME) / ".crabmem/memory", tools=("recall",), **options)  # type: ignore[arg-type]
+def _written(host: Host, **chosen: object) -> list[Desired]:
+    """What an installation with these options puts into the configs of a person."""
+    given = {"host": host, "program": (PROGRAM,), "system": _HERE.system, "folder": _MEMORY, "tools": ("recall",)}
+    asked = {field.name for field in fields(InstallOptions)}  # an installation may not care for which system it is
+    want: Any = InstallOptions
+    want = want(**{name: value for name, value in {**given, **chosen}.items() if name in asked})
     return [each for config in host.user for content in (config.content, config.choices) for each in content(want)]
 
 
