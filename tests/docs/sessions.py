@@ -33,9 +33,13 @@ class Step:
 
     @property
     def is_as_told(self) -> bool:
-        """Whether it printed what the page says, ids and times apart; it may only fail where the page shows it."""
-        may_fail = "crabmem: " in self.expected or "Error: " in self.expected
-        return steady(self.printed) == steady(self.expected) and (self.status == 0 or may_fail)
+        """Whether it printed what the page says, ids and times apart, and failed only if the page shows that."""
+        return steady(self.printed) == steady(self.expected) and not self.fails_unsaid
+
+    @property
+    def fails_unsaid(self) -> bool:
+        """Whether it fails and the page shows no error."""
+        return bool(self.status) and "crabmem: " not in self.expected and "Error: " not in self.expected
 
 
 def run(page: Path) -> list[tuple[Block, list[Step]]]:
@@ -86,9 +90,15 @@ def steady(text: str) -> str:
 
 
 def renewed(page: Path) -> str:
-    """A page with what its commands print now; what differs by ids and times alone stays as it is."""
+    """A page with what its commands print now; what differs by ids and times alone stays as it is.
+
+    Raises:
+        SystemExit: a command fails, and the page does not say that it does.
+    """
     text = page.read_text("utf-8")
     for block, steps in reversed(run(page)):
+        if failed := next((step for step in steps if step.fails_unsaid), None):
+            raise SystemExit(f"{block.place}: $ {failed.command}\n{failed.printed}")
         told = "".join(
             f"$ {step.command}\n{step.expected if steady(step.printed) == steady(step.expected) else step.printed}"
             for step in steps
