@@ -61,7 +61,7 @@ def _memory() -> Iterator[str]:
     yield f"{_text(rest.partition(chr(10) * 2)[2])}\n"
     for line in table.splitlines():
         title, *names = re.split(r"  +|, ", line.strip())
-        yield f"### {title}\n"
+        yield f"### Memory: {title.lower()}\n"  # there is a class called Recall, too
         for name in names:
             yield _member(name)
 

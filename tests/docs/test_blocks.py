@@ -1,5 +1,6 @@
 """README and `docs` tell the truth: what they show of sessions and programs is run as it stands."""
 
+import json
 import re
 import shlex
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.prompt.profile import load_profile
 from crabmem.workspace.settings import parse_settings
@@ -18,14 +20,15 @@ from tests.adapters import test_readme_adapters as adapters
 from .pages import DOCS, ROOT, Block, blocks, pages, prose
 from .sessions import run
 
+
+def shown(language: str) -> list[Block]:
+    """The blocks of a language in all pages."""
+    return [block for page in pages() for block in blocks(page, language)]
+
+
 SESSIONS = [page for page in pages() if blocks(page, "console")]
 #: Programs of other folders have tests of their own: in `tests/adapters`, and in `tests/test_extending.py`.
-PROGRAMS = [
-    block
-    for page in pages()
-    if not {DOCS / "frameworks", DOCS / "extending"} & set(page.parents)
-    for block in blocks(page, "python")
-]
+PROGRAMS = [block for block in shown("python") if block.page.parent not in (DOCS / "frameworks", DOCS / "extending")]
 #: What a page names of the command line: in blocks, and between backquotes.
 TYPED = re.compile(r"(?:^|[^\w/.~-])(?:\S*/)?crabmem((?: +(?:'[^']*'|\"[^\"]*\"|[^\s|;&`#)]+))+)")
 
@@ -45,15 +48,30 @@ def test_programs_print_what_the_page_says(block: Block, tmp_path: Path) -> None
     assert (done.stdout.splitlines(), done.stderr) == (re.findall("#> ?(.*)", block.text), "")
 
 
-@pytest.mark.parametrize(
-    "block", [each for page in pages() for each in blocks(page, "toml")], ids=lambda each: each.place
-)
+@pytest.mark.parametrize("block", shown("toml"), ids=lambda each: each.place)
 def test_settings_and_profiles_are_valid(block: Block, tmp_path: Path) -> None:
     if {"part", "kinds", "about"} & tomllib.loads(block.text).keys():
         (file := tmp_path / "profile.toml").write_text(block.text, "utf-8")
         load_profile(str(file))
     else:
         parse_settings(block.text.encode(), block.place)
+
+
+@pytest.mark.parametrize("block", shown("json"), ids=lambda each: each.place)
+def test_data_is_json(block: Block) -> None:
+    assert json.loads(block.text)
+
+
+@pytest.mark.parametrize("block", shown("markdown"), ids=lambda each: each.place)
+def test_a_file_that_a_page_shows_is_a_fact_without_a_fault(block: Block, tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.init()
+        (tmp_path / "memory" / "entries").mkdir(parents=True)
+        memory.file("memory/entries/luna-s-vet.md").write_text(block.text, "utf-8")
+        memory.adopt()
+        [fact] = memory.entries()
+        assert fact.name in block.text and fact.description in block.text
+        assert [each.message for each in memory.doctor() if each.path.endswith("luna-s-vet.md")] == []
 
 
 @pytest.mark.parametrize(

@@ -93,3 +93,9 @@ def test_every_row_of_a_table_has_its_cells(page: Path) -> None:
         rows = table.splitlines()
         counts = {len(re.findall(r"(?<!\\)\|", row)) for row in rows}
         assert len(counts) == 1 and re.fullmatch(r"\|(?: ?:?-+:? ?\|)+", rows[1]), table
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_two_headings_of_a_page_are_one_anchor(page: Path) -> None:
+    headings = re.findall(r"^#+ .*$", prose(page), re.MULTILINE)
+    assert len(headings) == len(anchors(page)), [each for each in headings if headings.count(each) > 1]
