@@ -1,6 +1,7 @@
 """`docs/tools.md`: the tools that agents are offered, by profile, with their schemas."""
 
 import json
+import re
 import tempfile
 from typing import Any
 
@@ -8,6 +9,7 @@ from crabmem import Memory, Tool
 from crabmem.prompt.profile import load_profile, profile_names
 from crabmem.tools.toolsets import SHARED, toolset
 
+_WIDTH = 120
 _HEAD = """# Tools and their schemas
 
 What an agent is offered, and what a model reads of it. A profile says which: `crab` unless the settings name another.
@@ -74,11 +76,21 @@ def _section(tool: Tool, heading: str) -> str:
     )
     quoted = "\n".join(f"> {line}".rstrip() for line in tool.description.splitlines())
     schemas = "".join(
-        f"\n<details><summary>Schema of its {what}</summary>\n\n```json\n{json.dumps(schema, indent=2)}\n```\n\n"
-        "</details>\n"
+        f"\n<details><summary>Schema of its {what}</summary>\n\n```json\n{_json(schema)}\n```\n\n</details>\n"
         for what, schema in (("arguments", tool.input_schema), ("data", tool.output_schema))
     )
     return f"### {heading}\n\n{quoted}\n\n{table}\n{schemas}"
+
+
+def _json(schema: dict[str, Any]) -> str:
+    """A schema as JSON, what is innermost in it on one line each where it fits."""
+    text = json.dumps(schema, indent=2, ensure_ascii=False)
+    return re.sub(r"[\[{]\n[^\[\]{}]*[\]}]", lambda found: _on_one_line(found[0]), text)
+
+
+def _on_one_line(text: str) -> str:
+    line = re.sub(r"\n\s*", " ", text)
+    return f"{line[0]}{line[1:-1].strip()}{line[-1]}" if len(line) <= _WIDTH else text
 
 
 def _type(rules: dict[str, Any]) -> str:
