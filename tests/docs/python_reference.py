@@ -219,7 +219,9 @@ def _plain(annotation: Any) -> str:
 
 
 def _type(annotation: Any) -> str:
-    return f"`{_plain(annotation)}`".replace("|", "\\|")
+    """A type in a table, without its bounds."""
+    plain = re.sub(r"^Annotated\[(.*?), Meta\(.*\)\]$", r"\1", _plain(annotation))
+    return f"`{plain}`".replace("|", "\\|")
 
 
 def _has_words(found: Any) -> bool:
