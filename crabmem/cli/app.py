@@ -37,6 +37,7 @@ First steps:
   crabmem log
 
 The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit.
+With --project . a Git repository has a memory of its own in it, which all of its worktrees share.
 Options may also stand after the verb, where it has none of that name: crabmem recall --dir ~/notes tea"""
 
 #: The parts of the help.
@@ -148,6 +149,8 @@ class Verbs(click.Group):
                 command.params.append(twin)
         if other := [name for name in ("--agent", "--session") if name in own]:
             command.epilog = f"Here {' and '.join(other)} choose what is meant; who writes is said before the verb."
+        elif "--project" in own:
+            command.epilog = "Here --project says whose configs; whose memory is said before the verb."
         for each in command.commands.values() if isinstance(command, click.Group) else ():
             self._take_global_options(each)
 
