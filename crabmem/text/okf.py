@@ -151,8 +151,11 @@ class Bundle:
             label = _IN_LABEL.sub(r"\\\g<0>", link.label if link.label is not None else link.target + link.heading)
             place = f"/{quote(path)}{'#' if link.heading else ''}{quote(link.heading[1:])}"
             bare = f"[{label}]({place})"
-            if _LINK.fullmatch(bare) and self.with_wiki_links(bare, "") == raw:
+            row = "|" if _is_in_row(match) else ""
+            if _LINK.fullmatch(bare) and self.with_wiki_links(row + bare, "") == row + raw:
                 return bare
+            if row:  # a bar in a title would end the cell
+                return None
             form = _IN_TITLE.sub(r"\\\g<0>", raw)
             titled = f'[{label}]({place} "{form}")'
             return titled if _LINK.fullmatch(titled) else None
@@ -165,7 +168,10 @@ class Bundle:
         def written(match: re.Match[str]) -> str | None:
             place, _, heading = (match["held"] if match["held"] is not None else match["bare"]).partition("#")
             path = self._path_of(place, folder)
-            return path and self._wiki(path, heading and f"#{unquote(heading)}", match["label"], match["title"])
+            if path is None:
+                return None
+            bar = r"\|" if _is_in_row(match) else "|"
+            return self._wiki(path, heading and f"#{unquote(heading)}", match["label"], match["title"], bar)
 
         return in_prose(text, _LINK, written, "](")
 
@@ -177,18 +183,24 @@ class Bundle:
         path = posixpath.normpath(whole.lstrip("/") if whole.startswith("/") else posixpath.join(folder, whole))
         return path if path in self._names else None
 
-    def _wiki(self, path: str, heading: str, label: str, title: str | None) -> str | None:
+    def _wiki(self, path: str, heading: str, label: str, title: str | None, bar: str) -> str | None:
         """The link to a concept as memory writes it: in the form that the title says, else as short as can be."""
         shown = _ESCAPED.sub(r"\1", label)
         forms = [_ESCAPED.sub(r"\1", title)] if title else []
         forms.append(f"[[{shown}]]")
         if name := link_to(path, self._names[path], self._lookup):
-            forms.append(f"[[{name}{heading}|{shown}]]" if shown else f"[[{name}{heading}]]")
+            forms.append(f"[[{name}{heading}{bar}{shown}]]" if shown else f"[[{name}{heading}]]")
         return next((form for form in forms if self._leads(form, path, heading)), None)
 
     def _leads(self, form: str, path: str, heading: str) -> bool:
         link = link_in(form)
         return bool(link and link.heading == heading.rstrip() and resolve(link.target, self._lookup) == path)
+
+
+def _is_in_row(match: re.Match[str]) -> bool:
+    """Whether it stands in a row of a table, where a bar ends a cell."""
+    line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return line.lstrip().startswith("|")
 
 
 # Lists

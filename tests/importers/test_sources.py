@@ -72,7 +72,7 @@ BUNDLE = {
     "generated: { by: agent/1, at: 2026-05-28T14:30:00Z }\nverified:\n  - { by: human:ann, at: 2026-06-25 }\n"
     "stale_after: 2026-12-31   # by the policy\n---\n\n# Schema\n\nJoined with [customers](/tables/customers.md), "
     "[see](../metrics/revenue.md#sum), [`it`](./customers.md), [web](https://example.org/a.md), [none](/x.md).\n"
-    "`[code](/tables/customers.md)`\n",
+    "`[code](/tables/customers.md)`\n\n| [who](/tables/customers.md) | [customers](/tables/customers.md) |\n",
     "tables/customers.md": "---\ntype: BigQuery Table\n---\n\n# Schema\n\nOne row for each customer.\n",
     "metrics/revenue.md": "---\ntype: Metric\ntitle: Revenue\nname: revenue-v2\ndescription: what was earned\n---\n"
     "Net.\n",
@@ -436,7 +436,8 @@ def test_a_bundle_of_the_open_knowledge_format(tmp_path: Path, imported: Import)
     orders = found["Customer Orders"]
     assert orders.content == (
         "# Schema\n\nJoined with [[customers]], [[revenue-v2#sum|see]], [[customers|`it`]], "
-        "[web](https://example.org/a.md), [none](/x.md).\n`[code](/tables/customers.md)`"
+        "[web](https://example.org/a.md), [none](/x.md).\n`[code](/tables/customers.md)`\n\n"
+        r"| [[customers\|who]] | [[customers]] |"
     )
     assert (orders.tags, orders.kind, orders.keys["stale_after"]) == (("sales",), "BigQuery Table", "2026-12-31")
     assert orders.keys["verified"] == [{"by": "human:ann", "at": "2026-06-25"}]
@@ -479,6 +480,7 @@ def test_stdin_is_a_file_with_an_ending_that_the_source_reads(
 def test_who_is_surest_of_its_look_is_asked_first() -> None:
     ours = [
         "crabmem",
+        "crabmem-json",
         "okf",
         "serena",
         "obsidian",

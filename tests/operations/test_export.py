@@ -119,7 +119,7 @@ def memories(draw: Any) -> dict[str, str]:
     return files
 
 
-@pytest.mark.parametrize("form", ["markdown", "okf"])
+@pytest.mark.parametrize("form", operation.FORMS)
 def test_what_was_exported_is_imported_as_the_same_facts(form: operation.Form) -> None:
     """Names, descriptions, contents, labels, every other key and where links lead; what is exported again is the same.
 
@@ -219,6 +219,12 @@ def test_json_is_one_file_or_standard_output(tmp_path: Path) -> None:
     run(root, "export", tmp_path / "data", "--format", "json")
     assert json.loads((tmp_path / "data" / "memory.json").read_text()) == data
     assert run(root, "export", "-", "--format", "okf").exit_code == 2
+    piped = CliRunner().invoke(cli, ["--dir", str(tmp_path / "new"), "import", "-", "--json"], input=json.dumps(data))
+    done = {each["file"]: each["state"] for each in json.loads(piped.stdout)["files"]}
+    assert (piped.exit_code, done) == (0, {
+        "stdin.json[0]": "made", "stdin.json[1]": "made", "stdin.json[identity]": "skipped",
+        "stdin.json[overview]": "skipped",
+    })  # fmt: skip
 
 
 # Into a folder

@@ -45,7 +45,7 @@ def export(
               [[links]] as ordinary ones, an index.md in each folder
     json      all of it in one file, memory.json; for - on standard output
 
-    `crabmem import DIR` reads the first two back: names, descriptions, contents, tags, every other key, and links.
+    `crabmem import DIR` reads each of them back: names, descriptions, contents, tags, every other key, and links.
     DIR is new or empty, or an earlier export, which is renewed: what is gone from memory is removed there, unless
     somebody changed it since. Exit status 1 when a file of memory could not be read.
 
