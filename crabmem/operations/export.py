@@ -71,7 +71,7 @@ def export(
     if form not in FORMS:
         raise InvalidArguments(f"there is no form {form}; there are: {', '.join(FORMS)}")
     folder = ExportFolder(place, session.root)
-    found = session.look(lambda now: _found(session, now), at)
+    found = session.look(lambda now: _gathered(session, now), at)
     files, sources, left_out = _WRITTEN[form](found)
     states = folder.changes(files, force)
     if not dry_run:
@@ -86,11 +86,11 @@ def export(
 
 def data(session: Session, at: str | None = None) -> tuple[dict[str, Any], tuple[LeftOut, ...]]:
     """What memory holds as plain data, and the files that cannot be read."""
-    found = session.look(lambda now: _found(session, now), at)
+    found = session.look(lambda now: _gathered(session, now), at)
     return _data(found), found.unreadable
 
 
-def _found(session: Session, now: Snapshot) -> _Found:
+def _gathered(session: Session, now: Snapshot) -> _Found:
     layout, broken = now.layout, {item.path: item.reason for item in now.entries.unreadable}
     pages, others, unreadable = list[_Page](), dict[str, bytes](), list[LeftOut]()
     for path in sorted(now.files):

@@ -158,9 +158,12 @@ def outside(root: Path | str, profile: str) -> str:
     return "" if Path(file).is_relative_to(os.path.realpath(root)) else file
 
 
-def agent_folders(workspace: Workspace) -> list[Path]:
-    """The folders of the named agents of a workspace, by name; none that only links lead to."""
-    home = workspace.root / AGENTS
+def agent_folders(workspace: Workspace, within: str = AGENTS) -> list[Path]:
+    """The folders of the named agents of a workspace, by name; none that only links lead to.
+
+    With `within` as `PROJECTS` those of projects.
+    """
+    home = workspace.root / within
     if os.path.islink(home) or not os.path.isdir(home):
         return []
     seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())

@@ -112,6 +112,17 @@ def test_worktrees_of_a_bare_repository_share_one_memory(tmp_path: Path) -> None
     assert place(tmp_path, home).startswith(str(tmp_path / "memory" / PROJECTS / "shop-"))
 
 
+def test_a_purge_reaches_the_memories_of_projects_and_names_them_before(tmp_path: Path) -> None:
+    main = repository(tmp_path / "shop")
+    for words in ((), ("--project", main)):
+        run(tmp_path, *words, "remember", "Code", "-d", "d", "-c", "The code is 4711-PIN.")
+    own = Path(place(tmp_path, main))
+    told = run(tmp_path, "purge", "--text", "4711-PIN", "--yes")
+    assert (told.exit_code, f"{PROJECTS}/{own.name}" in told.stdout, "--agents" in told.stdout) == (1, True, True)
+    assert run(tmp_path, "purge", "--text", "4711-PIN", "--yes", "--agents").exit_code == 0
+    assert "4711" not in run(tmp_path, "--project", main, "show", "code", "--at", "HEAD").stdout
+
+
 # What a stranger may bring
 
 
