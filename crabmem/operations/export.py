@@ -81,7 +81,8 @@ def export(
         ExportedFile(file, state, sources.get(file), names.get(sources.get(file) or ""))
         for file, state in sorted(states.items())
     )
-    return Exported(str(place), form, dry_run, written, left_out, () if form == "markdown" else found.unreadable)
+    unreadable = tuple(item for item in found.unreadable if form != "markdown" or item.file not in found.others)
+    return Exported(str(place), form, dry_run, written, left_out, unreadable)
 
 
 def data(session: Session, at: str | None = None) -> tuple[dict[str, Any], tuple[LeftOut, ...]]:

@@ -332,4 +332,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_exit_status_says_so(tmp_pat
     result = run(root, "export", tmp_path / "out", "--format", "okf", "--json")
     assert result.exit_code == 1 and "memory/entries/bad.md" in result.stderr
     assert json.loads(result.stdout)["unreadable"][0]["file"] == "memory/entries/bad.md"
+    (root / "memory/entries/two\nlines.md").write_text("no file of memory's")
+    for form in operation.FORMS:
+        assert "lines.md: its name has a line break" in run(root, "export", tmp_path / form, "--format", form).stdout
     assert "a.md" in files_in(tmp_path / "out")
