@@ -13,7 +13,7 @@ from ..results import CREATOR, Commit, Exported, ExportedFile, LeftOut, json_of
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text import okf
-from ..text.entry import Entry, parse_entry
+from ..text.entry import Entry, decode, parse_entry
 from ..text.json_text import as_json
 from ..text.links import Lookup, lookup_of, resolve
 from ..text.slug import name_key, slug_of
@@ -40,7 +40,10 @@ class _Page:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a look at memory found; `changed` says for each page when and by whom, None by a person just now."""
+    """What a look at memory found: facts before other pages, as links lead to those first.
+
+    `changed` says of a page which commit wrote it last, or where no commit has it yet, when it changed.
+    """
 
     layout: Layout
     pages: tuple[_Page, ...]
@@ -92,22 +95,22 @@ def data(session: Session, at: str | None = None) -> tuple[dict[str, Any], tuple
 
 
 def _gathered(session: Session, now: Snapshot) -> _Found:
-    layout, broken = now.layout, {item.path: item.reason for item in now.entries.unreadable}
-    pages, others, unreadable = list[_Page](), dict[str, bytes](), list[LeftOut]()
+    pages, others = list[_Page](), dict[str, bytes]()
+    broken = {item.path: item.reason for item in now.entries.unreadable}
     for path in sorted(now.files):
-        kind = _kind(layout, path)
-        content = now.read(path) or b""
+        kind, content = _kind(now.layout, path), now.read(path) or b""
         try:
             if kind is None:
                 others[path] = content
             else:
-                pages.append(_page(path, content, kind))
+                pages.append(_Page(path, decode(path, content), parse_entry(path, content), kind))
         except Unreadable as error:
             others[path] = content
             broken.setdefault(path, error.problem)
-    unreadable += (LeftOut(path, reason.removeprefix(f"{path} ")) for path, reason in sorted(broken.items()))
-    person = now.settings.person.partition("<")[0].strip()
-    return _Found(layout, tuple(pages), others, tuple(unreadable), _changes(session, now, pages), person or "person")
+    pages.sort(key=lambda page: (page.kind != okf.FACT, page.path))
+    unreadable = tuple(LeftOut(path, reason.removeprefix(f"{path} ")) for path, reason in sorted(broken.items()))
+    person = now.settings.person.partition("<")[0].strip() or "person"
+    return _Found(now.layout, tuple(pages), others, unreadable, _changes(session, now, pages), person)
 
 
 def _kind(layout: Layout, path: str) -> str | None:
@@ -117,11 +120,6 @@ def _kind(layout: Layout, path: str) -> str | None:
     if layout.is_note(path):
         return okf.NOTE
     return okf.FACT if layout.is_entry(path) else None
-
-
-def _page(path: str, content: bytes, kind: str) -> _Page:
-    entry = parse_entry(path, content)
-    return _Page(path, content.decode("utf-8"), entry, kind)
 
 
 def _changes(session: Session, now: Snapshot, pages: Iterable[_Page]) -> dict[str, Commit | datetime]:
@@ -161,9 +159,10 @@ def _as_concepts(found: _Found) -> _Files:
     own = {page.path: page for page in found.pages}
     places = _places(((path, _concept(found.layout, page)) for path, page in own.items()), okf.is_reserved)
     lead = _leading(found.pages, places)
-    names = {place: own[path].entry.name for path, place in places.items()}
-    called = [(place, own[path].entry.name, own[path].entry.aliases) for path, place in places.items()]
-    bundle = okf.Bundle(lookup_of(sorted(called)), names)
+    bundle = okf.Bundle(
+        (place, own[path].entry.name, own[path].entry.aliases, own[path].kind in okf.NO_FACTS)
+        for path, place in places.items()
+    )
     files = {place: _concept_text(found, own[path], bundle, lead).encode() for path, place in places.items()} | _lists(
         {place: own[path].entry for path, place in places.items()}
     )
@@ -294,7 +293,8 @@ def _origin(changed: Commit | datetime | None, person: str) -> okf.Origin | None
         return okf.Origin("process:crabmem-import", changed.time)  # who had it imported need not have written it
     if changed.is_person:
         return okf.Origin(f"human:{changed.author}", changed.time)
-    return okf.Origin(f"{changed.agent or changed.author}/{CREATOR}", changed.time)
+    name = changed.agent or changed.author
+    return okf.Origin(f"process:{CREATOR}" if name == CREATOR else f"{name}/{CREATOR}", changed.time)
 
 
 def _is_agents(commit: Commit) -> bool:

@@ -128,7 +128,7 @@ def link_to(path: str, name: str, lookup: Lookup) -> str | None:
 
 
 def lookup_of(called: Iterable[tuple[str, str, Sequence[str]]]) -> Lookup:
-    """Who is called what, of files with their paths, names and aliases, in the order of their paths."""
+    """Who is called what, of files with their paths, names and aliases; of several called so, in the order given."""
     found: dict[tuple[str, str], list[str]] = {}
     for path, name, aliases in called:
         file = path.rpartition("/")[2].removesuffix(".md")

@@ -8,7 +8,7 @@ https://github.com/GoogleCloudPlatform/knowledge-catalog.
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote, unquote
@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 from . import frontmatter as header
 from .edit import BOM
 from .entry import IMPORTED, Entry
-from .links import Link, Lookup, in_prose, link_in, link_to, resolve, rewrite
+from .links import Link, in_prose, link_in, link_to, lookup_of, resolve, rewrite
 
 VERSION = "0.2"
 INDEX, LOG = "index.md", "log.md"
@@ -24,8 +24,9 @@ INDEX, LOG = "index.md", "log.md"
 RESERVED = (INDEX, LOG)
 #: The type of a concept whose entry has none, which says no more than that: it is no key of the fact that is read.
 FACT = "Crabmem Fact"
-#: What else of a memory may be in a bundle. The first two are no facts.
+#: What else of a memory may be in a bundle.
 OVERVIEW, IDENTITY, NOTE = "Crabmem Overview", "Crabmem Identity", "Daily Note"
+NO_FACTS = (OVERVIEW, IDENTITY)
 
 # As many write it. What a part of it may begin with ends the part before, so that no sign is read twice.
 _LINK = re.compile(
@@ -130,10 +131,11 @@ def is_reserved(path: str) -> bool:
 class Bundle:
     """The concepts of a bundle: where each lies, and what it is called. Paths are from the root."""
 
-    def __init__(self, lookup: Lookup, names: Mapping[str, str]) -> None:
-        """`names` are those of all concepts, by their paths."""
-        self._lookup = lookup
-        self._names = names
+    def __init__(self, concepts: Iterable[tuple[str, str, Sequence[str], bool]]) -> None:
+        """`concepts` are the path, name and aliases of each, and whether it is none of the facts, which come first."""
+        every = sorted(concepts, key=lambda each: (each[3], each[0]))
+        self._lookup = lookup_of(each[:3] for each in every)
+        self._names = {path: name for path, name, *_ in every}
 
     def with_links(self, text: str, lead: Callable[[str], str | None]) -> str:
         """A text of memory with ordinary links, where `lead` gives the path of a concept for a target.

@@ -1,6 +1,7 @@
 """`crabmem export`: what memory holds in the forms of other programs, from which it comes back as it was."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +34,7 @@ def run(root: Path, *words: object) -> Result:
 
 def laid(root: Path, files: Mapping[str, str]) -> Path:
     """A workspace with these files."""
+    root.mkdir(parents=True, exist_ok=True)
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(text.encode())
@@ -46,8 +48,8 @@ def files_in(folder: Path) -> dict[str, str]:
 
 
 def concepts_in(folder: Path) -> dict[str, str]:
-    """The texts of a bundle by their paths, but for its lists, and the identity, which a new memory begins with."""
-    return {path: text for path, text in files_in(folder).items() if not path.endswith(("index.md", "Crab.md"))}
+    """The texts of the facts of a bundle by their paths."""
+    return {path: text for path, text in files_in(folder).items() if re.search("^type: (?!Crabmem [OI])", text, re.M)}
 
 
 def took_in(place: Path, memory: Memory) -> None:
@@ -89,6 +91,8 @@ KEYS = st.dictionaries(
     VALUES,
     max_size=3,
 ).filter(lambda keys: keys.get("type", "x") not in ("", "Crabmem Fact", [], {}))
+#: What is imported nowhere, and both memories have: links may lead there.
+WHOLE = {"memory/MEMORY.md": "# Overview\n", "Crab.md": "# Who\n"}
 PIECES = st.sampled_from(["\n", " ", "- ", "`", "``", "```\n", "!", "[", "](", "|", "word", "\\", "[^1]", "<", "\r\n"])
 FORMS = ["[[{}]]", "[[{}|{}]]", "![[{}]]", "[[{}#Head]]", "[[{}#a b|{}]]", "| [[{}\\|x]] |", "`[[{}]]`", "[[{}.md]]"]
 
@@ -98,11 +102,11 @@ def memories(draw: Any) -> dict[str, str]:
     """The files of entries, some of which link to others."""
     names = draw(st.lists(LINES, min_size=1, max_size=4, unique_by=lambda name: name.casefold()))
     places = draw(st.lists(PLACES, min_size=len(names), max_size=len(names), unique_by=str.casefold))
-    called = [*names, *(place.rpartition("/")[2] for place in places), *places]
+    called = ["MEMORY", "Crab", *names, *(place.rpartition("/")[2] for place in places), *places]
     linked = st.builds(
         lambda form, one, two: form.format(one, two), st.sampled_from(FORMS), st.sampled_from(called), LINES
     )
-    files = {}
+    files = dict(WHOLE)
     for name, place in zip(names, places, strict=True):
         keys = {"name": name, **draw(KEYS)}
         keys |= draw(st.fixed_dictionaries({}, optional={
@@ -131,7 +135,8 @@ def test_what_was_exported_is_imported_as_the_same_facts(form: operation.Form) -
     def holds(files: dict[str, str]) -> None:
         with TemporaryDirectory() as scratch:
             here, again = Path(scratch, "there"), Path(scratch, "again")
-            with Memory(laid(Path(scratch, "one"), files)) as one, Memory(Path(scratch, "two")) as two:
+            roots = laid(Path(scratch, "one"), files), laid(Path(scratch, "two"), WHOLE)
+            with Memory(roots[0]) as one, Memory(roots[1]) as two:
                 operation.export(one, here, form)
                 took_in(here, two)
                 before, after = facts_of(one), facts_of(two)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from ...text import frontmatter as header
 from ...text import okf
 from ...text.entry import MAX_NAME, Fact, parse_entry
-from ...text.links import lookup_of
 from ...text.values import replace
 from ...text.words import shortened
 from ..base import Found, Look, Skipped, Source, Tree, What, is_markdown
@@ -39,14 +38,20 @@ def _is_it(tree: Tree) -> bool:
 
 def _facts(tree: Tree) -> Iterator[Found]:
     found = list(_read(tree))
-    facts = {item.where: item.what for item in found if isinstance(item.what, Fact)}
-    called = ((path, fact.name, fact.aliases or ()) for path, fact in facts.items())
-    bundle = okf.Bundle(lookup_of(called), {path: fact.name for path, fact in facts.items()})
+    facts = (
+        (item.where, item.what.name, item.what.aliases or (), False) for item in found if isinstance(item.what, Fact)
+    )
+    wholes = ((item.where, stem(item.where), (), True) for item in found if _is_whole(item.what))
+    bundle = okf.Bundle((*facts, *wholes))
     for item in found:
         if isinstance(item.what, Fact):
             content = bundle.with_wiki_links(item.what.content, posixpath.dirname(item.where))
             item = item._replace(what=replace(item.what, content=content))
         yield item
+
+
+def _is_whole(what: What) -> bool:
+    return isinstance(what, Skipped) and what.reason in _WHOLE.values()
 
 
 def _read(tree: Tree) -> Iterator[Found]:
