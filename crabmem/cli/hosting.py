@@ -351,7 +351,8 @@ def _options(ctx: click.Context, host: Host) -> InstallOptions:
         own = ("--workspace", wanted.workspace) if wanted.workspace else ()
     else:
         base, own = root, ()
-    chosen: tuple[str, ...] = () if base == Path.home() / ".crabmem" else ("--dir", str(base))
+    chosen: tuple[str, ...] = () if base == Path.home() / ".crabmem" and not wanted.project else ("--dir", str(base))
+    # With the folder always said, as a project's own settings of the host may set $CRABMEM_DIR.
     chosen += ("--project", wanted.project) if wanted.project else ()
     chosen += own
     chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()

@@ -290,6 +290,10 @@ def test_a_host_is_given_the_memory_of_each_project(tmp_path: Path, monkeypatch:
     assert run(tmp_path, "--project", ".", "install", "claude-code", "--memory", "both", "--yes").exit_code == 1
     assert run(tmp_path, "uninstall", "claude-code", "--yes").exit_code == 0
     assert not (tmp_path / ".claude.json").exists()
+    monkeypatch.delenv("CRABMEM_DIR", raising=False)
+    result = CliRunner().invoke(cli, ["--project", ".", "install", "claude-code", "--yes"])
+    server = json.loads((tmp_path / ".claude.json").read_text())["mcpServers"]["crabmem"]["args"]
+    assert server[:4] == ["--dir", str(tmp_path / ".crabmem"), "--project", "."]  # whatever a project sets
 
 
 def test_a_forged_archive_is_unpacked_and_harmless(tmp_path: Path) -> None:
