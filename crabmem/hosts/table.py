@@ -183,6 +183,7 @@ _CLAUDE_CODE = Host(
         # VS Code reads its configs, and calls the event what Claude Code does, under a key of its own in its first
         # versions.
         other_sender=lambda given: "vscode" if "hookEventName" in given else None,
+        project="CLAUDE_PROJECT_DIR",
     ),
 )
 
@@ -343,6 +344,7 @@ _CURSOR = Host(
         # Nobody could try whether Cursor shows instructions, and a model that does not know of its memory is worse.
         shows_instructions=False,
         is_sender=_is_cursor,
+        project="CURSOR_PROJECT_DIR",
     ),
 )
 
@@ -405,6 +407,7 @@ _GEMINI = Host(
         _claude_context,
         lambda event, text: {"decision": "deny", "reason": text},
         is_sender=_is_gemini,
+        project="GEMINI_PROJECT_DIR",
     ),
 )
 

@@ -67,9 +67,9 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
 
 
 def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) -> None:
-    if global_options(ctx).folder or global_options(ctx).workspace:
-        raise click.UsageError("the folder to adopt is the workspace; leave out --dir and --workspace")
-    meant = replace(global_options(ctx), folder=folder, workspace="")
+    if global_options(ctx).folder or global_options(ctx).workspace or global_options(ctx).project:
+        raise click.UsageError("the folder to adopt is the workspace; leave out --dir, --project and --workspace")
+    meant = replace(global_options(ctx), folder=folder, workspace="", project="")
     root = meant.root.absolute()
     made = [name for name in (".git", SETTINGS) if not os.path.lexists(root / name)]
     _prepare(root, meant.profile, yes_really)

@@ -53,7 +53,8 @@ def import_(
 
     Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason.
     A fact is called by the `name` or `title` in its file, else by its first heading, else by the file's name; those
-    of the same name are told apart by their paths. All else in a file's frontmatter stays as it is written there,
+    of the same name are told apart by their paths. Files of other kinds, and names with a leading dot, are passed over,
+    and named. All else in a file's frontmatter stays as it is written there,
     comments and dates too: the commit is of today. The key `imported-from` says the path of the file that a fact came
     from, so that a later import of that file finds the fact again, whatever it is called by then. A file that was
     renamed or moved is a new one, and its fact a second one unless name and text are the same; a fact that you forgot
@@ -76,8 +77,9 @@ def import_(
     else:
         tree = tree_at(place, memory.root)
     source = named or source_of(tree)
-    found = prepare(_read(source, tree), tags, place_name(place))
-    if not found:
+    read = _read(source, tree)
+    found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
+    if not read:
         raise Failure(
             f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {shown_place(str(place))}"
         )

@@ -15,9 +15,10 @@ from pathlib import Path
 from ...disk import fs, state
 from ...disk.allowed import Allowed
 from ...errors import CrabmemError, InvalidArguments
-from ...session.locate import known_settings_at, workspace_at
-from ...workspace.workspace import Workspace, root_of
+from ...session.locate import known_settings_at, place_meant, workspace_at
+from ...workspace.workspace import Workspace
 from ..host import PROMPT
+from ..table import HOSTS
 from . import read_ahead
 from .command import Command, Reply
 from .events import Call, answer
@@ -100,8 +101,14 @@ def _now() -> datetime:
 
 
 def _root(command: Command, environment: Mapping[str, str]) -> Path:
-    folder, own = command.options.get("--dir"), command.options.get("--workspace")
-    return root_of(folder, own, environment, Path.home()).absolute()
+    said = command.options
+    host = next((each for each in HOSTS if each.name == said.get("--host")), None)
+    # An agent may have gone elsewhere since; the project of a session is where it began.
+    began = environment.get(host.hooks.project) if host and host.hooks else None
+    place = place_meant(
+        said.get("--dir"), said.get("--project"), said.get("--workspace"), environment, str(Path.home()), began
+    )
+    return Path(place).absolute()
 
 
 def _end_in_time(reply: Reply, root: Path, command: Command) -> None:
