@@ -27,7 +27,6 @@ TOOLS = ("remember", "recall")
 OPTIONS = InstallOptions(
     HOSTS[0],
     ("/opt/my tools/crabmem", "--dir", "/home/a b/notes"),
-    "linux",
     Path("/home/a b/notes/memory"),
     tools=TOOLS,
 )
@@ -347,14 +346,6 @@ def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Co
         assert "sh -c" not in text and holds_ours(old, wanted(host, config, options))
         assert put_all(old, wanted(host, config, options)).data == fresh(host, config, options)
         assert restore(old, wanted(host, config, options), None).data == {}
-
-
-def test_hooks_of_windows_are_found_renewed_and_taken_out() -> None:
-    windows = replace(OPTIONS, program=("C:/tools/crabmem.exe",), system="win32")
-    for host, config in HOOKED:
-        there = put_all(parse(config.format, ""), wanted(host, config, windows))
-        assert put_all(there, wanted(host, config, windows)) == there
-        assert restore(there, wanted(host, config, replace(windows, program=("D:/crabmem.exe",))), None).data == {}
 
 
 def as_toml(host: Host, config: Config) -> str:
