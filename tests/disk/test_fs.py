@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crabmem.disk import fs
+from crabmem.disk import fs, system
 
 
 def test_exchange_swaps_two_files(tmp_path: Path) -> None:
@@ -18,11 +18,47 @@ def test_exchange_swaps_two_files(tmp_path: Path) -> None:
 
 
 def test_exchange_works_where_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(one: bytes, other: bytes) -> None:
+    def missing(one: system.Place, other: system.Place) -> None:
         raise OSError(errno.ENOSYS, "no such call")
 
-    monkeypatch.setattr(fs, "_native_exchange", missing)
+    monkeypatch.setattr(system, "exchange", missing)
     test_exchange_swaps_two_files(tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["one", "other"]
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_an_exchange_in_steps_that_dies_keeps_both_texts_and_can_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    steps = list[str]()
+
+    def die(operation: str, path: str) -> None:
+        steps.append(operation)
+        if len(steps) == step + 1:
+            raise KeyboardInterrupt
+
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("1")
+    other.write_text("2")
+    monkeypatch.setattr(system, "_LINUX", False)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(fs, "before", die)
+        fs.exchange(one, other)
+    assert {"1", "2"} == {file.read_text() for file in tmp_path.iterdir()}
+    if one.exists():
+        fs.exchange(one, other)
+        assert (one.read_text(), other.read_text()) == ("2", "1")
+
+
+def test_an_exchange_in_steps_that_is_refused_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one").write_text("1")
+    (tmp_path / "other").write_text("2")
+    monkeypatch.setattr(system, "_LINUX", False)
+    monkeypatch.setattr(fs, "rename", lambda one, other: os.rename(tmp_path / "missing", other))
+    with pytest.raises(FileNotFoundError):
+        fs.exchange(tmp_path / "one", tmp_path / "other")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["one", "other"]
 
 
