@@ -508,7 +508,8 @@ _QWEN = Host(
 
 
 def _zed(here: "Surroundings") -> Path:
-    return here.applications / ("Zed" if here.system == "darwin" else "zed")
+    # On a Mac it asks for no XDG_CONFIG_HOME: https://zed.dev/docs/configuring-zed
+    return here.home / ".config/zed" if here.system == "darwin" else here.applications / "zed"
 
 
 def _zed_permission(want: "InstallOptions") -> "Sequence[Desired]":
