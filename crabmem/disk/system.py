@@ -39,6 +39,8 @@ if sys.platform == "darwin" and not IS_PORTABLE:
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
 _HERE = -2 if sys.platform == "darwin" else -100  # AT_FDCWD
 _IS_MISSING = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOTTY))
+#: The usual disk of this system takes names for one that differ in case, or in Unicode's form (NFC, NFD), alone.
+MAY_FOLD = sys.platform == "darwin" or IS_PORTABLE
 # Nanoseconds for which a file that was written in place may not be whole: a program writes what it has in one go.
 _JUST_NOW = 20_000_000
 
@@ -141,6 +143,11 @@ def age_of_process() -> float:
         return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - began)
     except (OSError, AttributeError, ValueError, IndexError):
         return 0.0
+
+
+def may_fold(root: str | os.PathLike[str]) -> bool:
+    """Whether the disk of a workspace may take two names for one: the usual one does, or this has `.git` as `.GIT`."""
+    return MAY_FOLD or os.path.lexists(os.path.join(root, ".GIT"))
 
 
 def library() -> ctypes.CDLL:
