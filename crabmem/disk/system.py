@@ -75,7 +75,7 @@ def flush(handle: int, bytes_only: bool = False) -> None:
         except OSError as error:
             if not is_missing(error):
                 raise
-    if bytes_only and _LINUX:
+    if sys.platform == "linux" and bytes_only and _LINUX:
         os.fdatasync(handle)
     else:
         os.fsync(handle)
@@ -87,7 +87,7 @@ def take_lease(handle: int) -> bool:
     Raises:
         BlockingIOError: somebody has it open for writing already.
     """
-    if not TELLS_WRITERS:
+    if sys.platform != "linux" or not TELLS_WRITERS:
         return False
     import fcntl
     from _signal import SIGURG  # type: ignore[import-not-found]  # of which `signal` makes an enum, which takes 2 ms
@@ -138,10 +138,12 @@ def start_of_machine() -> str:
 
 def age_of_process() -> float:
     """Seconds since this process began, which who started it counts too; 0 where the system does not tell."""
+    if sys.platform != "linux":
+        return 0.0
     try:
         began = int(_proc("self/stat").rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
         return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - began)
-    except (OSError, AttributeError, ValueError, IndexError):
+    except (OSError, ValueError, IndexError):
         return 0.0
 
 

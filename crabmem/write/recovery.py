@@ -22,7 +22,7 @@ from .recorder import Recorder
 
 #: Nanoseconds for which a replaced file is kept for an editor that may have it open; where the system tells who has,
 #: longer for those.
-LATE_NS = 2_000_000_000 if system.TELLS_WRITERS else 30_000_000_000
+LATE_NS = 2_000_000_000 if system.TELLS_WRITERS else 10_000_000_000
 # Decoded, a journal takes many times its bytes.
 _LARGEST_FOREIGN = 1_000_000
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
