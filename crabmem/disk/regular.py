@@ -13,7 +13,8 @@ HUGE = 1 << 40
 
 # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_IS_OTHER = (errno.ELOOP, errno.ENXIO, errno.EISDIR)
+# What is said of a link, a socket (by macOS the third), a folder.
+_IS_OTHER = (errno.ELOOP, errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR)
 
 
 class NotAFile(OSError):

@@ -5,7 +5,7 @@ Where the disk tells names apart, nothing is done here.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 from ..errors import Unwritable
@@ -24,9 +24,9 @@ def as_git_has_it(root: str | os.PathLike[str], path: str) -> str:
     return _composed(fs.Folder(os.fspath(root), None), path) if may_fold(root) else path
 
 
-def twins(root: str | os.PathLike[str], paths: Iterable[str], others: Iterable[str]) -> dict[str, str]:
+def twins(root: str | os.PathLike[str], paths: Collection[str], others: Iterable[str]) -> dict[str, str]:
     """Those of `paths` that the disk takes for one of `others`, with that one."""
-    if not may_fold(root):
+    if not (paths and may_fold(root)):  # there may be many of the others
         return {}
     folder, called = fs.Folder(os.fspath(root), None), {name_key(other): other for other in others}
     pairs = ((path, called.get(name_key(path), path)) for path in paths)

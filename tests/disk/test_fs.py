@@ -2,7 +2,9 @@
 
 import errno
 import os
+import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,6 +85,24 @@ def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path, kind: str) 
         file.write_bytes(b"x" * (fs.MAX_BYTES + 1))
     with pytest.raises(fs.NotAFile):
         fs.read(file)
+
+
+@pytest.mark.parametrize("code", [errno.ENXIO, errno.EOPNOTSUPP], ids=["as Linux says", "as macOS says"])
+def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket has a hundred characters at most
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("odd")
+        opened = os.open
+
+        def told(*given: Any, **options: Any) -> int:
+            try:
+                return opened(*given, **options)
+            except OSError as error:
+                raise OSError(code, "it is a socket") from error
+
+        monkeypatch.setattr(os, "open", told)
+        with pytest.raises(fs.NotAFile):
+            fs.read(tmp_path / "odd")
 
 
 def test_new_files_and_folders_are_for_their_owner_only(tmp_path: Path) -> None:
