@@ -49,7 +49,9 @@ def check_new(root: str | os.PathLike[str], path: str) -> None:
             there = names(folder)
         if part not in there:
             twin = next((name for name in there if name_key(name) == name_key(part)), "another name")
-            raise Unwritable(f"{path}: this disk takes {part} for {twin}, which is there; use its spelling")
+            raise Unwritable(
+                f"{path}: this disk takes {part} for {twin}, which is there: use that spelling, or rename that first"
+            )
         place = os.path.join(place, part)
 
 

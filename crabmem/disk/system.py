@@ -1,7 +1,7 @@
 """What this operating system can do beyond POSIX, each with the portable way: asked for here and nowhere else.
 
-Linux and macOS are told apart in this module only. `CRABMEM_PORTABLE=1` has the portable way taken everywhere, so that
-what a system without these abilities runs can be tested on one that has them.
+Linux and macOS are told apart in this module only, but for where hosts keep their configs. `CRABMEM_PORTABLE=1` has the
+portable way taken everywhere, so that what a system without these abilities runs can be tested on one that has them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,6 @@ from . import regular
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ctypes
-
-#: A name in an open folder, or a path and None.
-Place = tuple[str, int | None]
 
 IS_PORTABLE = os.environ.get("CRABMEM_PORTABLE", "") not in ("", "0")
 _LINUX = sys.platform == "linux" and not IS_PORTABLE
@@ -50,8 +47,8 @@ def is_missing(error: OSError) -> bool:
     return error.errno in _IS_MISSING
 
 
-def exchange(one: Place, other: Place) -> None:
-    """Swap two files atomically.
+def exchange(one: tuple[str, int | None], other: tuple[str, int | None]) -> None:
+    """Swap two files atomically, each a name in an open folder, or a path and None.
 
     Raises:
         OSError: one `is_missing`, where that cannot be done.
@@ -175,7 +172,7 @@ def _start_of_mac() -> str:
     return text.value.decode("ascii")
 
 
-def _c_place(place: Place) -> tuple[int, bytes]:
+def _c_place(place: tuple[str, int | None]) -> tuple[int, bytes]:
     name, folder = place
     return (_HERE if folder is None else folder), os.fsencode(name)
 

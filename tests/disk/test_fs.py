@@ -20,7 +20,7 @@ def test_exchange_swaps_two_files(tmp_path: Path) -> None:
 
 
 def test_exchange_works_where_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(one: system.Place, other: system.Place) -> None:
+    def missing(one: object, other: object) -> None:
         raise OSError(errno.ENOSYS, "no such call")
 
     monkeypatch.setattr(system, "exchange", missing)

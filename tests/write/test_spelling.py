@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory, Unwritable
-from crabmem.disk import system
+from crabmem.disk import fs, system
 from crabmem.git.commits import Note, identity
 from crabmem.operations import files
 from crabmem.text.slug import free_slug, name_key, slug_of
@@ -164,6 +164,36 @@ def test_a_new_file_does_not_take_the_place_of_one_with_another_spelling(mac: Me
     with pytest.raises(Unwritable, match=r"this disk takes .* which is there"):
         writer.write(lambda scan: Draft({f"memory/{path}": b"other words\n"}, note, None))
     assert texts(mac) == before and tracked(mac.root) == set(before)
+    assert_clean(mac.root)
+
+
+def test_to_take_back_a_rename_of_case_alone_is_refused_and_loses_nothing(mac: Memory) -> None:
+    os.rename(mac.root / ENTRIES / "luna.md", mac.root / ENTRIES / "Luna.md")
+    renamed = mac.adopt()
+    assert renamed
+    with pytest.raises(Unwritable, match="or rename that first"):
+        mac.revert(renamed.commit)
+    assert texts(mac) == {"Luna.md": "barks", "ärger.md": "noise"}
+    os.rename(mac.root / ENTRIES / "Luna.md", mac.root / ENTRIES / "luna.md")
+    mac.remember("Ärger", "what annoys", "less noise")
+    assert tracked(mac.root) == {"luna.md", "ärger.md"}
+    assert_clean(mac.root)
+
+
+def test_a_write_that_died_is_finished_on_such_a_disk(mac: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.rename(mac.root / ENTRIES / "luna.md", mac.root / ENTRIES / "Luna.md")
+
+    def die(operation: str, path: str) -> None:
+        if operation == "rename" and path.endswith("Luna.md"):
+            monkeypatch.setattr(fs, "before", lambda operation, path: None)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(fs, "before", die)
+    with pytest.raises(KeyboardInterrupt):
+        mac.remember("Luna", "the dog", "sleeps")
+    mac.remember("Vet", "who looks after the dog", "Dr. Moreno")
+    assert texts(mac) == {"Luna.md": "barks", "ärger.md": "noise", "vet.md": "Dr. Moreno"}
+    assert tracked(mac.root) == {"Luna.md", "ärger.md", "vet.md"}
     assert_clean(mac.root)
 
 
