@@ -554,7 +554,11 @@ def exchange(one: Path, other: Place) -> None:
         except OSError:
             unlink(aside)
             raise
-        rename(aside, one)
+        try:
+            rename(aside, one)
+        except OSError:
+            rename(aside, other)  # as it was: who tries again makes anew what was to be there
+            raise
 
 
 def is_alive(pid: int) -> bool:

@@ -55,8 +55,18 @@ def check_new(root: str | os.PathLike[str], path: str) -> None:
         place = os.path.join(place, part)
 
 
+def is_surely_composed(name: str) -> bool:
+    """Whether a name has none of the signs that NFD is made of: so most are known to be in NFC.
+
+    Marks are no letters, and Hangul is taken apart into these. Unicode's table would take longer to load than a recall
+    may take.
+    """
+    bare = name.replace("-", "").replace(".", "").replace("/", "")
+    return name.isascii() or (bare.isalnum() and not any("\u1100" <= char <= "\u11ff" for char in bare))
+
+
 def _composed(folder: fs.Folder, path: str) -> str:
-    found = path if path.isascii() else composed(path)
+    found = path if is_surely_composed(path) else composed(path)
     return found if found != path and _are_one(folder, path, found) else path
 
 

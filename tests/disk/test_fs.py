@@ -52,23 +52,25 @@ def test_an_exchange_in_steps_that_dies_keeps_both_texts_and_can_be_tried_again(
         assert (one.read_text(), other.read_text()) == ("2", "1")
 
 
-def test_an_exchange_in_steps_that_is_refused_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("refused", range(2, 5))
+def test_an_exchange_in_steps_that_is_refused_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int
 ) -> None:
     (tmp_path / "one").write_text("1")
     (tmp_path / "other").write_text("2")
+    steps = list[str]()
+
+    def refuse(operation: str, path: str) -> None:
+        steps.append(operation)
+        if len(steps) == refused:
+            raise OSError(errno.ENOSPC, "no space left on device", path)
+
     monkeypatch.setattr(system, "_LINUX", False)
-    monkeypatch.setattr(fs, "rename", lambda one, other: os.rename(tmp_path / "missing", other))
-    with pytest.raises(FileNotFoundError):
+    monkeypatch.setattr(fs, "before", refuse)
+    with pytest.raises(OSError, match="no space"):
         fs.exchange(tmp_path / "one", tmp_path / "other")
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["one", "other"]
-
-
-def test_exchange_with_nothing_leaves_the_file(tmp_path: Path) -> None:
-    (tmp_path / "one").write_text("1")
-    with pytest.raises(FileNotFoundError):
-        fs.exchange(tmp_path / "one", tmp_path / "other")
-    assert (tmp_path / "one").read_text() == "1"
+    assert (tmp_path / "other").read_text() == "2"
+    assert not list(tmp_path.glob("*.aside"))
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "large"])

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory, Unwritable
 from crabmem.disk import fs, system
+from crabmem.disk.spelling import is_surely_composed
 from crabmem.git.commits import Note, identity
 from crabmem.operations import files
 from crabmem.text.slug import free_slug, name_key, slug_of
@@ -98,6 +100,14 @@ def test_new_names_of_files_differ_on_every_disk(one: str, other: str) -> None:
     second = free_slug(other, {name_key(first)})
     assert name_key(first) != name_key(second)
     assert unicodedata.is_normalized("NFC", first) and nfd(first).casefold() != nfd(second).casefold()
+
+
+def test_what_a_mac_takes_apart_is_looked_at_and_most_names_need_no_table() -> None:
+    for char in map(chr, range(0x80, sys.maxunicode + 1)):
+        apart = nfd(char)
+        if apart != char and unicodedata.normalize("NFC", apart) == char:
+            assert not is_surely_composed(f"a{apart}.md"), hex(ord(char))
+    assert all(map(is_surely_composed, ["memory/entries/a-b.md", "ärger.md", "猫.md", "고양이.md", "кот-1.md"]))
 
 
 # Where it does not
