@@ -359,12 +359,12 @@ def _options(ctx: click.Context, host: Host) -> InstallOptions:
     with session_at(root, options=Options(profile=wanted.profile)) as memory:
         tools = tuple(Toolbox(memory).usual)
     folder = root / workspace.layout.memory
-    return InstallOptions(host, (*_program(), *chosen), sys.platform, folder, tools=tools)
+    return InstallOptions(host, (*_program(), *chosen), folder, tools=tools)
 
 
 def _plain_options(host: Host) -> InstallOptions:
     """Options that find what was installed, whatever it was installed with."""
-    return InstallOptions(host, (_MODULE,), sys.platform, Path())
+    return InstallOptions(host, (_MODULE,), Path())
 
 
 def _program() -> tuple[str, ...]:

@@ -136,13 +136,10 @@ def _claude_memory(want: "InstallOptions") -> "Sequence[Desired]":
 def _is_memory_of(folder: str, command: str) -> bool:
     """Whether `folder` is the memory of the workspace that the `command` of a hook names, whichever that was."""
     import shlex
-    import subprocess
 
     if " --dir " not in command:
         return ".crabmem" in Path(folder).parts[-2:]
-    quotes: tuple[Callable[[list[str]], str], ...] = (shlex.join, subprocess.list2cmdline)
-    places = [folder, str(Path(folder).parent)]
-    return any(f" --dir {quote([place])} " in command for place in places for quote in quotes)
+    return any(f" --dir {shlex.quote(place)} " in command for place in (folder, str(Path(folder).parent)))
 
 
 _CLAUDE_CODE = Host(
@@ -201,7 +198,7 @@ def _codex_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
 
 def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
     # Codex lets the end of a session wait for three seconds at most, and warns of more.
-    return [*want.server("mcp_servers"), *want.hooks(_command, seconds={SESSION_END: 3}, in_cmd=True)]
+    return [*want.server("mcp_servers"), *want.hooks(_command, seconds={SESSION_END: 3})]
 
 
 def _codex_choices(want: "InstallOptions") -> "Sequence[Desired]":
@@ -514,7 +511,8 @@ _QWEN = Host(
 
 
 def _zed(here: "Surroundings") -> Path:
-    return here.applications / ("Zed" if here.system in ("darwin", "win32") else "zed")
+    # On a Mac it asks for no XDG_CONFIG_HOME: https://zed.dev/docs/configuring-zed
+    return here.home / ".config/zed" if here.system == "darwin" else here.applications / "zed"
 
 
 def _zed_permission(want: "InstallOptions") -> "Sequence[Desired]":
@@ -581,8 +579,6 @@ _CLINE = Host(
 def _goose(here: "Surroundings") -> Path:
     if root := here.environment.get("GOOSE_PATH_ROOT"):
         return Path(root) / "config"
-    if here.system == "win32":
-        return here.applications / "Block/goose/config"
     return here.folder("XDG_CONFIG_HOME", ".config") / "goose"
 
 
