@@ -1,4 +1,4 @@
-"""What a person may name as a remote: a folder, a bundle file, ssh or https. Pure but for making paths whole."""
+"""What a person may name as a remote: a folder, a bundle file, ssh or https. Asks the disk only what a path is."""
 
 import os
 import re

@@ -3,17 +3,18 @@
 import os
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import BinaryIO
 
 from ..disk import fs, regular
 from ..errors import Outrun, Refused, Unreachable, Untrusted
+from ..git.limit import MOST_PACK, Limit
+from ..git.outgoing import outgoing, pack_of
 from ..text.words import enumerated
 from .address import Address
-from .limit import MOST_PACK, MOST_REFS, Limit
-from .outgoing import outgoing, pack_of
 from .remote import Offer, Remote, Updates, offer
 
-_PIECE = 1 << 16
-_BEGINNINGS = (b"# v2 git bundle\n", b"# v3 git bundle\n")
+_PIECE, _LONGEST = 1 << 16, 2_000
+_BEGINNINGS = ([b"# v2 git bundle\n"], [b"# v3 git bundle\n"])
 
 
 class Bundle(Remote):
@@ -29,20 +30,28 @@ class Bundle(Remote):
     def _read(self, write: Callable[[bytes], int] | None) -> Offer:
         """Return what it has, nothing for no file; `write` is given its pack."""
         try:
-            with regular.mapped(self._file) as data:
-                head = data[: max(0, data.find(b"\n\n", 0, MOST_REFS)) + 1]
-                if not head.startswith(_BEGINNINGS):
-                    raise Untrusted(f"{self._limit.where} is no bundle of Git's: nothing was kept")
-                for at in range(len(head) + 1, len(data) if write else 0, _PIECE):
-                    self._limit.heard(write(data[at : at + _PIECE]) if write else 0)
+            with os.fdopen(regular.opened(str(self._file)), "rb") as file:
+                lines = [*iter(lambda: self._line(file), b"\n")]
+                while write and (piece := file.read(_PIECE)):
+                    self._limit.heard(write(piece))
         except FileNotFoundError:
             return Offer({})
-        lines = [line.partition(" ") for line in head.decode("utf-8", "replace").splitlines()[1:]]
-        if any(first.startswith("@") and first != "@object-format=sha1" for first, _, _ in lines):
+        if lines[:1] not in _BEGINNINGS:
+            raise Untrusted(f"{self._limit.where} is no bundle of Git's: nothing was kept")
+        if any(line.startswith(b"@") and line != b"@object-format=sha1\n" for line in lines):
             raise Refused(f"{self._limit.where} is a bundle of a form that crabmem does not read")
-        refs = {ref: oid for oid, _, ref in lines if not oid.startswith(("-", "@"))}
+        pairs = [line.decode("utf-8", "replace").rstrip("\n").partition(" ") for line in lines[1:]]
+        refs = {ref: oid for oid, _, ref in pairs if not oid.startswith(("-", "@"))}
         named = [ref for ref, oid in refs.items() if oid == refs.get("HEAD") and ref.startswith("refs/heads/")]
         return offer(refs, named[0] if named else "")
+
+    def _line(self, file: BinaryIO) -> bytes:
+        """Return a line of the head; an empty one ends it."""
+        line = file.readline(_LONGEST)
+        self._limit.heard(len(line))
+        if not line.endswith(b"\n"):
+            raise Untrusted(f"{self._limit.where} is no bundle of Git's, or cut short: nothing was kept")
+        return line
 
     def _download(self, wants: list[str], haves: Collection[str], write: Callable[[bytes], int]) -> None:
         self._limit.allow(MOST_PACK)
@@ -63,7 +72,7 @@ class Bundle(Remote):
         lock = self._file.with_name(f"{self._file.name}.lock")
         try:
             head = "".join(f"{oid} {ref}\n" for ref, oid in named.items())
-            fs.create(lock, _BEGINNINGS[0] + head.encode() + b"\n" + growing.finish()[1], fs.SHARED_FILE)
+            fs.create(lock, _BEGINNINGS[0][0] + head.encode() + b"\n" + growing.finish()[1], fs.SHARED_FILE)
         except FileExistsError:
             raise Unreachable(f"{lock} is held by another push; if none runs, a crash left it: remove it") from None
         except OSError:

@@ -14,8 +14,6 @@ from ..disk import fs
 from . import programs
 from .address import Address
 
-#: The environment variable of a token, for machines on which no helper is set up.
-TOKEN = "CRABMEM_SYNC_TOKEN"
 # Forges look at the token alone.
 _ANYBODY = "x-access-token"
 _SECONDS, _MOST = 15.0, 20_000
@@ -36,7 +34,7 @@ class Credentials:
 
     def find(self, seconds: float) -> tuple[str, str] | None:
         """Return name and password; None where nobody has them."""
-        if token := self._environ.get(TOKEN, ""):
+        if token := self._environ.get(programs.TOKEN, ""):
             return self._address.user or _ANYBODY, token
         for command in self._commands("fill" if self._git() else "get"):
             said = programs.answer(command, _lines(self._asked), self._environ, min(seconds, _SECONDS), _MOST)

@@ -9,14 +9,14 @@ from pathlib import Path
 from ..disk import fs, state
 from ..errors import Busy, CrabmemError, DamagedHistory, Outrun, Refused, Unreachable, Untrusted
 from ..git import repository
+from ..git.limit import Limit
 from ..git.objects import Objects
+from ..git.outgoing import outgoing, pack_of
 from ..git.packing import Packing
 from ..git.packs import publish
+from ..git.quarantine import FEW
 from ..git.refs import Refs
 from .address import Address
-from .limit import Limit
-from .outgoing import outgoing, pack_of
-from .quarantine import FEW
 from .remote import Offer, Remote, Updates, offer
 
 # Hooks that decide about a push. Git starts them also where it pushes to a folder.

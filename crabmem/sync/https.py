@@ -10,26 +10,25 @@ from dulwich.client import AbstractHttpGitClient, default_user_agent_string
 from urllib3.exceptions import HTTPError, MaxRetryError, ProxyError, SSLError
 
 from ..errors import Refused, SyncError, Unreachable
+from ..git.limit import Limit
 from ..text.quoting import visible
 from ..text.words import shortened
+from . import programs
 from .address import Address
-from .credentials import TOKEN, Credentials
-from .limit import Limit
+from .credentials import Credentials
 
 _CONNECT, _SILENCE = 20.0, 60.0
 _REDIRECTS, _MOST_REDIRECTS = (301, 302, 303, 307, 308), 3
 # Servers and what stands before them often take no body whose length they are not told: larger ones are sent in pieces.
 _TOLD = 64_000_000
-_OK, _UNAUTHORIZED, _FORBIDDEN, _NOT_THERE, _PROXY, _TOO_LARGE, _TOO_MANY, _SERVER = (
-    200,
-    401,
-    403,
-    404,
-    407,
-    413,
-    429,
-    500,
-)
+_OK, _UNAUTHORIZED, _SERVER = 200, 401, 500
+_MEANINGS = {
+    403: "{} forbids that: the token may not read, or not write, this repository",
+    404: "there is no Git repository at {}, or none that you may see",
+    407: "the proxy before {} asks for a password: put it into HTTPS_PROXY",
+    413: "{} takes no push of this size: raise its limit, or sync by ssh",
+}
+_BUSY = (408, 429)
 
 
 class Http(AbstractHttpGitClient):
@@ -76,19 +75,22 @@ class Http(AbstractHttpGitClient):
             if response.status not in _REDIRECTS:
                 break
             new = urljoin(url, response.headers.get("Location", ""))
-            if data is not None or not new.startswith(f"{self._origin}/"):
+            if data is not None:
                 raise self._moved(new)
             url = new
         if response.status != _OK:
             raise self._meaning(response.status)
         response.content_type = response.headers.get("Content-Type") or ""
         if not response.content_type.startswith("application/x-git-"):
-            raise Refused(f"there is no Git repository at {self._limit.where}: what answers is {self._said(response)}")
+            kind = shortened(visible(response.content_type), 60) or "nothing"
+            raise Refused(f"there is no Git repository at {self._limit.where}: what answers is `{kind}`")
         response.redirect_location = url
         return response, lambda size=-1: self._read(response, size)
 
     def _answer(self, url: str, headers: Mapping[str, str], data: bytes | Iterator[bytes] | None) -> Any:
         left = self._limit.left()
+        if not url.startswith(f"{self._origin}/"):  # it told dulwich to fetch something elsewhere
+            raise self._moved(url)
         if self._last:
             self._last.close()
         try:
@@ -128,24 +130,14 @@ class Http(AbstractHttpGitClient):
     def _meaning(self, status: int) -> SyncError:
         where = self._limit.where
         if status == _UNAUTHORIZED:
-            knows = (
-                "refuses the password, or token, that it was given" if self._basic else "asks for a password, or token"
-            )
+            knows = "refuses the password, or token, that is known" if self._basic else "asks for a password, or token"
             return Refused(
                 f"{where} {knows}: log in once with your credential helper (`git credential-manager`, `gh auth "
-                f"setup-git` …), or set {TOKEN}"
+                f"setup-git` …), or set {programs.TOKEN}"
             )
-        if status == _FORBIDDEN:
-            return Refused(f"{where} forbids that: the token may not read, or not write, this repository")
-        if status == _NOT_THERE:
-            return Refused(f"there is no Git repository at {where}, or none that you may see")
-        if status == _PROXY:
-            return Refused(f"the proxy before {where} asks for a password: put it into HTTPS_PROXY")
-        if status == _TOO_LARGE:
-            return Refused(f"{where} takes no push of this size: raise its limit, or sync by ssh")
-        if status == _TOO_MANY or status >= _SERVER:
+        if status in _BUSY or status >= _SERVER:
             return Unreachable(f"{where} cannot do it just now (status {status}): try again later")
-        return Refused(f"{where} answered with status {status}")
+        return Refused(_MEANINGS.get(status, f"{{}} answered with status {status}").format(where))
 
     def _moved(self, new: str) -> SyncError:
         parts = urlsplit(new)
@@ -168,10 +160,6 @@ class Http(AbstractHttpGitClient):
                 "own, SSL_CERT_FILE names it"
             )
         return Unreachable(f"{where} cannot be reached: {said.lower() or type(cause).__name__}")
-
-    @staticmethod
-    def _said(response: Any) -> str:
-        return f"`{shortened(visible(response.content_type), 60)}`" if response.content_type else "nothing of Git's"
 
 
 def _pool(address: Address, environ: Mapping[str, str]) -> urllib3.PoolManager:

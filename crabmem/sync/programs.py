@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
+_PATIENCE = 1.0
 #: Nothing may ask: nobody is there to answer, and a window that opens by itself frightens people.
 _UNASKED = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -19,8 +20,18 @@ _UNASKED = {
     "GCM_INTERACTIVE": "never",
     "LC_ALL": "C",  # what a program says is looked at
 }
-# They lead Git to a repository, whose configuration may name programs.
-_LEADING = {"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_CONFIG"}
+#: The environment variable of a token, for machines on which no helper is set up.
+TOKEN = "CRABMEM_SYNC_TOKEN"
+# Most lead Git to a repository, whose configuration may name programs.
+_KEPT_BACK = {
+    TOKEN,
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_CONFIG",
+}
 
 
 def found(name: str, environ: Mapping[str, str]) -> str | None:
@@ -32,7 +43,7 @@ def found(name: str, environ: Mapping[str, str]) -> str | None:
 
 def started(command: Sequence[str], environ: Mapping[str, str], stderr: int, **more: str) -> "subprocess.Popen[bytes]":
     """Start a program with pipes, away from every repository and terminal."""
-    own = {name: value for name, value in environ.items() if name not in _LEADING} | _UNASKED | more
+    own = {name: value for name, value in environ.items() if name not in _KEPT_BACK} | _UNASKED | more
     return subprocess.Popen(
         command,
         bufsize=0,
@@ -54,16 +65,20 @@ def kill(process: "subprocess.Popen[bytes]") -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def end(process: "subprocess.Popen[bytes]", patience: float = 0.0) -> int:
-    """Let a program go; return its code, a negative one where it had to be killed, `patience` seconds from now."""
+def end(process: "subprocess.Popen[bytes]") -> int:
+    """Let a program go; return its code, a negative one where it did not end by itself.
+
+    What it left running, as a helper does that remembers for an hour, is let alone then.
+    """
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError, ValueError):
             if pipe:
                 pipe.close()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(patience)
-    kill(process)
-    return process.wait()
+    try:
+        return process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        kill(process)
+        return process.wait()
 
 
 def answer(command: Sequence[str], words: bytes, environ: Mapping[str, str], seconds: float, most: int) -> bytes:
@@ -81,7 +96,7 @@ def answer(command: Sequence[str], words: bytes, environ: Mapping[str, str], sec
             while len(said) <= most and (piece := stdout.read(most)):
                 said += piece
     finally:
-        code = end(process, patience=1)
+        code = end(process)
         timer.cancel()
     return said if code == 0 and len(said) <= most else b""
 

@@ -10,21 +10,18 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, TypeVar
+from typing import Self, TypeVar
 
 from ..disk import fs, state
 from ..errors import CrabmemError, DamagedHistory, Outrun, Refused, SyncError, Untrusted
+from ..git.limit import MOST_REFS, Limit
 from ..git.objects import Objects
+from ..git.outgoing import walk_of
+from ..git.quarantine import Quarantine
 from ..git.refs import OID, is_ref
 from ..text.quoting import visible
 from ..text.words import enumerated, shortened
 from .address import Address, Kind
-from .limit import MOST_REFS, Limit
-from .outgoing import walk_of
-from .quarantine import Quarantine
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 # So many of our commits are said to the other side, which then knows what it need not send.

@@ -10,11 +10,11 @@ from dulwich.objects import ObjectID
 from dulwich.refs import Ref
 
 from ..errors import Refused, SyncError, Unreachable
+from ..git.limit import MOST_PACK, Limit
+from ..git.outgoing import outgoing, pack_of
 from ..text.quoting import visible
 from ..text.words import enumerated, shortened
 from .address import Address, Kind
-from .limit import MOST_PACK, Limit
-from .outgoing import outgoing, pack_of
 from .remote import Offer, Remote, Updates, offer
 
 if TYPE_CHECKING:

@@ -11,14 +11,22 @@ from dulwich.client import SSHGitClient, SSHVendor, SubprocessWrapper
 from dulwich.protocol import Protocol
 
 from ..errors import Refused, SyncError, Unreachable
+from ..git.limit import Limit
 from ..text.quoting import visible
 from ..text.words import shortened
 from . import programs
 from .address import Address
-from .limit import Limit
 
 # What is in the person's configuration stays: whether unknown hosts are taken above all.
-_OPTIONS = ("-T", "-x", "-a", "-oBatchMode=yes", "-oServerAliveInterval=15", "-oServerAliveCountMax=2")
+_OPTIONS = (
+    "-T",
+    "-x",
+    "-a",
+    "-oBatchMode=yes",
+    "-oServerAliveInterval=15",
+    "-oServerAliveCountMax=2",
+    "-oSendEnv=GIT_PROTOCOL",
+)
 _CONNECT = 20
 _MOST_SAID = 8_000
 _NO_NETWORK = re.compile(
@@ -29,7 +37,6 @@ _NO_NETWORK = re.compile(
 _NO_REPOSITORY = re.compile(
     "does not appear to be a git repository|repository .*not found|not found:|no such", re.IGNORECASE
 )
-_NOT_FOUND = 127
 
 
 class Talk(SubprocessWrapper):
@@ -68,13 +75,13 @@ class Talk(SubprocessWrapper):
 
     def close(self, timeout: int | None = 1) -> None:
         """Let it go."""
-        programs.end(self.proc, timeout or 0)
+        programs.end(self.proc)
         self._listener.join(1)
 
-    def said(self) -> tuple[int, str]:
-        """Return its code, and what it complained about."""
+    def said(self) -> str:
+        """Return what it complained about, until its end."""
         self.close()
-        return self.proc.returncode, self._said.decode("utf-8", "replace")
+        return self._said.decode("utf-8", "replace")
 
 
 class Ssh(SSHGitClient, SSHVendor):
@@ -113,29 +120,23 @@ class Ssh(SSHGitClient, SSHVendor):
         ssh = programs.found("ssh", self._environ)
         if not ssh:
             raise Refused(f"there is no `ssh` to reach {self._limit.where} with: install OpenSSH, or use https://")
-        args = [ssh, *_OPTIONS, f"-oConnectTimeout={max(1, min(_CONNECT, int(self._limit.left())))}"]
-        args += [
-            "-oSendEnv=GIT_PROTOCOL",
-            *(["-p", str(port)] if port else []),
-            *(["-l", username] if username else []),
-        ]
-        process = programs.started(
-            [*args, "--", host, command.decode()],
-            self._environ,
-            subprocess.PIPE,
-            GIT_PROTOCOL="" if protocol_version in (0, 1) else "version=2",
-        )
+        wait = max(1, min(_CONNECT, int(self._limit.left())))
+        args = [ssh, *_OPTIONS, f"-oConnectTimeout={wait}", *(["-p", str(port)] if port else [])]
+        args += [*(["-l", username] if username else []), "--", host, command.decode()]
+        version = "" if protocol_version in (0, 1) else "version=2"
+        process = programs.started(args, self._environ, subprocess.PIPE, GIT_PROTOCOL=version)
         self._last = Talk(process, self._limit)
         return self._last
 
     def problem(self) -> SyncError | None:
         """Return what went wrong, and what to do about it, from what `ssh` said last; None where it said nothing."""
-        code, said = self._last.said() if self._last else (0, "")
-        where, place = self._limit.where, self._place()
+        said = self._last.said() if self._last else ""
+        address, where = self._address, self._limit.where
+        place = f"-p {address.port} " * bool(address.port) + f"{address.user}@" * bool(address.user) + address.host
         line = shortened(visible(next(iter(reversed(said.strip().splitlines())), "")), 200)
         if "Host key verification failed" in said or "HOST IDENTIFICATION HAS CHANGED" in said:
             return Refused(
-                f"ssh does not know the key of {self._address.host}, or it has changed: connect once by hand with "
+                f"ssh does not know the key of {address.host}, or it has changed: connect once by hand with "
                 f"`ssh {place}`, compare the fingerprint with the one of its owner, then sync again"
             )
         if "Permission denied" in said and "publickey" in said:
@@ -144,14 +145,7 @@ class Ssh(SSHGitClient, SSHVendor):
                 "passphrase, as nobody is asked for one here"
             )
         if _NO_REPOSITORY.search(said):
-            return Refused(f"there is no Git repository at {where}, or none that you may see ({line})")
-        if code == _NOT_FOUND:
-            return Refused(f"{self._address.host} has no Git that ssh could start ({line})")
+            return Refused(f"there is no Git repository at {where}, none that you may see, or no Git ({line})")
         if _NO_NETWORK.search(said):
             return Unreachable(f"{where} cannot be reached: {line}")
         return Refused(f"{where} ended the talk: {line}") if line else None
-
-    def _place(self) -> str:
-        address = self._address
-        port = f"-p {address.port} " if address.port else ""
-        return f"{port}{address.user}@{address.host}" if address.user else f"{port}{address.host}"

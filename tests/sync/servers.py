@@ -36,9 +36,12 @@ class Backend(BaseHTTPRequestHandler):
     #: Called with the handler before Git is: True where it has answered itself.
     instead: Callable[["Backend"], bool] | None = None
     asked: list[tuple[str, str | None]]
+    #: How often something was posted.
+    count = 0
 
     def do_GET(self) -> None:
         body = self._body()
+        type(self).count += self.command == "POST"
         type(self).asked.append((self.path, self.headers.get("Authorization")))
         if type(self).instead and type(self).instead(self):  # type: ignore[misc]
             return

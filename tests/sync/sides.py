@@ -8,9 +8,9 @@ from pathlib import Path
 
 from crabmem import Memory
 from crabmem.git.history import History
+from crabmem.git.limit import Limit
 from crabmem.git.repository import create_bare
 from crabmem.sync.address import parse_address
-from crabmem.sync.limit import Limit
 from crabmem.sync.remote import Offer, Remote, Updates, remote
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git

@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import signal
 import socket
 import threading
 import time
@@ -240,8 +241,8 @@ def test_a_folder_that_the_search_path_only_names_by_a_dot_has_no_ssh(
         Side(here.root, f"memory.example:{here.to}", {"PATH": f".:{os.pathsep}"}).refs()
 
 
-def _is_gone(pid: int) -> bool:
-    for _ in range(200):
+def _is_gone(pid: int, tries: int = 200) -> bool:
+    for _ in range(tries):
         status = Path(f"/proc/{pid}/status")
         if not status.exists() or "State:\tZ" in status.read_text():
             return True
@@ -360,6 +361,66 @@ def test_nothing_of_a_repositorys_own_configuration_is_followed(
         side.refs()
     Side(side.root, f"memory.example:{tmp_path}/bare.git", fake_ssh(tmp_path)).refs()
     assert not mark.exists()
+
+
+def test_a_helper_may_leave_something_running_and_sees_no_token(
+    locked: tuple[Side, list[tuple[str, str | None]]], tmp_path: Path
+) -> None:
+    side, _ = locked
+    helper(tmp_path, side)
+    said = "printf 'username=ann\\npassword=open sesame\\n'"
+    keep = f"sleep 20 >/dev/null 2>&1 & echo $! > {tmp_path}/pid"
+    program(tmp_path, "git-credential-vault", f"env > {tmp_path}/env\ncase $1 in get) {said};; store) {keep};; esac")
+    side.refs()
+    assert not _is_gone(int((tmp_path / "pid").read_text()), tries=1)
+    os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)
+    program(tmp_path, "git-credential-vault", f"env > {tmp_path}/env; exit 1")
+    side.environ |= {"CRABMEM_SYNC_TOKEN": ""}
+    with pytest.raises(Refused):
+        side.refs()
+    seen = (tmp_path / "env").read_text()
+    assert "CRABMEM_SYNC_TOKEN" not in seen and "GIT_TERMINAL_PROMPT=0" in seen and "GIT_ASKPASS=\n" in seen
+
+
+def _elsewhere(uri: str) -> Callable[[Backend], bool]:
+    """Answer a fetch as one that takes the pack from another place."""
+
+    def instead(handler: Backend) -> bool:
+        if handler.command != "POST" or handler.count < 2:
+            return False
+        lines = [b"packfile-uris\n", f"{uri} sha1 {'1' * 40}\n".encode(), b"packfile\n", b"\x01PACK"]
+        body = b"".join(b"%04x" % (len(line) + 4) + line for line in lines) + b"0000"
+        handler.answer(200, body, {"Content-Type": "application/x-git-upload-pack-result"})
+        return True
+
+    return instead
+
+
+def test_a_server_cannot_have_us_ask_another_one(here: Side) -> None:
+    here.push()
+    with ExitStack() as stack:
+        elsewhere, asked = stack.enter_context(serving(Path(here.to).parent))
+        address, _ = stack.enter_context(
+            serving(Path(here.to).parent, instead=_elsewhere(f"{elsewhere.replace('http:', 'https:')}/x"))
+        )
+        there = Side(other(here).root, f"{address}/bare.git", {})
+        with pytest.raises(Refused, match="not followed"):
+            there.fetch([here.head()])
+        assert asked == []
+
+
+def test_a_fetch_that_is_not_done_in_time_leaves_nothing(here: Side) -> None:
+    here.push()
+
+    def instead(handler: Backend) -> bool:
+        return handler.command == "POST" and handler.count > 1 and _drip(handler)
+
+    with serving(Path(here.to).parent, instead=instead) as (address, _):
+        there = Side(other(here).root, f"{address}/bare.git", {})
+        began = time.monotonic()
+        with pytest.raises(Unreachable, match="in 1 s"):
+            there.fetch([here.head()], seconds=1)
+        assert time.monotonic() - began < 4 and left_over(there.root) == []
 
 
 def moved(place: str) -> Callable[[Backend], bool]:

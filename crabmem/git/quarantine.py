@@ -11,15 +11,15 @@ from typing import NamedTuple, Self
 from ..disk import fs, regular, state
 from ..disk.lock import WriterLock
 from ..errors import DamagedHistory, Untrusted, Unwritable
-from ..git.commits import header, tag_target
-from ..git.objects import Objects, bounded, form_errors
-from ..git.packing import Packing
-from ..git.packs import BrokenPack, give_name, written_aside
-from ..git.reach import everything
-from ..git.received import Received, records, whole
-from ..git.refs import OID, Refs
-from ..git.trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
+from .commits import header, tag_target
 from .limit import MOST_OBJECTS, MOST_WORK, Limit
+from .objects import Objects, bounded, form_errors
+from .packing import Packing
+from .packs import BrokenPack, give_name, written_aside
+from .reach import everything
+from .received import Received, records, whole
+from .refs import OID, Refs
+from .trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
 
 #: So many objects are kept as files of their own, as writes leave them: compaction packs those, and no others.
 FEW, _SMALL = 300, 16_000_000
@@ -161,7 +161,9 @@ class Quarantine:
         missing = self._objects.absent(outside)
         for oid in sorted(outside - missing):
             if self._needed[oid] != "blob" and not is_ours(oid):
-                missing |= {each.oid for each in everything([oid], self._objects) if each.data is None}
+                for each in everything([oid], self._objects):
+                    self._limit.left()
+                    missing |= {each.oid} if each.data is None else set()
         if missing:
             raise self._refused(
                 f"{self._limit.where} lacks {len(missing)} objects that its history refers to, such as {min(missing)}: "

@@ -5,13 +5,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import DamagedHistory, Untrusted
-from ..git.commits import tag_target
-from ..git.compaction import Filling
-from ..git.objects import Objects
-from ..git.packs import Growing
-from ..git.reach import Piece, Reach
-from ..git.walk import Graph, Walk
+from .commits import tag_target
+from .compaction import Filling
 from .limit import MOST_PACK, Limit
+from .objects import Objects
+from .packs import Growing
+from .reach import Piece, Reach
+from .walk import Graph, Walk
 
 
 def walk_of(objects: Objects, private: Path) -> Walk:

@@ -13,9 +13,9 @@ import pytest
 from crabmem.disk import fs
 from crabmem.disk.lock import WriterLock
 from crabmem.errors import SyncError, Unreachable, Untrusted, Unwritable
+from crabmem.git.limit import Limit
 from crabmem.git.objects import Objects, oid_of
-from crabmem.sync.limit import Limit
-from crabmem.sync.quarantine import Quarantine
+from crabmem.git.quarantine import Quarantine
 from tests.conftest import git
 from tests.git.test_received import packed, record
 from tests.sync.sides import Side, begun, is_whole, left_over, other
