@@ -1,13 +1,14 @@
 """A repository in a folder is a remote without `git` and without a process."""
 
 import os
-import subprocess
-import sys
+import shutil
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from tests.conftest import git
 from tests.sync.sides import MAIN, Side, begun, is_whole, left_over, other
@@ -54,8 +55,6 @@ def test_a_great_fetch_is_a_pack_and_a_small_one_lies_loose(here: Side) -> None:
     here.push()
     there.take()
     assert [*packs.glob("*.pack")] == [pack] and is_whole(there.root)
-    with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
-        assert process.wait() == 0
 
 
 def test_a_repository_that_many_pushed_to_is_packed_by_and_by(here: Side, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,3 +210,52 @@ def test_a_push_with_git_and_one_of_ours_take_turns(here: Side, tmp_path: Path) 
     with pytest.raises(Outrun):
         here.push({MAIN: (here.head(), here.remember())})
     assert here.fetch() == 3  # a commit, the outermost folder, and the note
+
+
+@pytest.mark.parametrize("count", [1, 100])
+@pytest.mark.parametrize("once", [True, False])
+def test_a_push_that_fails_at_any_step_leaves_the_remote_whole(
+    here: Side, monkeypatch: pytest.MonkeyPatch, once: bool, count: int
+) -> None:
+    here.push()
+    steps, old = list[str](), here.head()
+    new = here.remember(count)
+    trial = bare(here).parent / "trial.git"
+    shutil.copytree(bare(here), trial)
+    side = Side(here.root, str(trial))
+    monkeypatch.setattr(fs, "before", lambda operation, path: steps.append(operation))
+    side.push()
+    monkeypatch.undo()
+    for stop in range(0, len(steps), max(1, len(steps) // 12)):
+        shutil.rmtree(trial)
+        shutil.copytree(bare(here), trial)
+        seen = 0
+
+        def refuse(operation: str, path: str, stop: int = stop) -> None:
+            nonlocal seen
+            seen += 1
+            if seen == stop + 1 or (seen > stop and not once):
+                raise OSError(28, "no space left on device", path)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(fs, "before", refuse)
+            with suppress(SyncError):
+                side.push({MAIN: (old, new)})
+        now = (trial / MAIN).read_text().strip()
+        assert now in (old, new) and is_whole(trial)
+        for lock in trial.rglob("*.lock"):  # which the message names
+            lock.unlink()
+        side.push({MAIN: (now, new)})
+        assert side.refs().refs == {MAIN: new} and is_whole(trial)
+
+
+def test_a_repository_that_git_has_packed_is_pushed_to_and_fetched_from(here: Side) -> None:
+    here.push({MAIN: (None, here.head()), "refs/crabmem/x": (None, here.head())})
+    git(bare(here), "gc", "-q", "--prune=now")
+    assert not (bare(here) / MAIN).exists() and here.refs().refs.keys() == {MAIN, "refs/crabmem/x"}
+    old, new = here.head(), here.remember()
+    here.push({MAIN: (old, new), "refs/crabmem/x": (old, None)})
+    assert here.refs().refs == {MAIN: new}
+    there = other(here)
+    there.take()
+    assert is_whole(there.root) and is_whole(bare(here))
