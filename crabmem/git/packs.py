@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,10 +144,10 @@ class Growing:
         """Yield the objects as they lie in it, for dulwich to send in this order."""
         from dulwich.pack import UnpackedObject
 
-        ends = [*[held.offset for held in self._held.values()][1:], len(self._data)]
-        for (oid, held), end in zip(self._held.items(), ends, strict=True):
+        places = [*(held.offset for held in self._held.values()), len(self._data)]
+        for oid, (start, end) in zip(self._held, pairwise(places), strict=True):
             found = UnpackedObject(_NUMBER_OF_ANY, sha=bytes.fromhex(oid))
-            found.comp_chunks = [bytes(self._data[held.offset : end])]
+            found.comp_chunks = [bytes(self._data[start:end])]
             yield found
 
     def copy(self, pack: bytes, index: Path) -> None:

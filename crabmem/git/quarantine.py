@@ -1,8 +1,10 @@
 """What comes in: a pack in a file of its own, of which nothing is kept before all of it was found whole."""
 
+import hashlib
 import io
 import secrets
 import time
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +17,7 @@ from .commits import header, tag_target
 from .limit import MOST_OBJECTS, MOST_WORK, Limit
 from .objects import Objects, bounded, form_errors
 from .packing import Packing
-from .packs import BrokenPack, give_name, written_aside
+from .packs import BrokenPack, Growing, give_name, written_aside
 from .reach import everything
 from .received import Received, records, whole
 from .refs import OID, Refs
@@ -27,6 +29,8 @@ _LOCK, _PAUSE = 10.0, 0.05
 _STEP = 500
 _DAY = 86_400
 _ANY = ""
+# Where a pack says how many objects are in it, and how many bytes its checksum takes.
+_COUNT, _CHECKSUM = 8, 20
 
 
 class _Found(NamedTuple):
@@ -47,6 +51,8 @@ class Quarantine:
         self._found: dict[str, _Found] = {}
         self._needed: dict[str, str] = {}
         self._rows: set[bytes] = set()
+        #: What it is said in the terms of, and was here.
+        self._bases: dict[str, tuple[str, bytes]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -91,21 +97,19 @@ class Quarantine:
             with regular.mapped(self._file) as pack:
                 found = records(pack, MOST_OBJECTS, self._spend)
                 self._know(haves if found else ())
-                for each in whole(pack, found, self._spend):
+                for each in whole(pack, found, self._spend, self._outside):
                     self._check(each)
                 self._needed |= dict.fromkeys(wants, _ANY)
                 self._check_complete(is_ours)
                 new = self._objects.absent(self._found)
                 few = new if len(new) <= FEW and sum(self._found[oid].size for oid in new) <= _SMALL else ()
-                loose = {
-                    each.oid: (each.kind, each.data) for each in whole(pack, found, self._spend) if each.oid in few
-                }
-                checksum = pack[-20:]
+                again = whole(pack, found, self._spend, self._outside) if few else ()
+                loose = {each.oid: (each.kind, each.data) for each in again if each.oid in few}
         except broken as error:
             raise self._refused(f"what {self._limit.where} sent is broken: {error}") from error
         if new:
             with self._disk(), fs.durability(True):
-                self._store(loose, checksum)
+                self._store(loose)
         return len(new)
 
     def _refused(self, why: str) -> Untrusted:
@@ -116,6 +120,12 @@ class Quarantine:
         if self._work < 0:
             raise BrokenPack(f"its objects are more than {MOST_WORK:,} bytes")
         self._limit.left()
+
+    def _outside(self, oid: str) -> tuple[str, bytes] | None:
+        """Return an object of ours that the pack stands on."""
+        with suppress(DamagedHistory):
+            self._bases[oid] = self._objects.raw(oid)
+        return self._bases.get(oid)
 
     def _know(self, haves: Iterable[str]) -> None:
         """Learn the rows of the trees of commits of ours: what they name is here."""
@@ -170,7 +180,7 @@ class Quarantine:
                 "it is damaged, or a shallow clone"
             )
 
-    def _store(self, loose: Mapping[str, tuple[str, bytes]], checksum: bytes) -> None:
+    def _store(self, loose: Mapping[str, tuple[str, bytes]]) -> None:
         if loose:
             with WriterLock(self._private / state.LOCK).held(min(_LOCK, self._limit.left())):
                 return self._objects.store(loose)
@@ -178,17 +188,37 @@ class Quarantine:
         while True:
             with packing.alone() as is_alone:
                 if is_alone:  # a compaction clears away what others have half written
-                    return self._publish(checksum)
+                    return self._publish()
             self._limit.left()
             time.sleep(_PAUSE)
 
-    def _publish(self, checksum: bytes) -> None:
+    def _publish(self) -> None:
         from dulwich.pack import write_pack_index_v2
 
         folder, index = self._git / "objects" / "pack", io.BytesIO()
+        checksum = self._completed()
         entries = sorted((bytes.fromhex(oid), each.offset, each.crc) for oid, each in self._found.items())
         write_pack_index_v2(index, entries, checksum)
         with written_aside(folder, self._file, index.getvalue()) as (new, new_index):
             fs.chmod(new, 0o444)
             give_name(new, new_index, f"pack-{checksum.hex()}")
         fs.sync_folder(folder)
+
+    def _completed(self) -> bytes:
+        """Put what the pack stands on into it, behind all others, as Git wants it; return its checksum."""
+        added, pieces, end = Growing(), list[bytes](), self._size - _CHECKSUM
+        for oid in self._bases.keys() - self._found.keys():
+            added.add(oid, *self._bases[oid], None)
+        for oid, each in zip(added.ids(), added.unpacked(), strict=True):
+            pieces += each.comp_chunks or []
+            kind, data = self._bases[oid]
+            self._found[oid] = _Found(kind, len(data), end, zlib.crc32(pieces[-1]))
+            end += len(pieces[-1])
+        if pieces:
+            fs.truncate(self._file, self._size - _CHECKSUM)
+            fs.append(self._file, b"".join(pieces))
+            fs.write_at(self._file, _COUNT, len(self._found).to_bytes(4, "big"))
+            with regular.mapped(self._file) as pack:
+                fs.append(self._file, hashlib.sha1(pack, usedforsecurity=False).digest())
+        with regular.mapped(self._file) as pack:
+            return pack[-_CHECKSUM:]

@@ -19,6 +19,8 @@ _BY_OFFSET, _BY_ID = 6, 7
 # as many of its size at most.
 _MOST_HELD = 1_000_000_000
 _STEP = 1 << 16
+#: Told of each byte that is made; raises to end the work.
+Spend = Callable[[int], None]
 
 
 class Record(NamedTuple):
@@ -41,8 +43,8 @@ class Received(NamedTuple):
     record: Record
 
 
-def records(pack: mmap, most: int, spend: Callable[[int], None]) -> list[Record]:
-    """Return what lies in a pack, in order. `spend` is told of each byte that is made, and raises to end the work.
+def records(pack: mmap, most: int, spend: Spend) -> list[Record]:
+    """Return what lies in a pack, in order.
 
     Raises:
         BrokenPack: it has more than `most` objects, is cut short or altered, or is no pack.
@@ -69,7 +71,7 @@ def records(pack: mmap, most: int, spend: Callable[[int], None]) -> list[Record]
     return found
 
 
-def _record(pack: mmap, offset: int, spend: Callable[[int], None]) -> Record:
+def _record(pack: mmap, offset: int, spend: Spend) -> Record:
     kind, (size, at), base = pack[offset] >> 4 & 7, _sized(pack, offset, 4), None
     if kind not in (*KINDS, _BY_OFFSET, _BY_ID) or size > LARGEST:
         raise BrokenPack(f"it has an object of a kind ({kind}) or size ({size:,} bytes) that we do not read")
@@ -87,11 +89,15 @@ def _record(pack: mmap, offset: int, spend: Callable[[int], None]) -> Record:
     return Record(offset, kind, size, base, at, 0)
 
 
-def whole(pack: mmap, found: list[Record], spend: Callable[[int], None]) -> Iterator[Received]:
+def whole(
+    pack: mmap, found: list[Record], spend: Spend, outside: Callable[[str], tuple[str, bytes] | None] = lambda oid: None
+) -> Iterator[Received]:
     """Yield the objects of a pack, each after what it stands on.
 
+    `outside` returns kind and bytes of an object that the pack stands on and does not bring: thin packs leave them out.
+
     Raises:
-        BrokenPack: a delta stands on nothing in the pack, is broken, or makes too much.
+        BrokenPack: a delta stands on nothing that there is, is broken, or makes too much.
     """
     below: dict[int | bytes, list[Record]] = {}
     for record in found:
@@ -100,37 +106,41 @@ def whole(pack: mmap, found: list[Record], spend: Callable[[int], None]) -> Iter
     for record in found:
         if record.base is None:
             plain = _inflated(pack, record.start, record.size)[0]
-            yield from _standing_on(pack, record, KINDS[record.kind], plain, below, spend)
+            first = Received(oid_of(KINDS[record.kind], plain), KINDS[record.kind], plain, record)
+            yield first
+            yield from _standing_on(pack, first.kind, plain, _children(first, below), below, spend)
+    for name in [each for each in below if isinstance(each, bytes)]:
+        if name in below and (base := outside(name.hex())):
+            spend(len(base[1]))
+            yield from _standing_on(pack, *base, below.pop(name), below, spend)
     if below:
-        raise BrokenPack("it stands on objects that it does not bring (a thin pack), or on itself")
+        raise BrokenPack("it stands on objects that are neither in it nor here, or on itself")
+
+
+def _children(each: Received, below: dict[int | bytes, list[Record]]) -> list[Record]:
+    """Take away what stands on an object from all that waits."""
+    return below.pop(each.record.offset, []) + below.pop(bytes.fromhex(each.oid), [])
 
 
 def _standing_on(
-    pack: mmap,
-    record: Record,
-    kind: str,
-    data: bytes,
-    below: dict[int | bytes, list[Record]],
-    spend: Callable[[int], None],
+    pack: mmap, kind: str, base: bytes, children: list[Record], below: dict[int | bytes, list[Record]], spend: Spend
 ) -> Iterator[Received]:
-    """Yield an object that is no delta, and all that stand on it."""
-    waiting, held = list[tuple[bytes, list[Record]]](), 0
-    while True:
-        oid = oid_of(kind, data)
-        yield Received(oid, kind, data, record)
-        if children := below.pop(record.offset, []) + below.pop(bytes.fromhex(oid), []):
-            waiting.append((data, children))
-            held += len(data)
-        if held > _MOST_HELD:
-            raise BrokenPack("its deltas stand on one another in a way that takes too much memory")
-        if not waiting:
-            return
+    """Yield all that stands on an object."""
+    waiting, held = [(base, children)] if children else [], len(base)
+    while waiting:
         base, children = waiting[-1]
         record = children.pop()
         if not children:
             waiting.pop()
             held -= len(base)
         data = _applied(base, _inflated(pack, record.start, record.size)[0], spend)
+        each = Received(oid_of(kind, data), kind, data, record)
+        yield each
+        if children := _children(each, below):
+            waiting.append((data, children))
+            held += len(data)
+        if held > _MOST_HELD:
+            raise BrokenPack("its deltas stand on one another in a way that takes too much memory")
 
 
 def _sized(data: mmap | bytes, at: int, bits: int) -> tuple[int, int]:
@@ -163,7 +173,7 @@ def _inflated(pack: mmap, at: int, size: int) -> tuple[bytes, int]:
     return bytes(plain), at
 
 
-def _applied(base: bytes, delta: bytes, spend: Callable[[int], None]) -> bytes:
+def _applied(base: bytes, delta: bytes, spend: Spend) -> bytes:
     """Return what a delta makes of `base`."""
     try:
         before, at = _sized(delta, 0, 7)

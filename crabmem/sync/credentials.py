@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..disk import fs
+from ..git.limit import Limit
 from . import programs
 from .address import Address
 
@@ -32,12 +33,12 @@ class Credentials:
             self._asked["username"] = address.user
         self._found: dict[str, str] = {}
 
-    def find(self, seconds: float) -> tuple[str, str] | None:
+    def find(self, limit: Limit) -> tuple[str, str] | None:
         """Return name and password; None where nobody has them."""
         if token := self._environ.get(programs.TOKEN, ""):
             return self._address.user or _ANYBODY, token
         for command in self._commands("fill" if self._git() else "get"):
-            said = programs.answer(command, _lines(self._asked), self._environ, min(seconds, _SECONDS), _MOST)
+            said = programs.answer(command, _lines(self._asked), self._environ, min(limit.left(), _SECONDS), _MOST)
             found = dict(line.partition("=")[::2] for line in said.decode("utf-8", "replace").splitlines())
             name, password = found.get("username", self._address.user or ""), found.get("password", "")
             if name and password and (name + password).isprintable():
@@ -45,11 +46,11 @@ class Credentials:
                 return name, password
         return None
 
-    def judge(self, is_right: bool, seconds: float) -> None:
+    def judge(self, is_right: bool, limit: Limit) -> None:
         """Tell the helpers whether what they said was right, so that they keep it or forget it."""
         words = ("approve" if is_right else "reject") if self._git() else ("store" if is_right else "erase")
         for command in self._commands(words) if self._found else ():
-            programs.answer(command, _lines(self._found), self._environ, min(seconds, _SECONDS), _MOST)
+            programs.answer(command, _lines(self._found), self._environ, min(limit.left(), _SECONDS), _MOST)
         self._found = {}
 
     def _git(self) -> str | None:

@@ -37,7 +37,7 @@ class Http(AbstractHttpGitClient):
     def __init__(self, address: Address, environ: Mapping[str, str], limit: Limit) -> None:
         base = urlsplit(address.url)
         self._origin = f"{base.scheme.lower()}://{base.netloc.rpartition('@')[2]}"
-        super().__init__(self._origin + base.path, thin_packs=False)
+        super().__init__(self._origin + base.path)
         self._address, self._limit = address, limit
         self._credentials = Credentials(address, environ)
         self._basic: dict[str, str] = {}
@@ -69,9 +69,10 @@ class Http(AbstractHttpGitClient):
         """Return the answer, and what reads its body."""
         for _ in range(_MOST_REDIRECTS):
             response = self._answer(url, headers or {}, data)
-            if response.status == _UNAUTHORIZED and not self._basic and self._log_in():
+            if response.status == _UNAUTHORIZED and not self._basic and (found := self._credentials.find(self._limit)):
+                self._basic = urllib3.make_headers(basic_auth=":".join(found))
                 response = self._answer(url, headers or {}, data)
-                self._credentials.judge(response.status != _UNAUTHORIZED, self._limit.left())
+                self._credentials.judge(response.status != _UNAUTHORIZED, self._limit)
             if response.status not in _REDIRECTS:
                 break
             new = urljoin(url, response.headers.get("Location", ""))
@@ -119,13 +120,6 @@ class Http(AbstractHttpGitClient):
         except (HTTPError, OSError) as error:
             raise self._trouble(error) from error
         return bytes(data)
-
-    def _log_in(self) -> bool:
-        """Return whether somebody knows a name and a password."""
-        found = self._credentials.find(self._limit.left())
-        if found:
-            self._basic = urllib3.make_headers(basic_auth=":".join(found))
-        return found is not None
 
     def _meaning(self, status: int) -> SyncError:
         where = self._limit.where

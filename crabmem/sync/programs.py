@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import IO
 
 _PATIENCE = 1.0
 #: Nothing may ask: nobody is there to answer, and a window that opens by itself frightens people.
@@ -90,18 +89,12 @@ def answer(command: Sequence[str], words: bytes, environ: Mapping[str, str], sec
     said = b""
     try:
         with suppress(OSError, ValueError):
-            stdin, stdout = pipes(process)
-            stdin.write(words)
-            stdin.close()
-            while len(said) <= most and (piece := stdout.read(most)):
+            assert process.stdin and process.stdout
+            process.stdin.write(words)
+            process.stdin.close()
+            while len(said) <= most and (piece := process.stdout.read(most)):
                 said += piece
     finally:
         code = end(process)
         timer.cancel()
     return said if code == 0 and len(said) <= most else b""
-
-
-def pipes(process: "subprocess.Popen[bytes]") -> tuple[IO[bytes], IO[bytes]]:
-    """Return what a program reads, and what it writes."""
-    assert process.stdin and process.stdout
-    return process.stdin, process.stdout

@@ -25,7 +25,7 @@ from .address import Address, Kind
 
 T = TypeVar("T")
 # So many of our commits are said to the other side, which then knows what it need not send.
-_MOST_KNOWN = 256
+_MOST_KNOWN = 200
 
 #: For each reference what it is expected to be, None for not there, and what it is to be, None for gone.
 Updates = Mapping[str, tuple[str | None, str | None]]

@@ -1,11 +1,12 @@
 """Remotes behind Git's own protocol, by ssh or HTTP, which dulwich speaks."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dulwich.errors import GitProtocolError, HangupException, SendPackError
+from dulwich.object_store import ObjectStoreGraphWalker
 from dulwich.objects import ObjectID
 from dulwich.refs import Ref
 
@@ -64,7 +65,9 @@ class Served(Remote):
             self._limit.allow(MOST_PACK)
             return [ObjectID(want.encode()) for want in wants]
 
-        self._client.fetch_pack(self._path, wanted, _Known(self.known(haves), self._objects.shallow()), write)
+        known, ends = (map(ObjectID, oids) for oids in (map(str.encode, self.known(haves)), self._objects.shallow()))
+        walker = ObjectStoreGraphWalker(known, lambda oid: [], set(ends))  # which would tell of all that they stand on
+        self._client.fetch_pack(self._path, wanted, walker, write)
 
     def _upload(self, updates: Updates) -> None:
         def update(refs: Mapping[Ref, ObjectID]) -> dict[Ref, ObjectID]:
@@ -112,20 +115,3 @@ def _client(address: Address, environ: Mapping[str, str], limit: Limit) -> "Ssh 
 
 def _texts(refs: Mapping[Ref, ObjectID] | Mapping[Ref, ObjectID | None]) -> dict[str, str]:
     return {ref.decode("utf-8", "replace"): (oid or b"").decode("ascii", "replace") for ref, oid in refs.items()}
-
-
-class _Known:
-    """Tells the other side which commits are here."""
-
-    def __init__(self, commits: Iterable[str], shallow: frozenset[bytes]) -> None:
-        self._commits = iter(commits)
-        self.shallow = set(map(ObjectID, shallow))
-
-    def __next__(self) -> ObjectID | None:
-        return next((ObjectID(each.encode()) for each in self._commits), None)
-
-    def ack(self, sha: ObjectID) -> None:
-        """Pass over what it has too: the list is short."""
-
-    def nak(self) -> None:
-        """Pass over that it has none of them."""

@@ -88,7 +88,7 @@ class Ssh(SSHGitClient, SSHVendor):
     """dulwich's client, with a way of starting `ssh` of its own, and sentences for what `ssh` says."""
 
     def __init__(self, address: Address, environ: Mapping[str, str], limit: Limit) -> None:
-        super().__init__(address.host, address.port, address.user, vendor=self, thin_packs=False)
+        super().__init__(address.host, address.port, address.user, vendor=self)
         self._address, self._environ, self._limit = address, environ, limit
         self._last: Talk | None = None
         self._protocol: Protocol | None = None

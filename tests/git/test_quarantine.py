@@ -17,10 +17,10 @@ from crabmem.git.limit import Limit
 from crabmem.git.objects import Objects, oid_of
 from crabmem.git.quarantine import Quarantine
 from tests.conftest import git
-from tests.git.test_received import packed, record
+from tests.git.test_received import delta, packed, record
 from tests.sync.sides import Side, begun, is_whole, left_over, other
 
-_COMMIT, _TREE, _BLOB, _TAG = 1, 2, 3, 4
+_COMMIT, _TREE, _BLOB, _TAG, _BY_ID = 1, 2, 3, 4, 7
 _WHO = b"A <a@example.org> 1700000000 +0000"
 
 
@@ -79,6 +79,24 @@ def test_what_is_here_already_need_not_come(here: Side) -> None:
     data, wants = sent(tree((b"100644", b"Mine.md", soul)), parents=(here.head(),))
     assert admit(here, data, wants) == 2
     assert admit(here, data, wants) == 0  # a second time there is nothing new in it
+
+
+@pytest.mark.parametrize("few", [300, 0])
+def test_a_thin_pack_is_made_whole(here: Side, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    monkeypatch.setattr("crabmem.git.quarantine.FEW", few)
+    soul = git(here.root, "rev-parse", "HEAD:Crab.md").strip()
+    with closing(Objects(here.root / ".git/objects")) as objects:
+        old = objects.blob(soul)
+    new = old + b"and more\n"
+    change = record(_BY_ID, delta(old, new), bytes.fromhex(soul))
+    data, wants = sent(tree((b"100644", b"Crab.md", oid_of("blob", new))), change, parents=(here.head(),))
+    assert admit(here, data, wants) == 3
+    git(here.root, "update-ref", "refs/heads/theirs", wants[0])
+    assert git(here.root, "show", "theirs:Crab.md").encode() == new
+    packs = [*(here.root / ".git/objects/pack").glob("*.pack")]
+    assert len(packs) == (few == 0)
+    for pack in packs:
+        git(here.root, "verify-pack", str(pack.with_suffix(".idx")))
 
 
 def test_an_empty_pack_is_nothing(here: Side) -> None:

@@ -139,9 +139,9 @@ _BOMB = sized(1_000) + sized(60_000_000) + b"\xb0\xe8\x03" * 400_000
         ([_BASE, record(_BY_ID, sized(1_000) + sized(9) + b"\x93\xff\xff\x09", _NAME)], "nothing can be made"),
         ([_BASE, record(_BY_ID, sized(1_000) + sized(9) + b"\xff", _NAME)], "cut short"),
         ([_BASE, record(_BY_ID, b"\xff" * 30, _NAME)], "digits|cut short"),
-        ([record(_BY_ID, delta(_TEXT, b"b"), _NAME)], "thin"),
-        ([record(_BY_OFFSET, delta(_TEXT, b"b"), b"\x05")], "thin"),
-        ([record(_BY_OFFSET, delta(_TEXT, b"b"), b"\x00")], "thin"),
+        ([record(_BY_ID, delta(_TEXT, b"b"), _NAME)], "neither in it nor here"),
+        ([record(_BY_OFFSET, delta(_TEXT, b"b"), b"\x05")], "neither in it nor here"),
+        ([record(_BY_OFFSET, delta(_TEXT, b"b"), b"\x00")], "neither in it nor here"),
         ([record(_BLOB, b"x")[:-3]], "size|inflated|ends"),
         ([_BASE, b"\x90" * 9 + b"\x80" * 40], "digits"),
     ],
@@ -155,6 +155,21 @@ def test_what_lies_about_its_size_or_stands_on_nothing_is_refused(found: list[by
         assert tracemalloc.get_traced_memory()[1] < 200_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_what_a_pack_leaves_out_is_asked_for_once() -> None:
+    asked = list[str]()
+
+    def outside(oid: str) -> tuple[str, bytes] | None:
+        asked.append(oid)
+        return ("blob", _TEXT) if oid == _NAME.hex() else None
+
+    one, two = _TEXT + b"one", _TEXT + b"two"
+    name = bytes.fromhex(oid_of("blob", one))
+    lying = [record(_BY_ID, delta(one, two), name), record(_BY_ID, delta(_TEXT, one), _NAME)]
+    with mapped(packed(*lying)) as pack:
+        found = list(whole(pack, records(pack, 9, spend), spend, outside))
+    assert [each.data for each in found] == [one, two] and asked == [name.hex(), _NAME.hex()]
 
 
 def test_more_objects_than_are_taken_are_refused_before_they_are_looked_at() -> None:

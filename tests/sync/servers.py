@@ -6,11 +6,16 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
+from dulwich.repo import Repo
+from dulwich.server import DictBackend
+from dulwich.web import make_wsgi_chain
 
 needs_git = pytest.mark.skipif(
     not shutil.which("git"), reason="NOT RUN: these servers are Git's own, and there is no git"
@@ -111,6 +116,25 @@ def serving(
             yield f"http://127.0.0.1:{server.server_port}", asked
         finally:
             server.shutdown()
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, *words: object) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def serving_by_dulwich(bare: Path) -> Iterator[str]:
+    """Serve a repository without Git; its address."""
+    with closing(Repo(str(bare))) if bare.exists() else nullcontext() as repository:
+        repositories: dict[bytes, Any] = {b"/memory.git": repository} if repository else {}
+        backend = DictBackend(repositories)
+        with make_server("127.0.0.1", 0, make_wsgi_chain(backend), handler_class=_Quiet) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            try:
+                yield f"http://127.0.0.1:{server.server_port}/memory.git"
+            finally:
+                server.shutdown()
 
 
 _SSH = """#!/bin/sh

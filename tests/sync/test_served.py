@@ -15,7 +15,7 @@ import pytest
 
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from tests.conftest import git
-from tests.sync.servers import Backend, fake_ssh, needs_git, program, serving
+from tests.sync.servers import Backend, fake_ssh, needs_git, program, serving, serving_by_dulwich
 from tests.sync.sides import MAIN, Side, begun, is_whole, left_over, other
 
 pytestmark = needs_git
@@ -29,16 +29,17 @@ def here(tmp_path: Path) -> Side:
     return begun(tmp_path)
 
 
-@pytest.fixture(params=["ssh", "scp", "http"])
+@pytest.fixture(params=["ssh", "scp", "old ssh", "http"])
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
     with ExitStack() as stack:
 
         def reached(side: Side) -> Side:
+            bare = Path(side.to)
             if request.param == "http":
-                address, _ = stack.enter_context(serving(Path(side.to).parent))
-                return Side(side.root, f"{address}/{Path(side.to).name}", {"PATH": ""})
-            environ = fake_ssh(tmp_path)
-            host = "ssh://ann@memory.example" if request.param == "ssh" else "ann@memory.example:"
+                address, _ = stack.enter_context(serving(bare.parent))
+                return Side(side.root, f"{address}/{bare.name}", {"PATH": ""})
+            environ = fake_ssh(tmp_path, "unset GIT_PROTOCOL" if request.param == "old ssh" else "")
+            host = "ann@memory.example:" if request.param == "scp" else "ssh://ann@memory.example"
             return Side(side.root, host + side.to, environ)
 
         yield reached
@@ -106,9 +107,9 @@ def test_a_hook_that_rejects_a_push_is_quoted(here: Side, way: Way) -> None:
 
 
 def test_a_repository_that_refuses_this_kind_of_push_is_quoted(here: Side, way: Way) -> None:
-    bare, here = Path(here.to), way(here)
+    git(Path(here.to), "config", "receive.denyDeletes", "true")
+    here = way(here)
     here.push()
-    git(bare, "config", "receive.denyDeletes", "true")
     with pytest.raises(Refused, match="deletion prohibited"):
         here.push({MAIN: (here.head(), None)})
 
@@ -165,6 +166,22 @@ def test_many_push_at_once_and_each_is_told_where_it_stands(here: Side, way: Way
     for thread in threads:
         thread.join()
     assert sorted(said) == ["done", "outrun", "outrun"] and is_whole(bare)
+
+
+def test_another_server_without_the_newer_form_of_the_protocol_will_do(here: Side) -> None:
+    bare = Path(here.to)
+    with serving_by_dulwich(bare) as here.to:
+        here.environ = {"PATH": ""}
+        here.remember(70)
+        here.push()
+        there, old = other(here), here.head()
+        there.take()
+        assert there.head() == old and is_whole(there.root) and is_whole(bare)
+        there.remember()
+        there.push({MAIN: (old, there.head()), "refs/crabmem/x": (None, old)})
+        with pytest.raises(Outrun):
+            here.push({MAIN: (old, here.remember())})
+        assert here.fetch() == 5 and here.refs().refs == {MAIN: there.head(), "refs/crabmem/x": old}
 
 
 # ssh
