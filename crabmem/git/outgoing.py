@@ -39,14 +39,21 @@ def outgoing(
     for have in haves:
         with suppress(DamagedHistory):
             known += [have] if objects.header(have) else []
-    for commit in [*walk_of(objects, private).newer(commits, known)][::-1]:
-        yield from reach.pieces(commit)
+    hidden = set[str]()
+    for commit in [*walk_of(objects, private).newest_first(commits, known, hidden)][::-1]:
+        if commit not in hidden:
+            yield from reach.pieces(commit)
 
 
-def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit) -> Growing:
-    """Return a pack of them, each where it can be as its difference to one before it."""
-    filling = Filling(objects.raw, Growing(), {})
-    for piece in pieces:
+def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool = False) -> Growing:
+    """Return a pack of them, each where it can be as its difference to one before it.
+
+    A `thin` one is said in the terms of what the other side has.
+    """
+    found = [*pieces]
+    brought = {piece.oid for piece in found}
+    filling = Filling(objects.raw, Growing(), {}, lambda oid: thin and oid not in brought)
+    for piece in found:
         filling.take(piece)
         if filling.growing.size > MOST_PACK:
             raise Untrusted(f"more than {MOST_PACK:,} bytes would go to or from {limit.where}: that is no memory's")

@@ -113,17 +113,21 @@ class Growing:
         return len(self._data)
 
     def add(self, oid: str, kind: str, data: bytes, base: tuple[str, bytes] | None) -> bool:
-        """Add an object, as a delta to `base` (id and bytes) where that is smaller; return whether it was."""
+        """Add an object, as a delta to `base` (id and bytes) where that is smaller; return whether it was.
+
+        With a base that is not in it, it becomes a thin pack.
+        """
         from .delta import delta
 
-        under = self._held[base[0]] if base else None
-        change = delta(base[1], data) if base and under and under.depth < DEEPEST else None
+        under = self._held.get(base[0]) if base else None
+        depth = under.depth if under else 0
+        change = delta(base[1], data) if base and depth < DEEPEST else None
         offset = len(self._data)
-        if change is None or under is None or not _is_smaller(change, data):
+        if base is None or change is None or not _is_smaller(change, data):
             self._held[oid] = _Held(offset, self._written(NUMBERS[kind], [data]), 0)
             return False
-        crc = self._written(_OFFSET, (offset - under.offset, [change]))
-        self._held[oid] = _Held(offset, crc, under.depth + 1)
+        kind_of_delta, place = (_OFFSET, offset - under.offset) if under else (_REFERENCE, bytes.fromhex(base[0]))
+        self._held[oid] = _Held(offset, self._written(kind_of_delta, (place, [change])), depth + 1)
         return True
 
     def _written(self, kind: int, what: list[bytes] | tuple[bytes | int, list[bytes]]) -> int:

@@ -59,7 +59,7 @@ class Folder(Remote):
         try:
             known = [have for have in self.known(haves) if self._theirs.is_there(have)]
             pieces = outgoing(self._there, self._ours, self._theirs, wants, known)
-            write(pack_of(pieces, self._theirs, self._limit).finish()[1])
+            write(pack_of(pieces, self._theirs, self._limit, thin=True).finish()[1])
         except DamagedHistory as error:
             raise Untrusted(f"{self._limit.where} is damaged, or a shallow clone: {error}") from error
 

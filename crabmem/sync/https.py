@@ -16,6 +16,7 @@ from ..text.words import shortened
 from . import programs
 from .address import Address
 from .credentials import Credentials
+from .served import Client
 
 _CONNECT, _SILENCE = 20.0, 60.0
 _REDIRECTS, _MOST_REDIRECTS = (301, 302, 303, 307, 308), 3
@@ -31,7 +32,7 @@ _MEANINGS = {
 _BUSY = (408, 429)
 
 
-class Http(AbstractHttpGitClient):
+class Http(Client, AbstractHttpGitClient):
     """dulwich's client over a connection of ours."""
 
     def __init__(self, address: Address, environ: Mapping[str, str], limit: Limit) -> None:
@@ -49,9 +50,6 @@ class Http(AbstractHttpGitClient):
         if self._last:
             self._last.close()
         self._pool.clear()
-
-    def problem(self) -> None:
-        """Return nothing: what goes wrong is raised."""
 
     def _get_url(self, path: str | bytes) -> str:
         return self._base_url

@@ -129,7 +129,7 @@ class Remote(ABC):
 
     def known(self, haves: Collection[str]) -> list[str]:
         """Return commits that are here: `haves`, and the newest of those that they stand on."""
-        newest = walk_of(self._objects, self._private).newer(haves, [])
+        newest = walk_of(self._objects, self._private).newest_first(haves, [], set())
         return [*dict.fromkeys(chain(haves, islice(newest, _MOST_KNOWN)))]
 
     def check_expected(self, refs: Mapping[str, str], updates: Updates) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dulwich.client import GitClient
 from dulwich.errors import GitProtocolError, HangupException, SendPackError
 from dulwich.object_store import ObjectStoreGraphWalker
 from dulwich.objects import ObjectID
@@ -21,11 +22,23 @@ from .remote import Offer, Remote, Updates, offer
 if TYPE_CHECKING:
     from dulwich.pack import UnpackedObject
 
-    from .https import Http
-    from .ssh import Ssh
-
 _NONE = "0" * 40
 _PREFIXES = (b"HEAD", b"refs/heads/", b"refs/crabmem/")
+
+
+class Client(GitClient):
+    """What dulwich's clients leave out."""
+
+    #: Whether the other side takes packs that are said in the terms of what it has.
+    takes_thin = True
+
+    def _negotiate_receive_pack_capabilities(self, server_capabilities: set[bytes]) -> tuple[set[bytes], bytes | None]:
+        self.takes_thin = b"no-thin" not in server_capabilities
+        return super()._negotiate_receive_pack_capabilities(server_capabilities)
+
+    def problem(self) -> SyncError | None:
+        """Return what went wrong, and what to do about it; None where that was raised, or is not known."""
+        return None
 
 
 class Served(Remote):
@@ -79,7 +92,7 @@ class Served(Remote):
         ) -> "tuple[int, Iterator[UnpackedObject]]":
             tips, known = ([oid.decode() for oid in oids] for oids in (want, have))
             pieces = outgoing(self._git, self._private, self._objects, tips, known)
-            growing = pack_of(pieces, self._objects, self._limit)
+            growing = pack_of(pieces, self._objects, self._limit, self._client.takes_thin)
             return len(growing), growing.unpacked()
 
         send = partial(self._client.send_pack, self._path, update, pack)
@@ -103,7 +116,7 @@ class Served(Remote):
             )
 
 
-def _client(address: Address, environ: Mapping[str, str], limit: Limit) -> "Ssh | Http":
+def _client(address: Address, environ: Mapping[str, str], limit: Limit) -> Client:
     if address.kind is Kind.SSH:
         from .ssh import Ssh
 

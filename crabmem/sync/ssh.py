@@ -16,6 +16,7 @@ from ..text.quoting import visible
 from ..text.words import shortened
 from . import programs
 from .address import Address
+from .served import Client
 
 # What is in the person's configuration stays: whether unknown hosts are taken above all.
 _OPTIONS = (
@@ -84,7 +85,7 @@ class Talk(SubprocessWrapper):
         return self._said.decode("utf-8", "replace")
 
 
-class Ssh(SSHGitClient, SSHVendor):
+class Ssh(Client, SSHGitClient, SSHVendor):
     """dulwich's client, with a way of starting `ssh` of its own, and sentences for what `ssh` says."""
 
     def __init__(self, address: Address, environ: Mapping[str, str], limit: Limit) -> None:

@@ -69,6 +69,24 @@ def test_a_long_history_goes_there_and_back(here: Side, way: Way) -> None:
     assert [step for step, _ in there.told][0 :: len(there.told) - 1] == ["receiving", "checking"]
 
 
+def test_of_a_large_folder_only_what_is_new_goes_over_the_wire(here: Side, way: Way) -> None:
+    for number in range(400):
+        (here.root / f"memory/entries/fact-{number}.md").write_text(f"fact {number}\n")
+    here.remember()
+    bare, here = Path(here.to), way(here)
+    here.push()
+    there = other(here)
+    there.take()
+    for side in (here, there):
+        side.remember()
+        side.push()
+        other_side = there if side is here else here
+        other_side.told.clear()
+        other_side.take()
+        assert max(done for step, done in other_side.told if step == "receiving") < 3_000
+        assert is_whole(other_side.root) and is_whole(bare)
+
+
 def test_who_was_outrun_is_told_and_nothing_is_changed(here: Side, way: Way) -> None:
     here = way(here)
     here.push()
