@@ -68,7 +68,8 @@ class Remote(ABC):
     def fetch(self, wants: Collection[str], haves: Collection[str], is_ours: Callable[[str], bool]) -> int:
         """Store all that `wants`, ids that the remote offered, reach and is not here; return how many objects came.
 
-        `haves` are commits that our references name; `is_ours` tells whether a commit is one that such a one stands on.
+        No reference is moved. `haves` are commits that our references name; `is_ours` tells whether a commit is one
+        that such a one stands on. Not under the writer's lock, which this takes for a moment.
 
         Raises:
             Untrusted: what came is broken, too large, or not enough; nothing was kept.
@@ -115,8 +116,10 @@ class Remote(ABC):
         """Return what went wrong, and what to do about it."""
         if isinstance(error, OSError):
             return Refused(f"{self._limit.where} cannot be used: {fs.reason(error)}")
-        said = shortened(visible(str(error) or type(error).__name__), 200)
-        return Untrusted(f"{self._limit.where} does not speak as Git does ({said}): nothing was kept; see if it is one")
+        said = shortened(visible(str(error)), 200) or type(error).__name__
+        return Untrusted(
+            f"{self._limit.where} broke off ({said}): nothing was kept; see whether a Git repository is there"
+        )
 
     @abstractmethod
     def _refs(self) -> Offer: ...

@@ -35,8 +35,10 @@ _NO_NETWORK = re.compile(
     "|broken pipe|kex_exchange",
     re.IGNORECASE,
 )
+# Forges put lines around what they have to say.
+_TELLING = re.compile("error|fatal|denied|failed", re.IGNORECASE)
 _NO_REPOSITORY = re.compile(
-    "does not appear to be a git repository|repository .*not found|not found:|no such", re.IGNORECASE
+    "does not appear to be a git repository|repository .*not found|not found:|could not be found|no such", re.IGNORECASE
 )
 
 
@@ -134,7 +136,8 @@ class Ssh(Client, SSHGitClient, SSHVendor):
         said = self._last.said() if self._last else ""
         address, where = self._address, self._limit.where
         place = f"-p {address.port} " * bool(address.port) + f"{address.user}@" * bool(address.user) + address.host
-        line = shortened(visible(next(iter(reversed(said.strip().splitlines())), "")), 200)
+        lines = said.strip().splitlines()[::-1]
+        line = shortened(visible(next(filter(_TELLING.search, lines), (lines or [""])[0])), 200)
         if "Host key verification failed" in said or "HOST IDENTIFICATION HAS CHANGED" in said:
             return Refused(
                 f"ssh does not know the key of {address.host}, or it has changed: connect once by hand with "

@@ -234,8 +234,18 @@ def test_a_path_with_a_quote_and_a_space_is_one_path(here: Side, tmp_path: Path)
         ("echo 'ERROR: Repository not found.' >&2; exit 1", Refused, "no Git repository"),
         ("echo 'sh: 1: git-upload-pack: not found' >&2; exit 127", Refused, "not found"),
         ("echo \"fatal: '/x' does not appear to be a git repository\" >&2; exit 128", Refused, "no Git repository"),
+        (
+            "echo 'remote: ====' 'remote: ERROR: The project could not be found.' >&2; exit 1",
+            Refused,
+            "no Git repository",
+        ),
+        (
+            "printf '=====\\nERROR: The key is marked as read only.\\n====\\n' >&2; exit 1",
+            Refused,
+            "ERROR: The key is ma",
+        ),
         ("exit 1", Unreachable, "hung up"),
-        ("echo 'Welcome to the machine'; exit 0", Untrusted, "as Git does"),
+        ("echo 'Welcome to the machine'; exit 0", Untrusted, "broke off"),
         ("printf '\\033]0;owned\\007 account expired' >&2; exit 1", Refused, "account expired"),
     ],
 )
