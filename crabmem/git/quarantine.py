@@ -28,6 +28,8 @@ FEW, _SMALL = 300, 16_000_000
 _LOCK, _PAUSE = 10.0, 0.05
 _STEP = 500
 _DAY = 86_400
+# So many bytes of ours a thin pack may stand on: they are put into it.
+_MOST_OUTSIDE = 200_000_000
 _ANY = ""
 # Where a pack says how many objects are in it, and how many bytes its checksum takes.
 _COUNT, _CHECKSUM = 8, 20
@@ -51,8 +53,9 @@ class Quarantine:
         self._found: dict[str, _Found] = {}
         self._needed: dict[str, str] = {}
         self._rows: set[bytes] = set()
-        #: What it is said in the terms of, and was here.
-        self._bases: dict[str, tuple[str, bytes]] = {}
+        #: How many bytes of what it is said in the terms of are here, by id.
+        self._bases: dict[str, int] = {}
+        self._room = _MOST_OUTSIDE
 
     def __enter__(self) -> Self:
         return self
@@ -122,10 +125,17 @@ class Quarantine:
         self._limit.left()
 
     def _outside(self, oid: str) -> tuple[str, bytes] | None:
-        """Return an object of ours that the pack stands on."""
-        with suppress(DamagedHistory):
-            self._bases[oid] = self._objects.raw(oid)
-        return self._bases.get(oid)
+        """Return an object of ours that the pack stands on; None where there is none."""
+        try:
+            kind, data = self._objects.raw(oid)
+        except DamagedHistory:
+            return None
+        if oid not in self._bases:
+            self._room -= len(data)
+            self._bases[oid] = len(data)
+        if self._room < 0:
+            raise BrokenPack("it stands on more of what is here than it could be worth")
+        return kind, data
 
     def _know(self, haves: Iterable[str]) -> None:
         """Learn the rows of the trees of commits of ours: what they name is here."""
@@ -208,11 +218,10 @@ class Quarantine:
         """Put what the pack stands on into it, behind all others, as Git wants it; return its checksum."""
         added, pieces, end = Growing(), list[bytes](), self._size - _CHECKSUM
         for oid in self._bases.keys() - self._found.keys():
-            added.add(oid, *self._bases[oid], None)
+            added.add(oid, *self._objects.raw(oid), None)
         for oid, each in zip(added.ids(), added.unpacked(), strict=True):
             pieces += each.comp_chunks or []
-            kind, data = self._bases[oid]
-            self._found[oid] = _Found(kind, len(data), end, zlib.crc32(pieces[-1]))
+            self._found[oid] = _Found(_ANY, self._bases[oid], end, zlib.crc32(pieces[-1]))
             end += len(pieces[-1])
         if pieces:
             fs.truncate(self._file, self._size - _CHECKSUM)

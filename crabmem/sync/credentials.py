@@ -31,6 +31,8 @@ class Credentials:
             self._asked["host"] += f":{address.port}"
         if address.user:
             self._asked["username"] = address.user
+        if self._git():  # which leaves it out, unless its configuration says otherwise
+            self._asked["path"] = address.path.strip("/")
         self._found: dict[str, str] = {}
 
     def find(self, limit: Limit) -> tuple[str, str] | None:

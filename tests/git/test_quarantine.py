@@ -99,6 +99,15 @@ def test_a_thin_pack_is_made_whole(here: Side, monkeypatch: pytest.MonkeyPatch, 
         git(here.root, "verify-pack", str(pack.with_suffix(".idx")))
 
 
+def test_a_thin_pack_that_stands_on_too_much_is_refused(here: Side, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crabmem.git.quarantine._MOST_OUTSIDE", 10)
+    with closing(Objects(here.root / ".git/objects")) as objects:
+        soul = git(here.root, "rev-parse", "HEAD:Crab.md").strip()
+        change = record(_BY_ID, delta(objects.blob(soul), b"x"), bytes.fromhex(soul))
+    with pytest.raises(Untrusted, match="stands on more"):
+        admit(here, packed(change), [here.head()])
+
+
 def test_an_empty_pack_is_nothing(here: Side) -> None:
     assert admit(here, packed(), [here.head()]) == 0
 
