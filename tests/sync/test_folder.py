@@ -1,6 +1,7 @@
 """A repository in a folder is a remote without `git` and without a process."""
 
 import os
+import secrets
 import shutil
 import threading
 from contextlib import suppress
@@ -8,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from crabmem import Memory
 from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
+from crabmem.operations import maintenance
 from tests.conftest import git
 from tests.sync.sides import MAIN, Side, begun, is_whole, left_over, other
 
@@ -259,3 +262,33 @@ def test_a_repository_that_git_has_packed_is_pushed_to_and_fetched_from(here: Si
     there = other(here)
     there.take()
     assert is_whole(there.root) and is_whole(bare(here))
+
+
+def test_fetches_run_beside_writes_and_compactions(here: Side) -> None:
+    here.push()
+    there = other(here)
+    there.take()
+    failed, ended = list[BaseException](), threading.Event()
+
+    def write() -> None:
+        try:
+            with Memory(there.root, agent="busy") as memory:
+                while not ended.is_set():
+                    memory.remember("Again", "d", secrets.token_hex(20))
+                    maintenance.compact(memory)
+        except BaseException as error:
+            failed.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for count in (1, 80, 1, 80):
+            here.remember(count)
+            here.push()
+            there.fetch()
+    finally:
+        ended.set()
+        writer.join()
+    assert failed == [] and left_over(there.root) == []
+    git(there.root, "update-ref", "refs/heads/theirs", here.head())
+    assert is_whole(there.root)
