@@ -25,8 +25,8 @@ PACKING = "packing"
 
 #: The write under way. Finished unasked only under this user's seal; a person's word finishes another's.
 JOURNAL = "journal"
-#: Temporary files: what is staged for a write, what it displaced, locks on references. Only the journal and
-#: `displaced` say what one means; a text that nobody names is moved to `recovered`.
+#: Temporary files: what is staged for a write, what it displaced, locks on references, packs that are being fetched.
+#: Only the journal and `displaced` say what one means; a text that nobody names is moved to `recovered`.
 TEMPORARY = "tmp"
 #: Which temporary file stood at which path before a write, for editors that have it open. Believed for our own paths.
 DISPLACED = "displaced"

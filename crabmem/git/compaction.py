@@ -113,8 +113,18 @@ class Ours:
 class Filling:
     """A pack that is being filled, and the chains of folders in it."""
 
-    def __init__(self, read: Callable[[str], tuple[str, bytes]], growing: Growing, chains: Mapping[str, Chain]) -> None:
-        """`read` returns kind and bytes of an object by its id, or raises DamagedHistory."""
+    def __init__(
+        self,
+        read: Callable[[str], tuple[str, bytes]],
+        growing: Growing,
+        chains: Mapping[str, Chain],
+        is_there: Callable[[str], bool] = lambda oid: False,
+    ) -> None:
+        """`read` returns kind and bytes of an object by its id, or raises DamagedHistory.
+
+        `is_there` tells whether who gets the pack has an object, which may then be a base though it is not in it.
+        """
+        self._is_there = is_there
         self.growing = growing
         self.chains = dict(chains)
         self._read = read
@@ -135,7 +145,8 @@ class Filling:
 
     def _chained(self, piece: Piece, kind: str, data: bytes) -> None:
         chain = self.chains.pop(piece.path, None)
-        is_delta = self.growing.add(piece.oid, kind, data, self._base(chain.base if chain else None, kind))
+        older = piece.older if piece.older and self._is_there(piece.older) else None
+        is_delta = self.growing.add(piece.oid, kind, data, self._base(chain.base if chain else older, kind))
         chain = chain.plus(piece.oid) if chain and is_delta else Chain.first(piece.oid)
         self.chains[piece.path] = chain  # behind the others: those that were used last are kept
         self._bases[piece.oid] = data
@@ -143,8 +154,8 @@ class Filling:
             del self._bases[gone]
 
     def _base(self, oid: str | None, kind: str) -> tuple[str, bytes] | None:
-        """Return id and bytes of an object if it is in the pack and of that kind."""
-        if oid is None or oid not in self.growing:
+        """Return id and bytes of an object if it is in the pack, or there, and of that kind."""
+        if oid is None or not (oid in self.growing or self._is_there(oid)):
             return None
         if oid in self._bases:
             return oid, self._bases[oid]

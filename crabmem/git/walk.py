@@ -13,6 +13,7 @@ from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from heapq import heappop, heappush, nlargest
+from itertools import count
 from operator import le
 from pathlib import Path
 from typing import NamedTuple
@@ -205,21 +206,31 @@ class Walk:
 
     def commits(self, start: str, without: str | None = None) -> Iterator[str]:
         """Yield `start` and what it stands on, newest first; not `without` and what that stands on."""
-        waiting, seen, hidden = list[tuple[int, int, str]](), set[str](), set[str]()
+        return self.newest_first([start], [without] if without else [], set())
+
+    def newest_first(self, tips: Iterable[str], without: Iterable[str], hidden: set[str]) -> Iterator[str]:
+        """Yield `tips` and what they stand on, newest first; not `without` and what those stand on.
+
+        That is told by their times, and so too late for some where many were made in one second, or by a clock that was
+        wrong: those are among the `hidden` in the end.
+        """
+        waiting, seen, numbers, oldest = list[tuple[int, int, str]](), set[str](), count(), math.inf
 
         def found(oid: str, is_hidden: bool) -> None:
+            if oid not in seen or (is_hidden and oid not in hidden):
+                seen.add(oid)
+                heappush(waiting, (-self.row(oid).committed, next(numbers), oid))
             if is_hidden:
                 hidden.add(oid)
-            if oid not in seen:
-                seen.add(oid)
-                heappush(waiting, (-self.row(oid).committed, len(seen), oid))
 
-        if without:
-            found(without, True)
-        found(start, False)
-        while any(oid not in hidden for _, _, oid in waiting):
-            _, _, oid = heappop(waiting)
+        for oid in without:
+            found(oid, True)
+        for oid in tips:
+            found(oid, False)
+        while waiting and (-waiting[0][0] >= oldest or any(oid not in hidden for _, _, oid in waiting)):
+            newness, _, oid = heappop(waiting)
             if oid not in hidden:
+                oldest = min(oldest, -newness)
                 yield oid
             for parent in self.parents(oid):
                 found(parent, oid in hidden)

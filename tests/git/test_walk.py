@@ -212,3 +212,29 @@ def test_more_right_times_than_wrong_ones_win_after_the_wrong_moment_has_come() 
     times = [1, 2, 900, 901, 3, 4, 5, 6]
     assert fitted(times, now=950) == [1, 2, 3, 3, 3, 4, 5, 6]
     assert line_of(times).before(4, now=950) == ids(8)[5]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.sets(st.integers(1, 6), max_size=2)), min_size=1, max_size=14),
+    st.sets(st.integers(0, 13), min_size=1, max_size=2),
+    st.sets(st.integers(0, 13), max_size=2),
+)
+def test_what_some_commits_lack_of_others_is_found_though_many_were_made_in_one_second(
+    rows: list[tuple[int, set[int]]], tips: set[int], known: set[int]
+) -> None:
+    names, time, reached = ids(len(rows)), 0, list[set[str]]()
+    with TemporaryDirectory() as folder:
+        graph = Graph(Path(folder))
+        for place, (later, back) in enumerate(rows):
+            time += later
+            parents = [place - steps for steps in sorted(back) if steps <= place]
+            reached.append({names[place]}.union(*(reached[parent] for parent in parents)))
+            graph.add(names[place], Header("", tuple(names[parent] for parent in parents), time, time), None)
+        wanted, had = ([place for place in places if place < len(rows)] for places in (tips, known))
+        hidden = set[str]()
+        found = walk.Walk(Objects(Path(folder)), graph).newest_first(
+            [names[place] for place in wanted], [names[place] for place in had], hidden
+        )
+        told = [commit for commit in list(found) if commit not in hidden]
+    there, here = (set[str]().union(*(reached[place] for place in places)) for places in (wanted, had))
+    assert sorted(told) == sorted(there - here)
