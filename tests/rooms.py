@@ -28,6 +28,7 @@ ROWS: list[list[str]] = [
     ["recall", "write"],
     ["prompt"],
     ["session"],
+    ["sync"],
     ["operations"],
     ["tools"],
     ["memory"],
