@@ -26,12 +26,14 @@ class Reach:
 
     `vectors` is the provider, model, url and name of the key's variable, None where nobody is named; `profile` is the
     file of a profile that lies elsewhere, "" for none. `parent` is the workspace beside an agent's own that gives what
-    this one lacks, "" for none: no file of a workspace can name it.
+    this one lacks, "" for none: no file of a workspace can name it. `remote` is what it is synced with, as a person
+    named it, "" for nothing; nor can a file name that.
     """
 
     vectors: tuple[str, str, str, str] | None = None
     profile: str = ""
     parent: str = ""
+    remote: str = ""
 
 
 class Allowed:
@@ -111,13 +113,14 @@ def _reach_in(said: dict[str, object]) -> Reach:
     Raises:
         TypeError: it is not as we write it.
     """
-    vectors, profile, parent = said.get("vectors"), said.get("profile", ""), said.get("parent", "")
-    texts = [profile, parent, *(vectors if isinstance(vectors, list) else ())]
+    vectors = said.get("vectors")
+    texts = [said.get(name, "") for name in ("profile", "parent", "remote")]
+    texts += vectors if isinstance(vectors, list) else ()
     if not all(isinstance(text, str) for text in texts) or (
         vectors is not None and len(texts) != len(fields_of(Reach)) + 3
     ):
         raise TypeError("not as it was written")
-    return Reach(tuple(texts[2:]) if vectors is not None else None, str(profile), str(parent))
+    return Reach(tuple(texts[3:]) if vectors is not None else None, *texts[:3])
 
 
 def _key(root: Path | str) -> str:

@@ -31,7 +31,7 @@ from .objects import Objects, denied
 from .packing import Packed, Packing
 from .reach import Stored, everything
 from .redo import Move, Redo
-from .refs import OID, Head, Refs
+from .refs import MAIN, OID, Head, Refs
 from .revisions import resolve
 from .trees import Trees
 from .walk import Graph, Line, Walk
@@ -561,6 +561,36 @@ class History:
             found.append(commit)
             commit = self.parent(commit)
         return found[::-1] if commit == base else []
+
+    # Other machines
+
+    def origin(self) -> str | None:
+        """Return the address that Git's configuration names for `origin`; None for none."""
+        return repository.remotes(self._git).get("origin")
+
+    def set_origin(self, url: str) -> None:
+        """Have Git's configuration name `url` for `origin`."""
+        repository.set_remote(self._git, "origin", url)
+
+    def branch(self) -> str:
+        """Return the reference of the branch that HEAD is on; of the usual one where it is on none."""
+        ref = self._refs.head().ref
+        return MAIN if ref == "HEAD" else ref
+
+    def tracked(self, ref: str) -> str | None:
+        """Return where a branch of another repository was seen last; None where it was not."""
+        return self._refs.read(ref)
+
+    def track(self, ref: str, commit: str | None) -> None:
+        """Remember where a branch of another repository was seen; None forgets it."""
+        if commit is None:
+            self._refs.remove(ref)
+        else:
+            self._refs.restore(ref, commit)
+
+    def irregular(self, commit: str) -> Iterator[str]:
+        """Yield the paths of a commit that are links or repositories, and no files."""
+        return self._trees.irregular(self.tree(commit))
 
     # Git's index, and what the person is doing with Git
 

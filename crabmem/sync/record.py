@@ -1,0 +1,62 @@
+"""What is remembered of syncing between processes: when it worked last, and since when it does not, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from ..disk import fs
+from ..disk import state as names
+from ..errors import CrabmemError
+from ..results import SyncState
+from ..session.engine import Engine
+
+
+class Record:
+    """The file of one workspace. It is of one machine, and of nobody's history; without it nothing is known."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._file, self._clock = engine.workspace.private / names.SYNC, engine.clock
+
+    @contextmanager
+    def kept(self, remote: str) -> Iterator[None]:
+        """Remember how a sync with `remote` ended."""
+        try:
+            yield
+        except CrabmemError as error:
+            said = self._read()
+            since = said.get("failing_since") or self._now()
+            self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "error": str(error)})
+            raise
+        self._write({"remote": remote, "succeeded": self._now()})
+
+    def state(self, remote: str | None, ahead: int, behind: int) -> SyncState:
+        """Return what is remembered of syncing with `remote`."""
+        said = self._read()
+        if remote is None or said.get("remote") != remote:
+            said = {}
+        times = (_time(said.get(key)) for key in ("succeeded", "failed", "failing_since"))
+        return SyncState(remote, ahead, behind, *times, said.get("error") or "")
+
+    def _now(self) -> str:
+        return self._clock().isoformat()
+
+    def _read(self) -> dict[str, str]:
+        try:
+            said = json.loads(fs.read(self._file)[0])
+            return {key: value for key, value in said.items() if isinstance(value, str)}
+        except (OSError, ValueError, AttributeError, RecursionError):
+            return {}
+
+    def _write(self, said: dict[str, str]) -> None:
+        if fs.is_own_folder(self._file.parent):
+            fs.swap_in(self._file, json.dumps(said, indent=2).encode() + b"\n")
+
+
+def _time(said: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(said) if said else None
+    except ValueError:
+        return None
