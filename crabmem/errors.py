@@ -127,5 +127,25 @@ class EmbedderFailed(CrabmemError):
     """What makes vectors of texts is missing, refuses, or answers something else. Recall goes on by words."""
 
 
+class SyncError(CrabmemError):
+    """A remote could not be read or written; memory here is as it was."""
+
+
+class Unreachable(SyncError):
+    """The remote does not answer, or not in time. Being offline is normal: the next try may succeed."""
+
+
+class Refused(SyncError):
+    """The remote does not let us in, or not do that: credentials, permissions, rules of its own, no such repository."""
+
+
+class Outrun(SyncError):
+    """A reference of the remote is not where it was expected: somebody was quicker. Fetch, merge and push again."""
+
+
+class Untrusted(SyncError):
+    """What the remote sent is broken, incomplete or too large; nothing of it was kept."""
+
+
 class BadConfig(CrabmemError):
     """The config of another program cannot be read or changed safely; it was not touched."""

@@ -256,8 +256,8 @@ class Synced:
 class SyncState:
     """What is known of syncing without asking the `remote` (None: none was named).
 
-    How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it failed
-    last, since when it does, and why.
+    How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
+    failed last, since when it does, and why.
     """
 
     JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error")

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+# What a service is known by: provider, model, url and the name of the key's variable.
+_NAMED = 4
+
 
 @value
 class Reach:
@@ -113,14 +116,11 @@ def _reach_in(said: dict[str, object]) -> Reach:
     Raises:
         TypeError: it is not as we write it.
     """
-    vectors = said.get("vectors")
-    texts = [said.get(name, "") for name in ("profile", "parent", "remote")]
-    texts += vectors if isinstance(vectors, list) else ()
-    if not all(isinstance(text, str) for text in texts) or (
-        vectors is not None and len(texts) != len(fields_of(Reach)) + 3
-    ):
+    vectors, beside = said.get("vectors"), [said.get(name, "") for name in ("profile", "parent", "remote")]
+    named = vectors if isinstance(vectors, list) else []
+    if not all(isinstance(text, str) for text in (*beside, *named)) or (vectors is not None and len(named) != _NAMED):
         raise TypeError("not as it was written")
-    return Reach(tuple(texts[3:]) if vectors is not None else None, *texts[:3])
+    return Reach((named[0], named[1], named[2], named[3]) if named else None, *map(str, beside))
 
 
 def _key(root: Path | str) -> str:

@@ -1,4 +1,4 @@
-"""Processes in the background: a module of ours is started and nobody waits for it."""
+"""In the background: a module of ours, which nobody waits for, or work that is waited for so long and no longer."""
 
 import os
 import sys
@@ -8,6 +8,10 @@ from pathlib import Path
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 #: Seconds after which such a process is ended whatever it does: what it had no time for, the next one goes on with.
 LONGEST = 1_800
@@ -29,3 +33,33 @@ def start(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
     with suppress(OSError):
         return subprocess.Popen(command, stdin=none, stdout=none, stderr=none, cwd=root.anchor, start_new_session=True)
     return None
+
+
+def in_time(work: "Callable[[], T]", end: float) -> "T":
+    """What `work` returns, or raises, until `end` by the monotonic clock. It is left alone then.
+
+    Neither looking up a name, nor a slow header, nor a file system of the network has a timeout.
+
+    Raises:
+        TimeoutError: it is not done yet.
+    """
+    import threading
+    import time
+    from queue import Empty, SimpleQueue
+
+    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+    def working() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:
+            done.put((None, error))
+
+    threading.Thread(target=working, name="crabmem waits", daemon=True).start()
+    try:
+        result, error = done.get(timeout=max(0.01, end - time.monotonic()))
+    except Empty:
+        raise TimeoutError from None
+    if error:
+        raise error
+    return result  # type: ignore[return-value]  # without an error it is what `work` returned

@@ -6,20 +6,19 @@ import http.client
 import ipaddress
 import json
 import re
-import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from email.message import Message
 from functools import partial
-from queue import Empty, SimpleQueue
 from typing import IO, Any
 from urllib.parse import urlsplit
 
 import msgspec
 import numpy as np
 
+from ..disk.background import in_time
 from ..errors import EmbedderFailed
 from .embedder import Array
 
@@ -101,7 +100,7 @@ class Http:
         end, pause = time.monotonic() + self._timeout, _FIRST_PAUSE
         while True:
             try:
-                return _in_time(partial(self._answer, body, end), end)
+                return in_time(partial(self._answer, body, end), end)
             except urllib.error.HTTPError as error:
                 error.close()
                 wait = max(pause, _seconds(error.headers.get("Retry-After")))
@@ -123,30 +122,6 @@ class Http:
                 if size > _MOST or time.monotonic() > end:
                     raise TimeoutError("it says too much, or too slowly")
         return b"".join(pieces)
-
-
-def _in_time(ask: Callable[[], bytes], end: float) -> bytes:
-    """What `ask` says until `end`. It is left alone then: neither looking up a name nor a slow header has a timeout.
-
-    Raises:
-        TimeoutError: it said nothing yet.
-    """
-    said: SimpleQueue[bytes | BaseException] = SimpleQueue()
-
-    def asking() -> None:
-        try:
-            said.put(ask())
-        except BaseException as error:
-            said.put(error)
-
-    threading.Thread(target=asking, name="crabmem embeddings", daemon=True).start()
-    try:
-        answer = said.get(timeout=max(0.01, end - time.monotonic()))
-    except Empty:
-        raise TimeoutError from None
-    if isinstance(answer, BaseException):
-        raise answer
-    return answer
 
 
 def checked_url(url: str) -> str:

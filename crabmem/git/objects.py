@@ -23,7 +23,7 @@ from ..disk.fork_lock import Guard, loading
 from ..errors import DamagedHistory, DeniedHistory
 from ..text.values import once
 from .commits import Header, header
-from .packs import KINDS, Growing, is_packed, packed_among, publish
+from .packs import KINDS, NUMBERS, Growing, is_packed, packed_among, publish
 from .redo import Batch, Move, Piece, Redo, piece
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
@@ -95,7 +95,7 @@ class Objects:
     def raw(self, oid: str) -> tuple[str, bytes]:
         """Return kind and bytes of the object called `oid`; DamagedHistory when it is missing or broken."""
         if loose := self._loose(oid):
-            return _bounded(oid, *loose)
+            return bounded(oid, *loose)
         found = self._from_pack(oid)
         if found is None:
             error = self._unread(oid)
@@ -104,7 +104,7 @@ class Objects:
                 raise error
         if oid_of(*found) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
-        return _bounded(oid, *found)
+        return bounded(oid, *found)
 
     def _loose(self, oid: str) -> tuple[str, bytes] | None:
         """Return an object that is no pack's; None when it is not there, or not what its name says."""
@@ -191,15 +191,20 @@ class Objects:
         Raises:
             DamagedHistory: it is missing, broken or another.
         """
-        from dulwich.objects import ShaFile
-
         with self._reading(oid):
             number, data = self._store.get_raw(_oid(oid))
-            kind, data = _bounded(oid, KINDS[number], data)
-            ShaFile.from_raw_string(number, data).check()
+            kind, data = bounded(oid, KINDS[number], data)
+            self.check_form(kind, data)
         if oid_of(kind, data) != oid:
             raise DamagedHistory(f"object {oid} of the history is another")
         return kind, data
+
+    @staticmethod
+    def check_form(kind: str, data: bytes) -> None:
+        """Compare an object with Git's rules; one of `form_errors` for one that breaks them."""
+        from dulwich.objects import ShaFile
+
+        ShaFile.from_raw_string(NUMBERS[kind], data).check()
 
     def starting_with(self, prefix: str) -> list[str]:
         """Return the ids that begin with `prefix`, at least four hex digits."""
@@ -235,7 +240,7 @@ class Objects:
         What lies in a pack is only compared with its name if it `is_compared`: that costs more than reading it.
         """
         found = None if is_compared else self._loose(tree) or self._from_pack(tree)
-        kind, data = _bounded(tree, *(found or self.raw(tree)))
+        kind, data = bounded(tree, *(found or self.raw(tree)))
         if kind != "tree":
             raise DamagedHistory(f"object {tree} of the history is no tree")
         return data
@@ -268,6 +273,15 @@ class Objects:
                 growing = Growing()
         if len(growing) >= _LEAST_AHEAD or growing.size > _MOST_LOGGED:
             self._publish(growing)
+
+    def store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
+        """Store objects by themselves, kind and bytes by id, durably. Only under the writer's lock, or where none is.
+
+        Whoever holds it clears away what others have half written.
+        """
+        with fs.durability(True):
+            self._store_all({oid: _Fresh(*each, None) for oid, each in objects.items()}, waits=True)
+            self.sync(objects)
 
     def _publish(self, growing: Growing) -> None:
         publish(growing, self._folder / "pack")
@@ -332,7 +346,7 @@ class Objects:
         Nothing gets its name before it is in the log: a power cut would leave it empty, and nobody knew what it was.
         """
         safe = self._safe & self._fresh.keys()
-        safe -= self._absent(safe)  # a prune may have taken it since
+        safe -= self.absent(safe)  # a prune may have taken it since
         new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in safe}
         pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
         is_logged = sum(_NAMED + len(each.data) for each in pieces) <= _MOST_LOGGED
@@ -365,7 +379,7 @@ class Objects:
         stranger's log, a few bytes each can stand for as much as an object may have.
         """
         pieces = {each.oid: each for batch in batches for each in batch.pieces}
-        missing = {oid for oid in pieces if not self._is_stored(oid)} if is_read else self._absent(pieces)
+        missing = {oid for oid in pieces if not self._is_stored(oid)} if is_read else self.absent(pieces)
         count = 0
         for each in (each for oid, each in pieces.items() if oid in missing):
             if most < 0:
@@ -377,7 +391,7 @@ class Objects:
                 count += 1
         return count
 
-    def _absent(self, oids: Iterable[str]) -> set[str]:
+    def absent(self, oids: Iterable[str]) -> set[str]:
         """Return those of some objects that have neither a file with something in it nor a place in a pack."""
         found = {oid for oid in oids if not ((seen := self._signature(oid)) and seen[0])}
         return found - packed_among(self._folder, found) if found else found
@@ -407,7 +421,7 @@ class Objects:
             before = sys.exception()
             try:
                 yield
-            except _damage() as error:
+            except form_errors() as error:
                 _clear_frames(error, before)
                 raise self._unread(what) from None
 
@@ -441,7 +455,7 @@ def _clear_frames(error: BaseException | None, before: BaseException | None) -> 
 
 
 @cache
-def _damage() -> tuple[type[Exception], ...]:
+def form_errors() -> tuple[type[Exception], ...]:
     """Return what dulwich raises for an object that is missing, cut short or not what its name says."""
     with loading():
         from dulwich.errors import (
@@ -460,8 +474,8 @@ def _damage() -> tuple[type[Exception], ...]:
     )  # fmt: skip
 
 
-def _bounded(oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
-    """Return kind and bytes of an object, if what it takes to take it apart is bounded too."""
+def bounded(oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
+    """Return kind and bytes of an object, if what it takes to take it apart is bounded too; else DamagedHistory."""
     if len(data) > _LARGEST_OF.get(kind, LARGEST):
         raise DamagedHistory(f"object {oid} of the history is a {kind} of {len(data):,} bytes: it is no memory's")
     return kind, data

@@ -17,10 +17,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..disk import fs, regular
 from ..disk.regular import HUGE
 from ..text.values import value
+
+if TYPE_CHECKING:
+    from dulwich.pack import UnpackedObject
 
 #: What the names of our packs in the making have in them.
 TEMPORARY = "crabmem_"
@@ -28,7 +32,8 @@ TEMPORARY = "crabmem_"
 PACK_NAME = re.compile(r"pack-[0-9a-f]{40}\Z")
 #: The kinds of objects by the numbers that packs have for them.
 KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
-_NUMBERS = {kind: number for number, kind in KINDS.items()}
+_NUMBER_OF_ANY = 3  # what is written as it lies is of a kind that nobody asks for
+NUMBERS = {kind: number for number, kind in KINDS.items()}
 #: Git's own limit for how many deltas lie between an object and a whole one.
 DEEPEST = 50
 _HEADER = 12
@@ -116,7 +121,7 @@ class Growing:
         change = delta(base[1], data) if base and under and under.depth < DEEPEST else None
         offset = len(self._data)
         if change is None or under is None or not _is_smaller(change, data):
-            self._held[oid] = _Held(offset, self._written(_NUMBERS[kind], [data]), 0)
+            self._held[oid] = _Held(offset, self._written(NUMBERS[kind], [data]), 0)
             return False
         crc = self._written(_OFFSET, (offset - under.offset, [change]))
         self._held[oid] = _Held(offset, crc, under.depth + 1)
@@ -135,6 +140,16 @@ class Growing:
     def ids(self) -> list[str]:
         """Return the objects in it, in their order."""
         return list(self._held)
+
+    def unpacked(self) -> Iterator[UnpackedObject]:
+        """Yield the objects as they lie in it, for dulwich to send in this order."""
+        from dulwich.pack import UnpackedObject
+
+        ends = [*[held.offset for held in self._held.values()][1:], len(self._data)]
+        for (oid, held), end in zip(self._held.items(), ends, strict=True):
+            found = UnpackedObject(_NUMBER_OF_ANY, sha=bytes.fromhex(oid))
+            found.comp_chunks = [bytes(self._data[held.offset : end])]
+            yield found
 
     def copy(self, pack: bytes, index: Path) -> None:
         """Begin with the objects of an earlier pack, which stay where they are in it.
@@ -166,8 +181,8 @@ class Growing:
 
 
 @contextmanager
-def written_aside(folder: Path, data: bytes, index: bytes) -> Iterator[tuple[Path, Path]]:
-    """Write a pack and its index into the folder of packs, durably, and yield both.
+def written_aside(folder: Path, data: bytes | Path, index: bytes) -> Iterator[tuple[Path, Path]]:
+    """Write a pack, or move the file that it is in, and its index into the folder of packs, durably, and yield both.
 
     Their names are such that Git too takes them for what a crash left. What has not got another name within is removed.
     """
@@ -175,7 +190,11 @@ def written_aside(folder: Path, data: bytes, index: bytes) -> Iterator[tuple[Pat
     new, new_index = folder / f"tmp_pack_{mark}", folder / f"tmp_idx_{mark}"
     fs.make_folder(folder)
     try:
-        fs.create(new, data, 0o444)
+        if isinstance(data, Path):
+            fs.sync_file(data)
+            fs.rename(data, new)
+        else:
+            fs.create(new, data, 0o444)
         fs.create(new_index, index, 0o444)
         yield new, new_index
     finally:

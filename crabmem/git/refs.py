@@ -107,8 +107,11 @@ class Refs:
         """Write `ref` whatever it held: for repairs."""
         self.replace(ref, lambda: f"{text}\n".encode(), REF_WAIT)
 
-    def remove(self, ref: str) -> None:
-        """Remove `ref`, which is no tag: no peeled id follows it where it is packed."""
+    def remove(self, ref: str, old: str | None = None) -> bool:
+        """Remove `ref`, which is no tag: no peeled id follows it where it is packed.
+
+        With `old` only if it still is that; return whether it was.
+        """
 
         def without() -> bytes | None:
             if ref not in self._packed():
@@ -117,11 +120,14 @@ class Refs:
             return b"".join(row for row in rows if row.partition(b" ")[2].strip() != ref.encode())
 
         with self.holding(f"{ref}.lock", REF_WAIT):
+            if old and self.read(ref) != old:
+                return False
             # A crash in between leaves the file, and so the reference; the other way round an older one came back.
             self.replace("packed-refs", without, REF_WAIT)
             fs.unlink(self._git / ref)
             if (self._git / ref).parent.is_dir():
                 fs.sync_folder((self._git / ref).parent)
+            return True
 
     def replace(self, name: str, decide: Callable[[], bytes | None], wait: float) -> bool:
         """Replace the file `name` of the repository by what `decide` says while its lock is held.

@@ -68,6 +68,16 @@ def create(root: Path) -> None:
     fs.sync_folder(root)
 
 
+def create_bare(root: Path) -> None:
+    """Make a repository without files of its own, for others to push to, in a folder that is empty or not there."""
+    for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+        fs.make_folder(root / folder)
+    bare = _CONFIG.partition("[crabmem]")[0].replace("bare = false", "bare = true").replace("\tautocrlf = false\n", "")
+    fs.create(root / "config", bare.replace("[gc]\n\tauto = 0\n", "").encode())
+    fs.create(root / "HEAD", f"ref: {MAIN}\n".encode())  # last: until then it is no repository
+    fs.sync_folder(root)
+
+
 def foreign_format(git: Path) -> str | None:
     """Return the form of a repository where we do not write it, such as "sha256"; None for the ordinary one."""
     for key, usual in (("objectformat", "sha1"), ("refstorage", "files")):

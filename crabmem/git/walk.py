@@ -208,6 +208,10 @@ class Walk:
 
     def commits(self, start: str, without: str | None = None) -> Iterator[str]:
         """Yield `start` and what it stands on, newest first; not `without` and what that stands on."""
+        return self.newer([start], [without] if without else [])
+
+    def newer(self, tips: Iterable[str], without: Iterable[str]) -> Iterator[str]:
+        """Yield `tips` and what they stand on, newest first; not `without` and what those stand on."""
         waiting, seen, hidden = list[tuple[int, int, str]](), set[str](), set[str]()
 
         def found(oid: str, is_hidden: bool) -> None:
@@ -217,9 +221,10 @@ class Walk:
                 seen.add(oid)
                 heappush(waiting, (-self.row(oid).committed, len(seen), oid))
 
-        if without:
-            found(without, True)
-        found(start, False)
+        for oid in without:
+            found(oid, True)
+        for oid in tips:
+            found(oid, False)
         while any(oid not in hidden for _, _, oid in waiting):
             _, _, oid = heappop(waiting)
             if oid not in hidden:

@@ -37,8 +37,8 @@ class Record:
         said = self._read()
         if remote is None or said.get("remote") != remote:
             said = {}
-        times = (_time(said.get(key)) for key in ("succeeded", "failed", "failing_since"))
-        return SyncState(remote, ahead, behind, *times, said.get("error") or "")
+        succeeded, failed, since = (_time(said.get(key)) for key in ("succeeded", "failed", "failing_since"))
+        return SyncState(remote, ahead, behind, succeeded, failed, since, said.get("error") or "")
 
     def _now(self) -> str:
         return self._clock().isoformat()

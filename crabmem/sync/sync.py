@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..disk import fs
-from ..errors import Busy, CrabmemError, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Way
+from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Way
 from ..results import Synced, SyncState
 from ..session.rules import check_may_write
 from ..session.session import Session
@@ -170,8 +169,8 @@ class _Syncing:
             self._check_regular(theirs)
         elif before:
             raise SyncError(
-                f"{self._address.shown} has no branch {ref.removeprefix(_HEADS)} any more, and had one at {short(before)}: "
-                "see what happened there; `crabmem sync --to` the same address begins anew with what is here"
+                f"{self._address.shown} has no branch {ref.removeprefix(_HEADS)} any more, which was at "
+                f"{short(before)}; see what happened there: `crabmem sync --to` the same address begins anew with what is here"
             )
         taken = take_in(self._engine, theirs, even_if_many).result if theirs else None
         head = self._history.head()
@@ -192,7 +191,8 @@ class _Syncing:
     def _ref_of(self, offer: Offer) -> str:
         """Return the branch there: the one that its HEAD names if it is there, else the one called as ours."""
         ours = self._history.branch()
-        return offer.branch if offer.branch in offer.refs and ours not in offer.refs else ours
+        theirs = offer.branch
+        return theirs if theirs and theirs in offer.refs and ours not in offer.refs else ours
 
     def _fetch(self, wants: list[str], before: str | None) -> None:
         head = self._history.head()

@@ -5,31 +5,23 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from dulwich.objects import ObjectID
-from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from crabmem import CrabmemError, Memory
 from crabmem.operations.proposals import proposals
-from crabmem.sync.joining import take_in
+from crabmem.sync.sync import name_remote, state, sync
 from tests.conftest import git
 
 NAMES = ["Luna", "Tea", "Deploy key", "Marta", "luna the cat"]
-_MAIN = Ref(b"refs/heads/main")
 
 
 def exchange(memory: Memory, hub: Path) -> None:
     """Take in what the hub has, and give it what this machine has."""
-    if not (memory.root / ".git").exists():
-        Repo.init(str(memory.root), mkdir=not memory.root.exists(), default_branch=b"main").close()
-    with Repo(str(hub)) as theirs, Repo(str(memory.root)) as ours:
-        if _MAIN in theirs.refs:
-            theirs.fetch(ours)
-            take_in(memory.engine, theirs.refs[_MAIN].decode(), even_if_many=True)
-        head = memory.engine.history.head()
-        if head:
-            ours.fetch(theirs)
-            theirs.refs[_MAIN] = ObjectID(head.encode())
+    person = Memory(memory.root, is_person=True)
+    if state(person).remote is None:
+        name_remote(person, str(hub), "/")
+    sync(person, is_expected=True, joins_apart=True, even_if_many=True)
+    person.close()
 
 
 class Machine:
