@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
@@ -30,13 +30,21 @@ class Record:
             since = said.get("failing_since") or self._now()
             self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "error": str(error)})
             raise
-        self._write({"remote": remote, "succeeded": self._now()})
+        self._write({"remote": remote, "succeeded": self._now(), "proposals": self._read().get("proposals", "")})
+
+    def proposals(self) -> frozenset[str]:
+        """Return the proposals that both this machine and the remote had after the last sync."""
+        return frozenset(self._read().get("proposals", "").split())
+
+    def note_proposals(self, shared: Iterable[str]) -> None:
+        """Remember the proposals that both have now."""
+        self._write({**self._read(), "proposals": " ".join(sorted(shared))})
 
     def state(self, remote: str | None, ahead: int, behind: int) -> SyncState:
         """Return what is remembered of syncing with `remote`."""
         said = self._read()
         if remote is None or said.get("remote") != remote:
-            said = {}
+            said = {}  # it is of another one
         succeeded, failed, since = (_time(said.get(key)) for key in ("succeeded", "failed", "failing_since"))
         return SyncState(remote, ahead, behind, succeeded, failed, since, said.get("error") or "")
 

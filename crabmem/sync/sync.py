@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Way
+from ..git.kept import ASIDE
 from ..results import Synced, SyncState
 from ..session.rules import check_may_write
 from ..session.session import Session
@@ -23,7 +24,7 @@ from .address import Address, parse_address
 from .joining import take_in
 from .limit import Limit, Progress
 from .record import Record
-from .remote import Offer, Remote, remote
+from .remote import Offer, Remote, Updates, remote
 
 #: The reference that says where the remote's branch was seen last.
 TRACKED = "refs/remotes/origin/"
@@ -97,7 +98,7 @@ def sync(
     if doing := history.in_progress():
         raise Busy(f"a {doing} of yours is under way in {session.root}: finish it, and sync then")
     with record.kept(address.shown), _opened(session, address, seconds, progress) as other:
-        syncing = _Syncing(session, other, address)
+        syncing = _Syncing(session, other, address, record)
         for attempt in range(1, _ROUNDS + 1):
             session.engine.writer.adopt()
             try:
@@ -147,11 +148,27 @@ def _branch(session: Session) -> str:
     return session.engine.history.branch().removeprefix(_HEADS)
 
 
+class _Waiting:
+    """The proposals on both sides: what one of them decided on, it had at the last sync, and has no more."""
+
+    def __init__(self, theirs: set[str], ours: set[str], before: Set[str]) -> None:
+        #: Those to be taken in, and those that somebody elsewhere decided on.
+        self.come, self.gone = sorted(theirs - ours - before), sorted((ours & before) - theirs)
+        self._decided, self._new = sorted((theirs & before) - ours), sorted(ours - before - theirs)
+        #: What both have afterwards.
+        self.shared = (theirs | ours) - set(self.gone) - set(self._decided)
+
+    def updates(self) -> Updates:
+        """Return what becomes of the references at the remote."""
+        gone = {f"{ASIDE}/{commit}": (commit, None) for commit in self._decided}
+        return {**gone, **{f"{ASIDE}/{commit}": (None, commit) for commit in self._new}}
+
+
 class _Syncing:
     """One exchange with a remote."""
 
-    def __init__(self, session: Session, other: Remote, address: Address) -> None:
-        self._session, self._other, self._address = session, other, address
+    def __init__(self, session: Session, other: Remote, address: Address, record: Record) -> None:
+        self._session, self._other, self._address, self._record = session, other, address, record
         self._engine, self._history = session.engine, session.engine.history
 
     def round(self, number: int, is_expected: bool, joins_apart: bool, even_if_many: bool) -> Synced:
@@ -159,9 +176,9 @@ class _Syncing:
         offer = self._other.refs()
         ref = self._ref_of(offer)
         theirs, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(_HEADS)}"
-        before = self._history.tracked(tracked)
+        before, waiting = self._history.tracked(tracked), self._waiting(offer)
         if theirs:
-            self._fetch([theirs], before)
+            self._fetch([theirs, *waiting.come], before)
             self._check_went_on(before, theirs)
             if before is None and not is_expected:
                 self._tell_unexpected(theirs)
@@ -169,12 +186,19 @@ class _Syncing:
             self._check_regular(theirs)
         elif before:
             raise SyncError(
-                f"{self._address.shown} has no branch {ref.removeprefix(_HEADS)} any more, which was at "
-                f"{short(before)}; see what happened there: `crabmem sync --to` the same address begins anew with what is here"
+                f"{self._address.shown} has no branch {ref.removeprefix(_HEADS)} any more; it was at "
+                f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
+                "with what is here"
             )
         taken = take_in(self._engine, theirs, even_if_many).result if theirs else None
+        waiting = self._waiting(offer)  # with what this brought
+        for commit in waiting.come:
+            self._history.keep_aside(commit)
+        for commit in waiting.gone:
+            self._history.drop_aside(commit)
         head = self._history.head()
-        sent = self._push(ref, theirs, head)
+        sent = self._push(ref, theirs, head, waiting.updates())
+        self._record.note_proposals(waiting.shared)
         if head:
             self._history.track(tracked, head)
         changes = taken.changes if taken else {}
@@ -240,13 +264,18 @@ class _Syncing:
                 "nothing was taken in: remove it there"
             )
 
-    def _push(self, ref: str, theirs: str | None, head: str | None) -> int:
+    def _waiting(self, offer: Offer) -> _Waiting:
+        theirs = {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"}
+        return _Waiting(theirs, set(self._history.aside()), self._record.proposals())
+
+    def _push(self, ref: str, theirs: str | None, head: str | None, beside: Updates) -> int:
         """Give the remote what it lacks; return how many commits that were."""
-        if head is None or head == theirs:
+        updates = {**beside, **({ref: (theirs, head)} if head != theirs else {})}
+        if head is None or not updates:
             return 0
         commits = [*self._history.commits_since(theirs, head)]
-        self._check_holds_no_secret(commits)
-        self._other.push({ref: (theirs, head)})
+        self._check_holds_no_secret([*commits, *(new for _, new in beside.values() if new)])
+        self._other.push(updates)
         return len(commits)
 
     def _check_holds_no_secret(self, commits: list[str]) -> None:
