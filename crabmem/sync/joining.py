@@ -117,19 +117,18 @@ class _Joining:
 
     def _side(self, base: Mapping[str, str], bases: Sequence[str], tip: str) -> Side:
         changes = _changes(base, self._history.files(tip))
-        persons = {path for commit in self._since(bases, tip) for path in self._persons_paths(commit)}
-        return Side(changes, frozenset(persons & changes.keys()))
+        persons, agents = set[str](), set[str]()
+        for oid in self._since(bases, tip):
+            commit = self._history.commit(oid, with_paths=False)
+            if commit.author != CREATOR:
+                paths = (each.path for each in self._history.changes.own(oid))
+                (persons if commit.is_person else agents).update(paths)
+        return Side(changes, persons & changes.keys(), agents & changes.keys())
 
     def _since(self, bases: Sequence[str], tip: str) -> Iterator[str]:
         """Yield the commits that `tip` stands on and none of `bases` does."""
         known = {commit for base in bases[1:] for commit in self._history.commits_since(None, base)}
         return (commit for commit in self._history.commits_since(next(iter(bases), None), tip) if commit not in known)
-
-    def _persons_paths(self, commit: str) -> list[str]:
-        """Return the paths that a commit changed, if a person made it."""
-        if not self._history.commit(commit, with_paths=False).is_person:
-            return []
-        return [each.path for each in self._history.changes.own(commit)]
 
     def _is_forward(self, head: str | None, tip: str, wanted: Mapping[str, str | None]) -> bool:
         files = self._history.files(tip)

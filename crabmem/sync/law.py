@@ -45,11 +45,12 @@ _TARGET = re.compile(rb"\[\[([^\[\]|#\n]+)|\]\(([^()\s]+)\)")
 class Side:
     """What one history made of the files since both were one: a blob by path, None where the file is gone.
 
-    `persons` are the paths that a person changed, not agents alone.
+    `persons` are the paths that a person changed, `agents` those that an agent did.
     """
 
     changes: Mapping[str, str | None]
     persons: Set[str] = frozenset()
+    agents: Set[str] = frozenset()
 
 
 class Dispute(NamedTuple):
@@ -98,12 +99,14 @@ class _Way:
 
     changes: dict[str, str | None]
     persons: set[str]
+    #: What agents alone changed.
+    agents: Set[str]
     #: What it made of guarded files, which waits.
     guarded: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, side: Side) -> _Way:
-        return cls(dict(side.changes), set(side.persons))
+        return cls(dict(side.changes), set(side.persons), side.agents - side.persons)
 
     def move(self, before: str, after: str) -> None:
         """Have at `after` what it has at `before`."""
@@ -130,7 +133,7 @@ class _Joining:
     def take_back_guarded(self) -> None:
         """Leave guarded files as they were where agents alone changed them."""
         for way in self.ways:
-            for path in self.rules.guarded & way.changes.keys() - way.persons:
+            for path in self.rules.guarded & way.changes.keys() & way.agents:
                 if blob := way.changes.pop(path):
                     way.guarded[path] = blob
                 self.files[path] = self.base.get(path)  # the side that has it takes it back

@@ -25,7 +25,7 @@ def joined(base: Files, one: Files, other: Files, persons: tuple[str, str] = (""
     """What two states of files make; `persons` is, for each side, the path that a person changed."""
     blobs = {blob_id(data): data for files in (base, one, other) for data in files.values()}
     sides = [
-        Side(_changes(base, files), frozenset({path} if path else ()))
+        Side(changes := _changes(base, files), frozenset({path} if path else ()), changes.keys() - {path})
         for files, path in zip((one, other), persons, strict=True)
     ]
     names = {path: blob_id(data) for path, data in base.items()}

@@ -1,6 +1,7 @@
 """Syncing through a folder: what is asked first, what is refused, what waits, and who decided."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -87,6 +88,7 @@ def test_another_history_is_joined_only_if_that_is_meant(two: tuple[Memory, Memo
 
 def test_a_memory_that_nobody_wrote_to_is_joined_unasked(two: tuple[Memory, Memory], machine: Machine) -> None:
     fresh = machine("fresh")
+    time.sleep(1.1)  # else its first commit is the same as theirs
     fresh.init()
     assert synced(fresh).taken == ("memory/entries/luna.md",)
 
@@ -185,3 +187,15 @@ def test_a_remote_that_is_not_there_is_said_and_remembered(two: tuple[Memory, Me
     hub.with_name("elsewhere.git").rename(hub)
     synced(two[0])
     assert not state(two[0]).error
+
+
+def test_undo_takes_back_the_newest_change_of_either_machine_and_no_sync(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    one.remember("Tea", "hot", "With milk.")
+    other.remember("Key", "where", "In the vault.")
+    synced(one)
+    assert synced(other).is_joined
+    assert {entry.name for entry in other.entries()} == {"Luna", "Tea", "Key"}
+    undone = [(other.undo().operation or pytest.fail("nothing")).subject for _ in range(3)]
+    assert sorted(undone[:2]) == ["remember: Key", "remember: Tea"]
+    assert not other.entries()
