@@ -253,6 +253,17 @@ class Synced:
 
 
 @value
+class Upcoming:
+    """What a sync would bring from the `remote` and send there: commits, newest first."""
+
+    JSON = ("remote", "come", "go")
+
+    remote: str
+    come: tuple[Commit, ...]
+    go: tuple[Commit, ...]
+
+
+@value
 class SyncState:
     """What is known of syncing without asking the `remote` (None: none was named).
 

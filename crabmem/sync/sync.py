@@ -11,9 +11,9 @@ import time
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 
-from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Way
+from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError
 from ..git.kept import ASIDE
-from ..results import Synced, SyncState
+from ..results import Synced, SyncState, Upcoming
 from ..session.rules import check_may_write
 from ..session.session import Session
 from ..text.credentials import credentials_in
@@ -34,12 +34,17 @@ _ROUNDS = 5
 _PAUSE = 0.4
 _SECONDS = 120.0
 _NAMED = 3
-_FIRST = Way("is_expected=True", "if that is yours: {}", "")
-_APART = Way("joins_apart=True", "if both are yours: {} makes one of them", "")
 
 
 class Unexpected(SyncError):
-    """The remote is not what a person has to expect: it needs their word before anything is taken in."""
+    """The remote is not what a person has to expect: it needs their word before anything is taken in.
+
+    `is_apart`: its history has nothing in common with this one.
+    """
+
+    def __init__(self, message: str, is_apart: bool = False) -> None:
+        super().__init__(message)
+        self.is_apart = is_apart
 
 
 def name_remote(session: Session, url: str, folder: str) -> Address:
@@ -106,6 +111,22 @@ def sync(
             except Outrun:
                 time.sleep(random.uniform(0, _PAUSE * attempt))
     raise Busy(f"others push to {address.shown} faster than we can: try again in a while")
+
+
+def upcoming(session: Session, *, seconds: float = _SECONDS, progress: Progress = lambda step, done: None) -> Upcoming:
+    """Look what a sync would bring and send: commits are fetched, and nothing is taken in. Newest first.
+
+    Raises: as `sync`.
+    """
+    _check_is_person(session)
+    address, history = _named(session), session.engine.history
+    session.engine.writer.recover()
+    with _opened(session, address, seconds, progress) as other:
+        theirs = _Syncing(session, other, address, Record(session.engine)).fetched()
+    head = history.head()
+    come = history.commits_since(head, theirs) if theirs else iter(())
+    go = history.commits_since(theirs, head) if head else iter(())
+    return Upcoming(address.shown, *(tuple(map(history.commit, each)) for each in (come, go)))
 
 
 def state(session: Session) -> SyncState:
@@ -212,6 +233,14 @@ class _Syncing:
             rounds=number,
         )
 
+    def fetched(self) -> str | None:
+        """Fetch the branch of the remote, and nothing else; return where it is, None where there is none."""
+        offer = self._other.refs()
+        theirs = offer.refs.get(self._ref_of(offer))
+        if theirs:
+            self._fetch([theirs], None)
+        return theirs
+
     def _ref_of(self, offer: Offer) -> str:
         """Return the branch there: the one that its HEAD names if it is there, else the one called as ours."""
         ours = self._history.branch()
@@ -239,16 +268,17 @@ class _Syncing:
         facts = counted(sum(map(self._session.layout.is_entry, files)), "fact")
         raise Unexpected(
             f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}; "
-            "nothing was taken in", _FIRST,
-        )  # fmt: skip
+            "nothing was taken in"
+        )
 
     def _check_is_joinable(self, theirs: str, joins_apart: bool) -> None:
         head = self._history.head()
         if head and not joins_apart and not self._history.bases(head, theirs) and not self._is_fresh(head):
             raise Unexpected(
                 f"{self._address.shown} has a history that has nothing in common with that of {self._session.root}; "
-                "nothing was taken in", _APART,
-            )  # fmt: skip
+                "nothing was taken in",
+                is_apart=True,
+            )
 
     def _is_fresh(self, head: str) -> bool:
         """Return whether nobody wrote anything here yet."""
