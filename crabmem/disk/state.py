@@ -18,6 +18,8 @@ LOCK = "lock"
 WATCH = "watch"
 #: Held by the one process that reads ahead for hooks, with `.d` and `.pid` beside it.
 READING = "reading"
+#: Held by the one process that syncs unasked, with `.d` and `.pid` beside it.
+SYNCING = "syncing"
 #: Held by the one process that compacts the history.
 PACKING = "packing"
 

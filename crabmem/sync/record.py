@@ -6,12 +6,16 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 
 from ..disk import fs
 from ..disk import state as names
 from ..errors import CrabmemError
 from ..results import SyncState
-from ..session.engine import Engine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..session.engine import Engine
 
 
 class Record:
@@ -28,7 +32,9 @@ class Record:
         except CrabmemError as error:
             said = self._read()
             since = said.get("failing_since") or self._now()
-            self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "error": str(error)})
+            failures = str(int(said.get("failures") or 0) + 1)
+            self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "failures": failures,
+                         "error": str(error)})  # fmt: skip
             raise
         self._write({"remote": remote, "succeeded": self._now(), "proposals": self._read().get("proposals", "")})
 
@@ -52,19 +58,31 @@ class Record:
         return self._clock().isoformat()
 
     def _read(self) -> dict[str, str]:
-        try:
-            said = json.loads(fs.read(self._file)[0])
-            return {key: value for key, value in said.items() if isinstance(value, str)}
-        except (OSError, ValueError, AttributeError, RecursionError):
-            return {}
+        return _said_in(self._file)
 
     def _write(self, said: dict[str, str]) -> None:
         if fs.is_own_folder(self._file.parent):
             fs.swap_in(self._file, json.dumps(said, indent=2).encode() + b"\n")
 
 
+def last_try(file: Path) -> tuple[datetime | None, int]:
+    """Return when a workspace was synced last, or that failed, and how often it failed since it worked."""
+    said = _said_in(file)
+    times = [time for key in ("succeeded", "failed") if (time := _time(said.get(key)))]
+    failures = said.get("failures", "")
+    return max(times, default=None), int(failures) if failures.isdecimal() else 0
+
+
+def _said_in(file: Path) -> dict[str, str]:
+    try:
+        said = json.loads(fs.read(file)[0])
+        return {key: value for key, value in said.items() if isinstance(value, str)}
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return {}
+
+
 def _time(said: str | None) -> datetime | None:
     try:
-        return datetime.fromisoformat(said) if said else None
+        return datetime.fromisoformat(said).astimezone() if said else None
     except ValueError:
         return None
