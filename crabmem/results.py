@@ -233,6 +233,56 @@ class Proposal:
 
 
 @value
+class Synced:
+    """What a sync did: the newest commit now (None: there is none yet), the paths of memory that came in, and how many
+    commits went out.
+
+    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided.
+    `rounds` counts how often it began again, as others were quicker.
+    """
+
+    JSON = ("remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds")
+
+    remote: str
+    commit: str | None
+    taken: tuple[str, ...] = ()
+    sent: int = 0
+    is_joined: bool = False
+    disputed: tuple[str, ...] = ()
+    rounds: int = 1
+
+
+@value
+class Upcoming:
+    """What a sync would bring from the `remote` and send there: commits, newest first."""
+
+    JSON = ("remote", "come", "go")
+
+    remote: str
+    come: tuple[Commit, ...]
+    go: tuple[Commit, ...]
+
+
+@value
+class SyncState:
+    """What is known of syncing without asking the `remote` (None: none was named).
+
+    How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
+    failed last, since when it does, and why.
+    """
+
+    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error")
+
+    remote: str | None
+    ahead: int = 0
+    behind: int = 0
+    succeeded: datetime | None = None
+    failed: datetime | None = None
+    failing_since: datetime | None = None
+    error: str = ""
+
+
+@value
 class Proposed(Changed):
     """A file that was not written, for a person decides on the `proposal`; `diff` is what that would change."""
 

@@ -6,8 +6,9 @@ import os
 import threading
 import time
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from watchfiles import Change, watch
@@ -170,6 +171,16 @@ def _recorded(memory: Session, stop: threading.Event, hosts: _Hosts) -> Iterator
         if began is not None and (now - last >= quiet or now - began >= LONGEST_BURST):
             began, looked = None, now
             yield from _adopted(memory)
+            _sync(memory)
+
+
+def _sync(memory: Session) -> None:
+    """Begin to sync where the settings say so, after a pause between edits: nobody waits for it."""
+    with suppress(CrabmemError):  # settings that cannot be read are told of elsewhere
+        if memory.settings.sync.auto == "always":
+            from .sync.auto import begin
+
+            begin(memory, timedelta(minutes=memory.settings.sync.minutes))
 
 
 def _events(memory: Session, stop: threading.Event) -> Iterator[set[str] | CrabmemError]:

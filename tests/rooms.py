@@ -31,6 +31,7 @@ ROWS: list[list[str]] = [
     ["sync"],
     ["prompt"],
     ["session"],
+    ["sync"],
     ["operations"],
     ["tools"],
     ["memory"],

@@ -65,7 +65,7 @@ def test_the_table_of_the_house_names_every_room() -> None:
 #: Rooms of which each module loads a library that somebody else wrote for it: these are the point of an adapter.
 GUESTS = {"adapters"}
 _READERS = {"text", "results", "prompt", "wire", "recall", "write", "git", "importers", "hosts"}
-_WHOLE = {"session", "operations", "memory", "tools", "watch", "mcp", "profiles", "cli"}
+_WHOLE = {"session", "sync", "operations", "memory", "tools", "watch", "mcp", "profiles", "cli"}
 #: Libraries that cost a process its first 5 to 300 ms, and the rooms that may load them before they are used.
 MAY_LOAD = {
     "asyncio": {"operations", "mcp"},
@@ -80,7 +80,7 @@ MAY_LOAD = {
     "numpy": {"search", "embeddings"},
     "pydantic": {"mcp"},
     "tomlkit": set(),
-    "tomllib": {"text", "prompt", "operations", "hosts", "cli"},
+    "tomllib": {"text", "prompt", "sync", "operations", "hosts", "cli"},
     "urllib.request": {"embeddings", "mcp", "sync"},
     "watchfiles": {"watch", "mcp"},
     "yaml": _WHOLE | _READERS,

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+# What a service is known by: provider, model, url and the name of the key's variable.
+_NAMED = 4
+
 
 @value
 class Reach:
@@ -26,12 +29,14 @@ class Reach:
 
     `vectors` is the provider, model, url and name of the key's variable, None where nobody is named; `profile` is the
     file of a profile that lies elsewhere, "" for none. `parent` is the workspace beside an agent's own that gives what
-    this one lacks, "" for none: no file of a workspace can name it.
+    this one lacks, "" for none: no file of a workspace can name it. `remote` is what it is synced with, as a person
+    named it, "" for nothing; nor can a file name that.
     """
 
     vectors: tuple[str, str, str, str] | None = None
     profile: str = ""
     parent: str = ""
+    remote: str = ""
 
 
 class Allowed:
@@ -111,13 +116,11 @@ def _reach_in(said: dict[str, object]) -> Reach:
     Raises:
         TypeError: it is not as we write it.
     """
-    vectors, profile, parent = said.get("vectors"), said.get("profile", ""), said.get("parent", "")
-    texts = [profile, parent, *(vectors if isinstance(vectors, list) else ())]
-    if not all(isinstance(text, str) for text in texts) or (
-        vectors is not None and len(texts) != len(fields_of(Reach)) + 3
-    ):
+    vectors, beside = said.get("vectors"), [said.get(name, "") for name in ("profile", "parent", "remote")]
+    named = vectors if isinstance(vectors, list) else []
+    if not all(isinstance(text, str) for text in (*beside, *named)) or (vectors is not None and len(named) != _NAMED):
         raise TypeError("not as it was written")
-    return Reach(tuple(texts[2:]) if vectors is not None else None, str(profile), str(parent))
+    return Reach((named[0], named[1], named[2], named[3]) if named else None, *map(str, beside))
 
 
 def _key(root: Path | str) -> str:

@@ -18,6 +18,8 @@ LOCK = "lock"
 WATCH = "watch"
 #: Held by the one process that reads ahead for hooks, with `.d` and `.pid` beside it.
 READING = "reading"
+#: Held by the one process that syncs unasked, with `.d` and `.pid` beside it.
+SYNCING = "syncing"
 #: Held by the one process that compacts the history.
 PACKING = "packing"
 
@@ -61,6 +63,8 @@ RECOVERED = "recovered"
 REPAIRS = "repairs.log"
 #: A line for each time that a hook failed. Believed by nobody: shown as text.
 HOOKS_LOG = "hooks.log"
+#: When the workspace was synced last, and since when that fails, and why. Without it nothing is known of that.
+SYNC = "sync.json"
 #: Which versions of entries were injected before which turn. Holds no words. Without it memory repeats itself.
 TURNS = "turns"
 #: Which entries were used when, by digests of their paths. Without it none counts as used.

@@ -31,7 +31,7 @@ from .objects import Objects, denied
 from .packing import Packed, Packing
 from .reach import Stored, everything
 from .redo import Move, Redo
-from .refs import OID, Head, Refs
+from .refs import MAIN, OID, Head, Refs
 from .revisions import resolve
 from .trees import Trees
 from .walk import Graph, Line, Walk
@@ -458,18 +458,24 @@ class History:
     # Writing commits
 
     def record(
-        self, changes: Mapping[str, str | None], note: Note, when: datetime, journalled: bool = False
+        self,
+        changes: Mapping[str, str | None],
+        note: Note,
+        when: datetime,
+        journalled: bool = False,
+        joined: str | None = None,
     ) -> str | None:
         """Commit `changes` (path to blob, None to remove) on top of the head; return the commit's id.
 
         Return None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
-        names are settled after a kill without this remembering them.
+        names are settled after a kill without this remembering them. With `joined`, another commit, the new one stands
+        on that too; it is `joined` itself where that stands on the head and has the same files.
         """
         if not journalled:
             self._index.expect(changes)
         for _ in range(_TRIES):
             head = self._refs.head()
-            commit = self._new_commit(head, changes, note, when)
+            commit = self._new_commit(self._base(head), changes, note, when, joined)
             if commit is None:
                 # Somebody's own commit holds this write, which was quicker on the disk: that one is kept.
                 base = self._base(head)
@@ -481,9 +487,17 @@ class History:
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
-    def set_aside(self, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
-        """Commit `changes` on top of the head as `record` does, on no branch; return its id, one of `aside` then."""
-        commit = self._new_commit(self._refs.head(), changes, note, when)
+    def prospective(self, changes: Mapping[str, str | None], note: Note, when: datetime, joined: str) -> str | None:
+        """Store the commit that `record` would make, on no branch; return its id."""
+        commit = self._new_commit(self.head(), changes, note, when, joined)
+        self._objects.flush()
+        return commit
+
+    def set_aside(
+        self, changes: Mapping[str, str | None], note: Note, when: datetime, base: str | None = None
+    ) -> str | None:
+        """Commit `changes` on top of the head, or of `base`, on no branch; return its id, one of `aside` then."""
+        commit = self._new_commit(base or self.head(), changes, note, when)
         if commit:
             self._objects.flush()
             self._refs.restore(f"{ASIDE}/{commit}", commit)
@@ -500,6 +514,10 @@ class History:
         refs = self._refs.all() if self.exists() else {}
         found = (commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}")
         return sorted(filter(self._objects.has, found), key=age)
+
+    def keep_aside(self, commit: str) -> None:
+        """Keep a commit beside the branch that another machine set aside; it is one of `aside` then."""
+        self._refs.restore(f"{ASIDE}/{commit}", commit)
 
     def drop_aside(self, commit: str) -> None:
         """Keep a commit no longer that was set aside: Git removes it by and by, `purge` at once."""
@@ -526,6 +544,16 @@ class History:
         """Forget what `waiting` returns."""
         self._waiting.clear()
 
+    def bases(self, one: str, other: str) -> list[str]:
+        """Return the newest commits that two stand on, in the order of their ids; none for histories apart."""
+        return self._walk.bases(one, other)
+
+    def commits_since(self, bases: Iterable[str], tip: str) -> list[str]:
+        """Return the commits that `tip` stands on and none of `bases` does, newest first."""
+        hidden = set[str]()
+        found = list(self._walk.newest_first([tip], bases, hidden))
+        return [commit for commit in found if commit not in hidden]
+
     def reaches(self, commit: str) -> bool:
         """Return whether the head is `commit` or stands on it."""
         head = self.head()
@@ -539,6 +567,36 @@ class History:
             found.append(commit)
             commit = self.parent(commit)
         return found[::-1] if commit == base else []
+
+    # Other machines
+
+    def origin(self) -> str | None:
+        """Return the address that Git's configuration names for `origin`; None for none."""
+        return repository.remotes(self._git).get("origin")
+
+    def set_origin(self, url: str) -> None:
+        """Have Git's configuration name `url` for `origin`."""
+        repository.set_remote(self._git, "origin", url)
+
+    def branch(self) -> str:
+        """Return the reference of the branch that HEAD is on; of the usual one where it is on none."""
+        ref = self._refs.head().ref
+        return MAIN if ref == "HEAD" else ref
+
+    def tracked(self, ref: str) -> str | None:
+        """Return where a branch of another repository was seen last; None where it was not."""
+        return self._refs.read(ref)
+
+    def track(self, ref: str, commit: str | None) -> None:
+        """Remember where a branch of another repository was seen; None forgets it."""
+        if commit is None:
+            self._refs.remove(ref)
+        else:
+            self._refs.restore(ref, commit)
+
+    def irregular(self, commit: str) -> Iterator[str]:
+        """Yield the paths of a commit that are links or repositories, and no files."""
+        return self._trees.irregular(self.tree(commit))
 
     # Git's index, and what the person is doing with Git
 
@@ -730,15 +788,25 @@ class History:
 
     # How a commit gets on the branch
 
-    def _new_commit(self, head: Head, changes: Mapping[str, str | None], note: Note, when: datetime) -> str | None:
-        """Return a commit of `changes` on `head`, not yet on any branch; None when nothing differs."""
-        base = self._base(head)
+    def _new_commit(
+        self,
+        base: str | None,
+        changes: Mapping[str, str | None],
+        note: Note,
+        when: datetime,
+        joined: str | None = None,
+    ) -> str | None:
+        """Return a commit of `changes` on `base`, not yet on any branch; None when nothing differs."""
         before = self.tree(base)
         tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
-        if tree == before or (before is None and not any(changes.values())):
+        if joined and tree == self.tree(joined) and (base is None or self._walk.is_ancestor(base, joined)):
+            return joined
+        if not joined and (tree == before or (before is None and not any(changes.values()))):
             return None
-        not_before = self._objects.header(base).committed if base else 0
-        raw = raw_commit(tree, [base] if base else [], note, when, not_before)
+        # In an order that both machines know that join the same two.
+        parents = sorted(filter(None, (base, joined)))
+        not_before = max((self._objects.header(each).committed for each in parents), default=0)
+        raw = raw_commit(tree, parents, note, when, not_before)
         commit = self._objects.put("commit", raw)
         self._walk.graph.add_new(commit, header(raw))
         return commit

@@ -187,6 +187,16 @@ def remotes(git: Path) -> dict[str, str]:
     return found
 
 
+def set_remote(git: Path, name: str, url: str) -> None:
+    """Have the configuration name a remote, whatever it said of that; what else it says stays."""
+    config = _parsed(fs.read(git / "config")[0])
+    config.set((b"remote", name.encode()), b"url", url.encode())
+    config.set((b"remote", name.encode()), b"fetch", f"+refs/heads/*:refs/remotes/{name}/*".encode())
+    written = io.BytesIO()
+    config.write_to_file(written)
+    fs.swap_in(git / "config", written.getvalue())
+
+
 def _configured(file: Path, section: str, key: str) -> str:
     """Return a setting in a configuration file of the repository, in lower case; "" when it has none."""
     try:

@@ -275,6 +275,19 @@ class Trees:
             elif stat.S_ISREG(mode):
                 found[path] = oid
 
+    def irregular(self, tree: str | None, prefix: str = "") -> Iterator[str]:
+        """Yield the path of what is neither a regular file nor a folder in `tree` and below.
+
+        Raises: as `files`.
+        """
+        _check_extent(0, DEEPEST - prefix.count("/"))
+        for name, mode, oid in self.tree(tree):
+            path = prefix + to_text(name)
+            if mode == FOLDER:
+                yield from self.irregular(oid, f"{path}/")
+            elif not stat.S_ISREG(mode):
+                yield path
+
     def files_in(self, tree: str | None, prefix: str) -> dict[str, str]:
         """Return path and blob of each regular file in `tree` itself, whose paths begin with `prefix`."""
         found = ((name, oid) for name, mode, oid in self.tree(tree) if stat.S_ISREG(mode))

@@ -41,6 +41,9 @@ _MOST_CHANGES = 500
 _MOST_ROWS = 100_000
 # So many new ones are worth writing the file.
 _WORTH_SAVING = 64
+# From where a commit was reached, and whether it stands below one that both sides stand on.
+_ONE, _OTHER, _BELOW = 1, 2, 4
+_BOTH = _ONE | _OTHER
 # Fewer steps back are quicker than a look for the line.
 _STEPS = 16
 
@@ -234,6 +237,33 @@ class Walk:
                 yield oid
             for parent in self.parents(oid):
                 found(parent, oid in hidden)
+
+    def bases(self, one: str, other: str) -> list[str]:
+        """Return the newest commits that both stand on, in the order of their ids; none for histories apart.
+
+        Several where both sides took in the other's work before, each in a commit of its own.
+        """
+        waiting, sides = list[tuple[int, str]](), dict[str, int]()
+
+        def found(oid: str, side: int) -> None:
+            known = sides.get(oid, 0)
+            if known | side != known:
+                sides[oid] = known | side
+                heappush(waiting, (-self.row(oid).committed, oid))
+
+        found(one, _ONE)
+        found(other, _OTHER)
+        common = set[str]()
+        while any(not sides[oid] & _BELOW for _, oid in waiting):
+            _, oid = heappop(waiting)
+            side = sides[oid]
+            if side & _BOTH == _BOTH and not side & _BELOW:
+                common.add(oid)
+            for parent in self.parents(oid):
+                found(parent, side | _BELOW if side & _BOTH == _BOTH else side)
+        # A clock that went back can have one found before it was known to stand below another.
+        newest = [oid for oid in common if not sides[oid] & _BELOW]
+        return sorted(oid for oid in newest if not any(self.is_ancestor(oid, each) for each in newest if each != oid))
 
     def reached(self, tips: Iterable[str]) -> Iterator[str]:
         """Yield `tips` and what they stand on, in no order; the way ends at what cannot be read."""

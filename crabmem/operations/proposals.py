@@ -49,16 +49,16 @@ class Now:
 
 
 class Proposals:
-    """The proposals for the file at `path` of one workspace."""
+    """The proposals for files of one workspace, of those that `allows` says a session may see."""
 
-    def __init__(self, history: History, path: str) -> None:
+    def __init__(self, history: History, allows: Callable[[str], bool]) -> None:
         self._history = history
-        self._path = path
+        self._allows = allows
 
     def all(self) -> list[Proposal]:
         """Those that wait, the oldest first, without what they would change."""
         found = map(self._read, self._history.aside())
-        return [proposal for proposal in found if proposal]
+        return [proposal for proposal in found if proposal and self._allows(proposal.path)]
 
     def named(self, name: str) -> Proposal:
         """The one whose id begins with `name`.
@@ -74,30 +74,31 @@ class Proposals:
             raise InvalidArguments(f"{name} does not tell which proposal; give more of its id")
         return found[0]
 
-    def add(self, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
-        """Keep a text until a person decides, unless it waits already; what else proposed the same gives way.
+    def add(self, path: str, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
+        """Keep a text for the file at `path` until a person decides, unless it waits already; what else proposed the
+        same gives way.
 
         Raises:
             InvalidArguments: the file says that already.
             Full: so many wait that no person would go through them.
         """
         waiting = self.all()
-        same = [each for each in waiting if each.data == data]
+        same = [each for each in waiting if (each.path, each.data) == (path, data)]
         if known := next((each for each in same if each.base == now.data), None):
             return known
         if len(waiting) - len(same) >= MOST:
             raise Full(f"{len(waiting)} proposals wait already; ask the person to go through `crabmem proposals` first")
-        made = self._made(data, now, note, when)
+        made = self._made(path, data, now, note, when)
         for each in same:
             self.drop(each)
         return made
 
-    def _made(self, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
+    def _made(self, path: str, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
         is_new = lenient_text(data) != now.text
-        commit = self._history.set_aside({self._path: self._history.put(data)}, note, when) if is_new else None
+        commit = self._history.set_aside({path: self._history.put(data)}, note, when) if is_new else None
         made = self._read(commit) if commit else None
         if not made:
-            raise InvalidArguments(f"{self._path} says that already, so there is nothing to propose")
+            raise InvalidArguments(f"{path} says that already, so there is nothing to propose")
         return made
 
     def drop(self, proposal: Proposal) -> None:
@@ -105,18 +106,18 @@ class Proposals:
         self._history.drop_aside(proposal.id)
 
     def _read(self, commit: str) -> Proposal | None:
-        """The proposal that a commit is; None for one about another file, or of which a purge left nothing.
+        """The proposal that a commit is; None for one that is about no file, as after a purge, or about several.
 
         Nor is it one while it is damaged, which `doctor` tells: the others are still to be decided on.
         """
         with suppress(DamagedHistory):
-            found = (each[1:] for each in self._history.changes.of(commit) if each.path == self._path)
-            before, after = next(found, (None, None))
+            changes = self._history.changes.of(commit)
+            path, before, after = changes[0] if len(changes) == 1 else ("", None, None)
             if after is not None:
                 base = None if before is None else self._history.blob(before)
                 told, reason = self._history.commit(commit), self._history.body(commit)
                 who = told.author, told.agent, told.session
-                return Proposal(commit, told.time, *who, reason, self._path, self._history.blob(after), base)
+                return Proposal(commit, told.time, *who, reason, path, self._history.blob(after), base)
         return None
 
 
@@ -187,6 +188,7 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
     check_text("content", content, session.profile.largest)
     if not content.strip():
         raise InvalidArguments(f"a proposal is the whole new text of {path}, and this one is blank")
+    session.view.check_writable(path)
     waiting, note = _waiting(session), note_with_reason(session, "propose", path, reason)
     screen = rules.screen(session, content, reason)
 
@@ -194,8 +196,8 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         return file_with(session, now, path, content, if_version, reason, screen)
 
     def propose(now: Snapshot) -> tuple[Proposal, Now, str]:
-        data, there = decide(now), _identity_in(session, now)
-        made = against(waiting.add(data, there, note, session.engine.clock()), there)
+        data, there = decide(now), _now(session, now, path)
+        made = against(waiting.add(path, data, there, note, session.engine.clock()), there)
         return made, there, version_of(now.read(path) or b"")
 
     if not session.engine.history.has_begun():
@@ -209,8 +211,8 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
 
 def proposals(session: Session) -> list[Proposal]:
     """What waits for a person to decide, the oldest first."""
-    found, now = _waiting(session).all(), session.look(lambda now: _identity_in(session, now))
-    return [against(each, now) for each in found]
+    found = _waiting(session).all()
+    return session.look(lambda now: [against(each, _now(session, now, each.path)) for each in found])
 
 
 def proposal(session: Session, id: str) -> Proposal:
@@ -220,7 +222,8 @@ def proposal(session: Session, id: str) -> Proposal:
         NotFound: there is none.
         InvalidArguments: there are several.
     """
-    return against(_waiting(session).named(id), session.look(lambda now: _identity_in(session, now)))
+    found = _waiting(session).named(id)
+    return session.look(lambda now: against(found, _now(session, now, found.path)))
 
 
 def apply_proposal(session: Session, id: str) -> Changed:
@@ -277,14 +280,15 @@ def _may_write(session: Session) -> bool:
     return rules.soul_editable(session) or not session.actor.is_agent
 
 
-def _identity_in(session: Session, now: Snapshot) -> Now:
-    data = now.read(path := session.layout.identity)
-    return Now(data, identity(session).text if data is None else decode(path, data))
+def _now(session: Session, now: Snapshot, path: str) -> Now:
+    data = now.read(path)
+    if data is None:
+        return Now(None, identity(session).text if path == session.layout.identity else "")
+    return Now(data, decode(path, data))
 
 
 def _waiting(session: Session) -> Proposals:
-    session.view.check_writable(session.layout.identity)
-    return Proposals(session.engine.history, session.layout.identity)
+    return Proposals(session.engine.history, session.view.allows)
 
 
 def _to_decide_on(session: Session, id: str) -> Proposal:

@@ -67,13 +67,22 @@ class Undo:
         raise InvalidArguments("there is nothing to redo: the newest commit is no undo; `crabmem log` lists them")
 
     def _backwards(self) -> Iterator[Commit]:
-        """The head and the commits before it, each by its first parent: those that changed a file of memory."""
-        at = self._timeline.head()
-        while at:
-            commit = self._history.commit(at)
-            if self._changes(at):
+        """The head and the commits before it, each by its first parent: those that changed a file of memory.
+
+        A commit that joined what two machines did changed nothing by itself: what both did comes by its time.
+        """
+        head = self._timeline.head()
+        waiting = [self._history.commit(head)] if head else []
+        seen = {head}
+        while waiting:
+            commit = max(waiting, key=lambda each: each.time)
+            waiting.remove(commit)
+            is_join = commit.tool == "sync" and len(commit.parents) > 1
+            if not is_join and self._changes(commit.commit):
                 yield commit
-            at = commit.parents[0] if commit.parents else None
+            new = [each for each in commit.parents[: None if is_join else 1] if each not in seen]
+            seen.update(new)
+            waiting += map(self._history.commit, new)
 
     def _changes(self, commit: str) -> dict[str, tuple[str | None, str | None]]:
         """The files of memory that a commit changed in its first parent: their blobs before and after."""

@@ -78,12 +78,17 @@ class _Piece(NamedTuple):
     ours: slice
     theirs: slice
     sides: frozenset[int]
+    #: Whether nothing of the base is in it: what it has, one side or both put there.
+    is_new: bool = False
 
 
-def merge(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, take: Take = None) -> Merged:
+def merge(
+    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, take: Take = None, joins: bool = False
+) -> Merged:
     """The file at `path` with both changes: that from `base` to `ours`, and that from `base` to `theirs`.
 
-    None is no file. Line endings, comments and the order of keys are those of `ours`.
+    None is no file. Line endings, comments and the order of keys are those of `ours`. What both put at the same place
+    clashes, unless it `joins`: then all of it is there, ours first, and what both say once.
     """
     if base == ours or ours == theirs:
         return Merged(theirs)
@@ -93,7 +98,7 @@ def merge(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | Non
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
         return Merged(theirs if take == "theirs" else ours, (Conflict(path, lenient_text(ours), lenient_text(theirs)),))
-    text, clashes = _texts(known, take)
+    text, clashes = _texts(known, take, joins)
     return Merged(text.encode(), tuple(Conflict(path, *clash) for clash in clashes))
 
 
@@ -101,23 +106,25 @@ def merge(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | Non
 _Clash = tuple[str, str]
 
 
-def _texts(texts: Sequence[str], take: Take) -> tuple[str, list[_Clash]]:
+def _texts(texts: Sequence[str], take: Take, joins: bool) -> tuple[str, list[_Clash]]:
     parts = [header.parts_of(text) for text in texts]
     loaded = [keys for each in parts if (keys := _keys(each.header)) is not None]
     if len(loaded) < len(parts):
-        return _lines(texts, newline_of(texts[_OURS + 1]), take)
+        return _lines(texts, newline_of(texts[_OURS + 1]), take, joins)
     mine = parts[_OURS + 1]
-    above, clashes = _headers(parts, loaded, take)
-    below, more = _lines([each.content for each in parts], mine.newline, take)
+    above, clashes = _headers(parts, loaded, take, joins)
+    below, more = _lines([each.content for each in parts], mine.newline, take, joins)
     return f"{mine.bom}{mine.opening}{above}{mine.closing}{below}", clashes + more
 
 
-def _headers(parts: Sequence[Parts], keys: Sequence[Mapping[str, Value]], take: Take) -> tuple[str, list[_Clash]]:
+def _headers(
+    parts: Sequence[Parts], keys: Sequence[Mapping[str, Value]], take: Take, joins: bool
+) -> tuple[str, list[_Clash]]:
     base, ours, theirs = keys
     newline = parts[_OURS + 1].newline
     wanted, clashes = dict[str, MaybeValue](), list[_Clash]()
     for key in {**ours, **theirs}:
-        wanted[key], clash = _values(key, (base.get(key), ours.get(key), theirs.get(key)), take)
+        wanted[key], clash = _values(key, (base.get(key), ours.get(key), theirs.get(key)), take, joins)
         clashes += clash
     text, unclear = _lines([each.header or "" for each in parts], newline, take)
     if not unclear and _keys(text) == {key: value for key, value in wanted.items() if value is not None}:
@@ -125,7 +132,7 @@ def _headers(parts: Sequence[Parts], keys: Sequence[Mapping[str, Value]], take: 
     return header.with_keys(parts[_OURS + 1].header or "", wanted, newline), clashes
 
 
-def _values(key: str, values: tuple[MaybeValue, ...], take: Take) -> tuple[MaybeValue, list[_Clash]]:
+def _values(key: str, values: tuple[MaybeValue, ...], take: Take, joins: bool) -> tuple[MaybeValue, list[_Clash]]:
     """What a key is to say, None for nothing."""
     base, ours, theirs = values
     if base == ours or ours == theirs:
@@ -134,22 +141,22 @@ def _values(key: str, values: tuple[MaybeValue, ...], take: Take) -> tuple[Maybe
         return ours, []
     lists = [value or [] for value in values if value is None or isinstance(value, list)]
     pieces = list(_pieces(*([str(item) for item in each] for each in lists))) if len(lists) == len(values) else []
-    if pieces and all(len(piece.sides) == 1 for piece in pieces):
+    if pieces and not any(_clashes(piece, joins) for piece in pieces):
         _, mine, others = lists
-        return [item for piece in pieces for item in _chosen(piece, mine, others)] or None, []
+        return [item for piece in pieces for item in _chosen(piece, mine, others, None, joins)] or None, []
     return (theirs if take == "theirs" else ours), [(_lines_of(key, ours), _lines_of(key, theirs))]
 
 
-def _lines(texts: Sequence[str], newline: str, take: Take) -> tuple[str, list[_Clash]]:
+def _lines(texts: Sequence[str], newline: str, take: Take, joins: bool = False) -> tuple[str, list[_Clash]]:
     """Texts merged by line, with the line endings of ours, and `newline` for lines that are not ours."""
     base, ours, theirs = (text.replace("\r\n", "\n").split("\n") for text in texts)
     mine = list(zip(ours, _endings(texts[_OURS + 1], newline), strict=True))
     others = [(line, newline) for line in theirs]
     done, clashes = list[tuple[str, str]](), list[_Clash]()
     for piece in _pieces(base, ours, theirs):
-        if len(piece.sides) > 1:
+        if _clashes(piece, joins):
             clashes.append(_apart(ours[piece.ours], theirs[piece.theirs]))
-        done += _chosen(piece, mine, others, take)
+        done += _chosen(piece, mine, others, take, joins)
     # No line break follows the last of what line breaks separate.
     return "".join(f"{line}{ending}" for line, ending in done[:-1]) + "".join(line for line, _ in done[-1:]), clashes
 
@@ -167,9 +174,22 @@ def _endings(text: str, newline: str) -> list[str]:
     return ["\r\n" if line.endswith("\r") else "\n" for line in text.split("\n")[:-1]] + [newline]
 
 
-def _chosen(piece: _Piece, ours: Sequence[T], theirs: Sequence[T], take: Take = None) -> Sequence[T]:
-    is_theirs = piece.sides == {_THEIRS} or (len(piece.sides) > 1 and take == "theirs")
-    return theirs[piece.theirs] if is_theirs else ours[piece.ours]
+def _clashes(piece: _Piece, joins: bool) -> bool:
+    return len(piece.sides) > 1 and not (joins and piece.is_new)
+
+
+def _chosen(piece: _Piece, ours: Sequence[T], theirs: Sequence[T], take: Take, joins: bool) -> Sequence[T]:
+    mine, others = ours[piece.ours], theirs[piece.theirs]
+    if len(piece.sides) > 1 and not _clashes(piece, joins):
+        said = {_said(item) for item in mine}
+        more = [item for item in others if _said(item) not in said or not _said(item)]
+        return [*mine, *more] if any(map(_said, more)) else mine
+    return others if piece.sides == {_THEIRS} or (len(piece.sides) > 1 and take == "theirs") else mine
+
+
+def _said(item: object) -> str:
+    """What an item says: of a line, without its ending."""
+    return (item[0] if isinstance(item, tuple) else str(item)).strip()
 
 
 def _pieces(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> Iterator[_Piece]:
@@ -184,7 +204,7 @@ def _pieces(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> 
         others += sum(hunk.grown for hunk in group if hunk.side == _THEIRS)
         spot, other = slice(spots[_OURS], end + mine), slice(spots[_THEIRS], end + others)
         alike = ours[spot] == theirs[other]
-        yield _Piece(spot, other, untouched if alike else frozenset(hunk.side for hunk in group))
+        yield _Piece(spot, other, untouched if alike else frozenset(hunk.side for hunk in group), start == end)
         at = end
     yield _Piece(slice(at + mine, len(ours)), slice(at + others, len(theirs)), untouched)
 

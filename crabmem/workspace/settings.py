@@ -124,6 +124,17 @@ class Vectors:
 
 
 @value
+class Sync:
+    """When machines sync unasked, with the remote that a person named by `crabmem sync --to`."""
+
+    auto: Annotated[
+        Literal["off", "session", "always"],
+        Meta(description="session: as an agent's session begins and ends; always: while a server or `watch` runs, too"),
+    ] = "off"
+    minutes: Annotated[int, Meta(ge=1, le=1_440, description="between two, with always")] = 15
+
+
+@value
 class Settings:
     """The whole of `crabmem.toml`. A description is what `crabmem config` says of a setting."""
 
@@ -176,6 +187,7 @@ class Settings:
     auto_recall: AutoRecall = AutoRecall()
     hooks: Hooks = Hooks()
     vectors: Vectors = Vectors()
+    sync: Sync = Sync()
 
 
 def parse_settings(data: bytes, file: str) -> Settings:

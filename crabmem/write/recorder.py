@@ -83,13 +83,19 @@ class Recorder:
         return scan.is_hidden(path) or os.path.lexists(self.workspace.file(path))
 
     def record(
-        self, blobs: Mapping[str, str | None], note: Note, when: datetime | None = None, journalled: bool = False
+        self,
+        blobs: Mapping[str, str | None],
+        note: Note,
+        when: datetime | None = None,
+        journalled: bool = False,
+        joined: str | None = None,
     ) -> str | None:
         """Commit blobs by path, at this moment unless one is given; None when the head has them already.
 
-        What files and history agree on stays known while nobody else commits.
+        What files and history agree on stays known while nobody else commits. With `joined` the commit stands on that
+        one, too.
         """
-        commit, agreed = self.history.record(blobs, note, when or self.clock(), journalled), self._agreed
+        commit, agreed = self.history.record(blobs, note, when or self.clock(), journalled, joined), self._agreed
         if commit and agreed:
             follows = self.history.parent(commit) == agreed.head
             self._agreed = Agreed(agreed.scan, commit, agreed.doubts | blobs.keys()) if follows else None

@@ -8,6 +8,7 @@ import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Generic, TypeVar
 
 from ..disk import fs, spelling, state
@@ -40,17 +41,31 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True)
+class Join:
+    """A commit that stands on the head and on another one, made at a time that no clock tells, but both of these.
+
+    `beside` are files of the repository that are not memory: blobs by path, which are only committed.
+    """
+
+    commit: str
+    when: datetime
+    beside: Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
 class Draft(Generic[T_co]):
     """What an operation wants: bytes by path (None removes the file), and the words of its commit.
 
     `result` is what the operation has to say of it: it may decide twice, and only what was written counts.
-    `even_if_many` says that many facts are meant to be lost, if they are.
+    `even_if_many` says that many facts are meant to be lost, if they are. `join` is the history of another machine that
+    this takes in.
     """
 
     changes: Mapping[str, bytes | None]
     note: Note
     result: T_co
     even_if_many: bool = False
+    join: Join | None = None
 
 
 @dataclass(frozen=True)
@@ -238,7 +253,7 @@ class Writer:
         changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
         unrecorded = self._adoption.unrecorded
         before, secrets = {path: scan.data(path) for path in draft.changes}, self._settings().secrets
-        if not changes:
+        if not changes and not draft.join:
             return Written(None, before, draft.changes, secrets, draft.result, unrecorded)
         self._refuse_unusable(changes, scan)
         if len(changes) >= LEAST_OF_FEW and not draft.even_if_many:
@@ -253,8 +268,8 @@ class Writer:
             for path, step in intent.steps.items()
         }
         self._store.sync(list(placed))
-        commit = self._commit(intent, placed)
-        self._conclude(intent, placed)
+        commit = self._commit(intent, placed, draft.join)
+        self._conclude(intent, placed, draft.join)
         displaced = {path: place.displaced for path, place in placed.items()}
         is_foreign = self._history.is_index_foreign()
         return Written(commit, before | displaced, draft.changes, secrets, draft.result, unrecorded, is_foreign)
@@ -300,18 +315,27 @@ class Writer:
         if not (ahead and self._store.take_ahead(ahead, name)):
             self._store.stage(name, data, before)
 
-    def _commit(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
-        """Commit what was put in place, after what it displaced that no commit holds yet."""
+    def _commit(self, intent: Intent, placed: Mapping[str, Placed], join: Join | None) -> str | None:
+        """Commit what was put in place, after what it displaced that no commit holds yet.
+
+        After a crash `Recovery` commits what was put in place as it does of any write: the next sync joins again.
+        """
         displaced = {path: place.displaced for path, place in placed.items()}
         self._recovery.record_raced(intent, displaced)
         blobs = {path: step.new for path, step in intent.steps.items()}
+        if join:
+            return self._recorder.record({**blobs, **join.beside}, intent.note, join.when, True, join.commit)
         return self._recorder.record(blobs, intent.note, intent.when, journalled=True)
 
-    def _conclude(self, intent: Intent, placed: Mapping[str, Placed]) -> None:
+    def _conclude(self, intent: Intent, placed: Mapping[str, Placed], join: Join | None) -> None:
         """Do what follows a commit. A failure is none of the write, which stands: its journal stays, and the next
         write makes it good."""
         try:
-            self._history.settle({path: (intent.steps[path].new, place.stamp) for path, place in placed.items()})
+            beside = join.beside if join else {}
+            self._history.settle(
+                {path: (blob, None) for path, blob in beside.items()}
+                | {path: (intent.steps[path].new, place.stamp) for path, place in placed.items()}
+            )
             if not self._history.late_failures:
                 return self._recovery.end(intent)
             failed: OSError | CrabmemError = self._history.late_failures[0]

@@ -6,6 +6,8 @@ from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pytest
+from dulwich.objects import Commit, ObjectID, Tree
+from dulwich.repo import Repo
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -238,3 +240,42 @@ def test_what_some_commits_lack_of_others_is_found_though_many_were_made_in_one_
         told = [commit for commit in list(found) if commit not in hidden]
     there, here = (set[str]().union(*(reached[place] for place in places)) for places in (wanted, had))
     assert sorted(told) == sorted(there - here)
+
+
+_SHAPES = st.lists(
+    st.tuples(st.sets(st.integers(0, 11), max_size=2), st.integers(0, 30)), min_size=2, max_size=12
+)  # the parents of each commit, by number, as far as they come before it; its time
+
+
+@given(_SHAPES, st.data())
+def test_bases_are_the_newest_commits_that_both_stand_on(
+    shapes: list[tuple[set[int], int]], data: st.DataObject
+) -> None:
+    with TemporaryDirectory() as folder:
+        workspace = Workspace(Path(folder))
+        history = History(workspace)
+        history.prepare()
+        commits, behind = list[str](), list[set[str]]()
+        for number, (parents, time) in enumerate(shapes):
+            own = [commits[each] for each in sorted(parents) if each < number]
+            with Repo(folder) as repository:
+                commits.append(commit_of(repository, own, time, f"{number}"))
+            behind.append({commits[-1]}.union(*(behind[commits.index(each)] for each in own)))
+        one, other = (data.draw(st.integers(0, len(commits) - 1)) for _ in range(2))
+        common = behind[one] & behind[other]
+        below = {each for base in common for each in behind[commits.index(base)] - {base}}
+        assert history.bases(commits[one], commits[other]) == sorted(common - below)
+        history.close()
+
+
+def commit_of(repository: Repo, parents: list[str], time: int, message: str) -> str:
+    """Store a commit of no files."""
+    tree, made = Tree(), Commit()
+    made.tree, made.parents = tree.id, [ObjectID(each.encode()) for each in parents]
+    made.author = made.committer = b"A <a@example.org>"
+    made.author_time = made.commit_time = 1_700_000_000 + time
+    made.author_timezone = made.commit_timezone = 0
+    made.message = message.encode()
+    repository.object_store.add_object(tree)
+    repository.object_store.add_object(made)
+    return made.id.decode()

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,11 @@ import pytest
 from crabmem import Busy, CrabmemError, Memory
 from crabmem.disk import fs
 from crabmem.disk.scan import Scan
-from crabmem.disk.store import Placed
 from crabmem.git import packing
 from crabmem.operations import files, keyvalue, proposals, salient_facts
 from crabmem.results import Proposed
 from crabmem.text.entry import Fact
 from crabmem.text.keys import Key
-from crabmem.write.recovery import Intent
 from crabmem.write.writer import Writer
 from tests.conftest import assert_clean, git
 
@@ -127,8 +125,8 @@ class Failing:
         committed, opened, start = Writer._commit, os.open, threading.Thread.start
         begun = subprocess.Popen.__init__
 
-        def after(writer: Writer, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
-            commit = committed(writer, intent, placed)
+        def after(writer: Writer, *given: Any) -> str | None:
+            commit = committed(writer, *given)
             self.is_done = True
             return commit
 

@@ -71,13 +71,13 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
     lines = [" ".join(line.split()) for line in lines]  # no word of the settings can pass for a line of ours
     if asked == Reach():
         words = f"{SETTINGS} names nothing outside of the workspace"
-    elif asked == replace(allowed.reach(root), parent=""):
+    elif asked == replace(allowed.reach(root), parent="", remote=""):
         words = "allowed already"
     else:
         tell("\n".join([f"{root / SETTINGS} asks for this:", *(f"- {line}" for line in lines)]))
         if not yes:
             confirm("Allow it on this machine?", "allowed")
-        allowed.allow(root, replace(asked, parent=allowed.reach(root).parent))
+        allowed.allow(root, replace(allowed.reach(root), vectors=asked.vectors, profile=asked.profile))
         words = "allowed on this machine; `crabmem config disallow` takes it back"
     show(json_wanted, {"path": str(root), "allowed": lines}, lambda: words)
 

@@ -94,6 +94,7 @@ def _session_start(call: Call) -> Json:
 
     is_known = call.without == "overview"  # a host whose own memory is the workspace reads it there
     with _memory(call) as memory:
+        _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
         return call.context(text)
 
@@ -169,6 +170,7 @@ def _session_end(call: Call) -> Json:
 
     with _memory(call) as memory:
         adopt(memory)
+        _sync(memory)
     return {}
 
 
@@ -188,6 +190,14 @@ def _wrote(call: Call) -> Json:
 def is_due(messages: int, grown: int, rules: Hooks) -> bool:
     """Whether enough was said since something was stored: messages of the person, or bytes of the host's record."""
     return bool((rules.messages and messages >= rules.messages) or (rules.transcript and grown >= rules.transcript))
+
+
+def _sync(memory: "Session") -> None:
+    """Begin to sync where the settings say so: nobody waits for it, and what it brings the next message has."""
+    if memory.settings.sync.auto != "off":
+        from ...sync.auto import begin
+
+        begin(memory)
 
 
 def _memory(call: Call) -> "Session":

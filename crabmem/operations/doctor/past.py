@@ -3,6 +3,7 @@
 import math
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -123,10 +124,10 @@ def identity(patient: Patient) -> Iterator[Finding]:
 
 
 def proposals(patient: Patient) -> Iterator[Finding]:
-    """How many proposals of agents wait for the person."""
-    path = patient.workspace.layout.identity
-    if waiting := len(Proposals(patient.history, path).all()):
-        yield info(path, f"{counted(waiting, 'proposal')} to change it; `crabmem proposals` shows what agents want")
+    """How many proposals wait for the person, by file."""
+    waiting = Counter(each.path for each in Proposals(patient.history, patient.workspace.layout.is_kept).all())
+    for path, count in sorted(waiting.items()):
+        yield info(path, f"{counted(count, 'proposal')} to change it; `crabmem proposals` shows what waits for you")
 
 
 def repository(patient: Patient) -> Iterator[Finding]:

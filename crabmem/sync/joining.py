@@ -1,0 +1,167 @@
+"""Taking in the history of another machine: memory goes from one whole state to another, by the one way of a write.
+
+Nothing is merged in the files: what both histories make is worked out from their commits, and then written as any
+other change is, with its journal and its locks. The commit that has both is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from ..git.commits import Note, identity
+from ..git.history import History
+from ..results import CREATOR
+from ..session.engine import Engine
+from ..text.hashes import blob_id
+from ..workspace.layout import SETTINGS, Layout
+from ..write.writer import Draft, Join, Written
+from .law import Dispute, Joined, Rules, Said, Side, join
+
+#: What the trailer `Tool` of the commits says that this makes.
+TOOL = "sync"
+_NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", TOOL),))
+_WAITING = "{} is another text on another machine, where the same place was changed"
+_GUARDED = "an agent on another machine changed {}, which no agent may here"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What was taken in: by path the bytes of memory before and after (None: no file), and what waits to be decided.
+
+    `is_joined` where both sides had something new, so that there is a commit of both.
+    """
+
+    changes: Mapping[str, bytes | None]
+    disputes: tuple[Dispute, ...] = ()
+    is_joined: bool = False
+
+
+def take_in(engine: Engine, tip: str, even_if_many: bool = False) -> Written[Taken]:
+    """Take in the commit `tip`, which is stored with all that it stands on; outside edits are recorded first.
+
+    Raises:
+        MassLoss: too many of the facts would be gone at once; `even_if_many` says that this is meant.
+    """
+    joining = _Joining(engine.history, engine.workspace.layout)
+    return engine.writer.write(lambda scan: joining.draft(tip, even_if_many))
+
+
+class _Joining:
+    """Joins histories of one repository. Changes no file and no branch."""
+
+    def __init__(self, history: History, layout: Layout) -> None:
+        self._history = history
+        self._layout = layout
+        #: The texts that were made of those of two sides, by their ids, which are in no history yet.
+        self._made: dict[str, bytes] = {}
+
+    def draft(self, tip: str, even_if_many: bool) -> Draft[Taken]:
+        """Return what a write has to do so that `tip` is taken in; nothing where it is already."""
+        history, head = self._history, self._history.head()
+        if head == tip or (head and history.reaches(tip)):
+            return Draft({}, _NOTE, Taken({}))
+        done = self._joined(head, tip)
+        wanted = {path: self._id(said) for path, said in done.files.items()}
+        files = history.files(head)
+        changed = {path: blob for path, blob in wanted.items() if blob != files.get(path)}
+        for data in self._made.values():
+            history.put(data)
+        when = datetime.fromtimestamp(max(self._committed(each) for each in (head, tip) if each), UTC)
+        is_joined = bool(head) and not self._is_forward(head, tip, wanted)
+        self._set_aside(changed, done.disputes, when, tip)
+        kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
+        beside = {path: blob for path, blob in changed.items() if path not in kept}
+        taken = Taken(kept, done.disputes, is_joined)
+        return Draft(kept, _NOTE, taken, even_if_many, Join(tip, when, beside))
+
+    def _joined(self, head: str | None, tip: str) -> Joined:
+        if head is None:
+            return Joined(dict(self._history.files(tip)))
+        bases = self._history.bases(head, tip)
+        base = self._files_of(bases)
+        sides = [self._side(base, bases, each) for each in (head, tip)]
+        return join(base, sides[0], sides[1], self._rules(head, tip))
+
+    def _rules(self, *tips: str) -> Rules:
+        guarded = {SETTINGS, *([] if all(map(self._lets_agents_write, tips)) else [self._layout.identity])}
+        return Rules(self._layout, self._blob, frozenset(guarded))
+
+    def _lets_agents_write(self, tip: str) -> bool:
+        """Return whether the settings of one side let agents write the identity."""
+        blob = self._history.file(tip, SETTINGS)
+        try:
+            return blob is not None and tomllib.loads(self._blob(blob).decode()).get("soul_editable") is True
+        except ValueError:
+            return False
+
+    def _files_of(self, bases: Sequence[str]) -> Mapping[str, str]:
+        """Return path and blob of the files that two histories had when they were one.
+
+        Of several commits, where both took in the other's work before, it is what these make together.
+        """
+        if not bases:
+            return {}
+        files = dict(self._history.files(bases[0]))
+        for before, commit in pairwise(bases):
+            older = self._history.bases(before, commit)
+            base = self._files_of(older)
+            one = Side(_changes(base, files))
+            done = join(base, one, self._side(base, older, commit), Rules(self._layout, self._blob))
+            said = {path: self._id(each) for path, each in done.files.items()}
+            files = {path: blob for path, blob in {**base, **said}.items() if blob is not None}
+        return files
+
+    def _side(self, base: Mapping[str, str], bases: Sequence[str], tip: str) -> Side:
+        changes = _changes(base, self._history.files(tip))
+        persons, agents = set[str](), set[str]()
+        for oid in self._history.commits_since(bases, tip):
+            commit = self._history.commit(oid, with_paths=False)
+            if commit.author != CREATOR:
+                paths = (each.path for each in self._history.changes.own(oid))
+                (persons if commit.is_person else agents).update(paths)
+        return Side(changes, persons & changes.keys(), agents & changes.keys())
+
+    def _is_forward(self, head: str | None, tip: str, wanted: Mapping[str, str | None]) -> bool:
+        files = self._history.files(tip)
+        is_like_tip = all(files.get(path) == blob for path, blob in wanted.items())
+        return is_like_tip and head in self._history.bases(head or tip, tip)
+
+    def _set_aside(
+        self, changed: Mapping[str, str | None], disputes: Sequence[Dispute], when: datetime, tip: str
+    ) -> None:
+        """Keep what waits beside the branch, before that moves: after a crash in between the next sync does the same.
+
+        Each is a commit on the one that is about to be made, so that what it changes is what stands there then.
+        """
+        commit = self._history.prospective(changed, _NOTE, when, tip) if disputes else None
+        for dispute in disputes if commit else ():
+            words = (_GUARDED if dispute.is_guarded else _WAITING).format(dispute.path)
+            note = Note(f"propose: {dispute.path}", identity(CREATOR), words, (("Tool", TOOL),))
+            self._history.set_aside({dispute.path: self._history.put(dispute.waiting)}, note, when, commit)
+
+    def _committed(self, commit: str) -> int:
+        return int(self._history.commit(commit, with_paths=False).time.timestamp())
+
+    def _id(self, said: Said) -> str | None:
+        if isinstance(said, bytes):
+            oid = blob_id(said)
+            self._made[oid] = said
+            return oid
+        return said
+
+    def _blob(self, oid: str) -> bytes:
+        made = self._made.get(oid)
+        return self._history.blob(oid) if made is None else made
+
+    def _data(self, oid: str | None) -> bytes | None:
+        return None if oid is None else self._blob(oid)
+
+
+def _changes(base: Mapping[str, str], files: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what files say that are others than they were; None for those that are gone."""
+    changed = {path: blob for path, blob in files.items() if base.get(path) != blob}
+    return {**changed, **dict.fromkeys(base.keys() - files.keys())}

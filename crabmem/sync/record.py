@@ -1,0 +1,88 @@
+"""What is remembered of syncing between processes: when it worked last, and since when it does not, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from ..disk import fs
+from ..disk import state as names
+from ..errors import CrabmemError
+from ..results import SyncState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..session.engine import Engine
+
+
+class Record:
+    """The file of one workspace. It is of one machine, and of nobody's history; without it nothing is known."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._file, self._clock = engine.workspace.private / names.SYNC, engine.clock
+
+    @contextmanager
+    def kept(self, remote: str) -> Iterator[None]:
+        """Remember how a sync with `remote` ended."""
+        try:
+            yield
+        except CrabmemError as error:
+            said = self._read()
+            since = said.get("failing_since") or self._now()
+            failures = str(int(said.get("failures") or 0) + 1)
+            self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "failures": failures,
+                         "error": str(error)})  # fmt: skip
+            raise
+        self._write({"remote": remote, "succeeded": self._now(), "proposals": self._read().get("proposals", "")})
+
+    def proposals(self) -> frozenset[str]:
+        """Return the proposals that both this machine and the remote had after the last sync."""
+        return frozenset(self._read().get("proposals", "").split())
+
+    def note_proposals(self, shared: Iterable[str]) -> None:
+        """Remember the proposals that both have now."""
+        self._write({**self._read(), "proposals": " ".join(sorted(shared))})
+
+    def state(self, remote: str | None, ahead: int, behind: int) -> SyncState:
+        """Return what is remembered of syncing with `remote`."""
+        said = self._read()
+        if remote is None or said.get("remote") != remote:
+            said = {}  # it is of another one
+        succeeded, failed, since = (_time(said.get(key)) for key in ("succeeded", "failed", "failing_since"))
+        return SyncState(remote, ahead, behind, succeeded, failed, since, said.get("error") or "")
+
+    def _now(self) -> str:
+        return self._clock().isoformat()
+
+    def _read(self) -> dict[str, str]:
+        return _said_in(self._file)
+
+    def _write(self, said: dict[str, str]) -> None:
+        if fs.is_own_folder(self._file.parent):
+            fs.swap_in(self._file, json.dumps(said, indent=2).encode() + b"\n")
+
+
+def last_try(file: Path) -> tuple[datetime | None, int]:
+    """Return when a workspace was synced last, or that failed, and how often it failed since it worked."""
+    said = _said_in(file)
+    times = [time for key in ("succeeded", "failed") if (time := _time(said.get(key)))]
+    failures = said.get("failures", "")
+    return max(times, default=None), int(failures) if failures.isdecimal() else 0
+
+
+def _said_in(file: Path) -> dict[str, str]:
+    try:
+        said = json.loads(fs.read(file)[0])
+        return {key: value for key, value in said.items() if isinstance(value, str)}
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return {}
+
+
+def _time(said: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(said).astimezone() if said else None
+    except ValueError:
+        return None

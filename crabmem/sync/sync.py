@@ -1,0 +1,327 @@
+"""Syncing: what this machine has and what the others have becomes one, through a remote of Git's.
+
+Outside edits are recorded, the remote's commits are fetched and taken in, and ours are pushed where the remote still
+stands as it was seen; who was outrun begins again. Nothing is ever forced, and nothing is written that was not checked.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Iterator, Set
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError
+from ..git.history import History
+from ..git.kept import ASIDE
+from ..git.repository import create_bare
+from ..git.limit import Limit, Progress
+from ..results import Synced, SyncState, Upcoming
+from ..session.rules import check_may_write
+from ..session.session import Session
+from ..text.credentials import credentials_in
+from ..text.hashes import short
+from ..text.values import replace
+from ..text.words import counted, listed
+from .address import Address, Kind, parse_address
+from .joining import take_in
+from .record import Record
+from .remote import Offer, Remote, Updates, remote
+
+#: The reference that says where the remote's branch was seen last.
+TRACKED = "refs/remotes/origin/"
+_HEADS = "refs/heads/"
+_ROUNDS = 5
+# Seconds that one is outrun for before the next round, at most, times the number of the round.
+_PAUSE = 0.4
+_SECONDS = 120.0
+_NAMED = 3
+
+
+class Unexpected(SyncError):
+    """The remote is not what a person has to expect: it needs their word before anything is taken in.
+
+    `is_apart`: its history has nothing in common with this one.
+    """
+
+    def __init__(self, message: str, is_apart: bool = False) -> None:
+        super().__init__(message)
+        self.is_apart = is_apart
+
+
+def name_remote(session: Session, url: str, folder: str) -> Address:
+    """Let this workspace be synced with the remote at `url`; a path is taken from `folder`. Only a person may.
+
+    A folder that is not there yet is made. It is kept with what this user allowed on this machine, and nothing that comes with a workspace can name another;
+    it is Git's `origin` as well, for who uses Git beside.
+
+    Raises:
+        InvalidArguments: it is no address, or Git's `origin` is another one.
+    """
+    _check_is_person(session)
+    address, engine = parse_address(url, Path(folder)), session.engine
+    engine.writer.recover()  # makes the repository
+    origin = engine.history.origin()
+    allowed = engine.allowed.reach(session.root)
+    if origin not in (None, address.url, allowed.remote):
+        raise InvalidArguments(
+            f"Git's origin of {session.root} is {origin}; `crabmem sync --to {origin}` takes that one, or remove it "
+            "first: git remote remove origin"
+        )
+    if address.kind is Kind.FOLDER and not os.path.lexists(address.path) and os.path.isdir(os.path.dirname(address.path)):
+        create_bare(Path(address.path))
+    engine.history.set_origin(address.url)
+    engine.history.track(f"{TRACKED}{_branch(session)}", None)
+    engine.allowed.allow(session.root, replace(allowed, remote=address.url))
+    return address
+
+
+def sync(
+    session: Session,
+    *,
+    is_expected: bool = False,
+    joins_apart: bool = False,
+    even_if_many: bool = False,
+    seconds: float = _SECONDS,
+    progress: Progress = lambda step, done: None,
+) -> Synced:
+    """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
+
+    `is_expected`: a person has seen what a remote has that was never synced with. `joins_apart`: a history that has
+    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost.
+
+    Raises:
+        NotFound: no remote was named on this machine.
+        Unexpected: the remote needs a person's word; the message says what it has.
+        SyncError: the remote does not answer, does not let us in, went back, or sends what is not believed.
+        MassLoss: too many facts would be gone at once.
+        HoldsSecret: a commit that is not there yet holds what looks like a credential.
+        Busy: the person is in the middle of a rebase or merge, or others push faster than we can.
+    """
+    _check_is_person(session)
+    check_may_write(session)
+    history, record = session.engine.history, Record(session.engine)
+    address = _named(session)
+    if doing := history.in_progress():
+        raise Busy(f"a {doing} of yours is under way in {session.root}: finish it, and sync then")
+    with record.kept(address.shown), _opened(session, address, seconds, progress) as other:
+        syncing = _Syncing(session, other, address, record)
+        for attempt in range(1, _ROUNDS + 1):
+            session.engine.writer.adopt()
+            try:
+                return syncing.round(attempt, is_expected, joins_apart, even_if_many)
+            except Outrun:
+                time.sleep(random.uniform(0, _PAUSE * attempt))
+    raise Busy(f"others push to {address.shown} faster than we can: try again in a while")
+
+
+def upcoming(session: Session, *, seconds: float = _SECONDS, progress: Progress = lambda step, done: None) -> Upcoming:
+    """Look what a sync would bring and send: commits are fetched, and nothing is taken in. Newest first.
+
+    Raises: as `sync`.
+    """
+    _check_is_person(session)
+    address, history = _named(session), session.engine.history
+    session.engine.writer.recover()
+    with _opened(session, address, seconds, progress) as other:
+        theirs = _Syncing(session, other, address, Record(session.engine)).fetched()
+    head = history.head()
+    come, go = _lacking(history, head, theirs), _lacking(history, theirs, head)
+    return Upcoming(address.shown, *(tuple(map(history.commit, each)) for each in (come, go)))
+
+
+def state(session: Session) -> SyncState:
+    """What was synced when, and what waits; asks no remote."""
+    engine = session.engine
+    history, url = engine.history, engine.allowed.reach(session.root).remote
+    head = history.head_if_any()
+    seen = history.tracked(f"{TRACKED}{_branch(session)}") if head and url else None
+    ahead, behind = (len(_lacking(history, *each)) if url else 0 for each in ((seen, head), (head, seen)))
+    shown = parse_address(url, session.root).shown if url else None
+    return Record(engine).state(shown, ahead, behind)
+
+
+def _lacking(history: History, tip: str | None, other: str | None) -> list[str]:
+    """Return the commits of `other` that `tip` does not stand on, newest first; None has none."""
+    return history.commits_since([tip] if tip else [], other) if other else []
+
+
+@contextmanager
+def _opened(session: Session, address: Address, seconds: float, progress: Progress) -> Iterator[Remote]:
+    workspace = session.engine.workspace
+    limit = Limit(address.shown, seconds, progress)
+    with remote(address, workspace.git, workspace.private, session.engine.environment, limit) as found:
+        yield found
+
+
+def _named(session: Session) -> Address:
+    url = session.engine.allowed.reach(session.root).remote
+    if not url:
+        origin = session.engine.history.origin() if session.engine.history.exists() else None
+        hint = (
+            f"; Git's origin is {origin}, which came with the folder and is not followed before that" if origin else ""
+        )
+        raise NotFound(f"no remote was named for {session.root} on this machine: `crabmem sync --to URL` does{hint}")
+    return parse_address(url, session.root)
+
+
+def _check_is_person(session: Session) -> None:
+    if session.actor.is_agent:
+        raise Disabled("a person syncs, and no agent; leave out --agent (and CRABMEM_AGENT)")
+
+
+def _branch(session: Session) -> str:
+    return session.engine.history.branch().removeprefix(_HEADS)
+
+
+class _Waiting:
+    """The proposals on both sides: what one of them decided on, it had at the last sync, and has no more."""
+
+    def __init__(self, theirs: set[str], ours: set[str], before: Set[str]) -> None:
+        #: Those to be taken in, and those that somebody elsewhere decided on.
+        self.come, self.gone = sorted(theirs - ours - before), sorted((ours & before) - theirs)
+        self._decided, self._new = sorted((theirs & before) - ours), sorted(ours - before - theirs)
+        #: What both have afterwards.
+        self.shared = (theirs | ours) - set(self.gone) - set(self._decided)
+
+    def updates(self) -> Updates:
+        """Return what becomes of the references at the remote."""
+        gone = {f"{ASIDE}/{commit}": (commit, None) for commit in self._decided}
+        return {**gone, **{f"{ASIDE}/{commit}": (None, commit) for commit in self._new}}
+
+
+class _Syncing:
+    """One exchange with a remote."""
+
+    def __init__(self, session: Session, other: Remote, address: Address, record: Record) -> None:
+        self._session, self._other, self._address, self._record = session, other, address, record
+        self._engine, self._history = session.engine, session.engine.history
+
+    def round(self, number: int, is_expected: bool, joins_apart: bool, even_if_many: bool) -> Synced:
+        """Fetch, take in, push; Outrun where the remote moved meanwhile."""
+        offer = self._other.refs()
+        ref = self._ref_of(offer)
+        theirs, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(_HEADS)}"
+        before, waiting = self._history.tracked(tracked), self._waiting(offer)
+        if theirs:
+            self._fetch([theirs, *waiting.come], before)
+            self._check_went_on(before, theirs)
+            if before is None and not is_expected:
+                self._tell_unexpected(theirs)
+            self._check_is_joinable(theirs, joins_apart)
+            self._check_regular(theirs)
+        elif before:
+            raise SyncError(
+                f"{self._address.shown} has no branch {ref.removeprefix(_HEADS)} any more; it was at "
+                f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
+                "with what is here"
+            )
+        taken = take_in(self._engine, theirs, even_if_many).result if theirs else None
+        waiting = self._waiting(offer)  # with what this brought
+        for commit in waiting.come:
+            self._history.keep_aside(commit)
+        for commit in waiting.gone:
+            self._history.drop_aside(commit)
+        head = self._history.head()
+        sent = self._push(ref, theirs, head, waiting.updates())
+        self._record.note_proposals(waiting.shared)
+        if head:
+            self._history.track(tracked, head)
+        changes = taken.changes if taken else {}
+        return Synced(
+            remote=self._address.shown,
+            commit=head,
+            taken=tuple(sorted(changes)),
+            sent=sent,
+            is_joined=bool(taken and taken.is_joined),
+            disputed=tuple(dispute.path for dispute in taken.disputes) if taken else (),
+            rounds=number,
+        )
+
+    def fetched(self) -> str | None:
+        """Fetch the branch of the remote, and nothing else; return where it is, None where there is none."""
+        offer = self._other.refs()
+        theirs = offer.refs.get(self._ref_of(offer))
+        if theirs:
+            self._fetch([theirs], None)
+        return theirs
+
+    def _ref_of(self, offer: Offer) -> str:
+        """Return the branch there: the one that its HEAD names if it is there, else the one called as ours."""
+        ours = self._history.branch()
+        theirs = offer.branch
+        return theirs if theirs and theirs in offer.refs and ours not in offer.refs else ours
+
+    def _fetch(self, wants: list[str], before: str | None) -> None:
+        head = self._history.head()
+        self._other.fetch(wants, [each for each in (head, before) if each], self._is_ours)
+
+    def _is_ours(self, commit: str) -> bool:
+        return self._history.reaches(commit)
+
+    def _check_went_on(self, before: str | None, theirs: str) -> None:
+        if before and before != theirs and before not in self._history.bases(before, theirs):
+            raise SyncError(
+                f"{self._address.shown} went back, or has another history: it was at {short(before)} and is at "
+                f"{short(theirs)}. Both are kept, and nothing was changed. If somebody purged or reset it on purpose, "
+                "`crabmem sync --to` the same address begins anew with what it has"
+            )
+
+    def _tell_unexpected(self, theirs: str) -> None:
+        files = self._history.files(theirs)
+        newest = self._history.commit(theirs, with_paths=False)
+        facts = counted(sum(map(self._session.layout.is_entry, files)), "fact")
+        raise Unexpected(
+            f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}; "
+            "nothing was taken in"
+        )
+
+    def _check_is_joinable(self, theirs: str, joins_apart: bool) -> None:
+        head = self._history.head()
+        if head and not joins_apart and not self._history.bases(head, theirs) and not self._is_fresh(head):
+            raise Unexpected(
+                f"{self._address.shown} has a history that has nothing in common with that of {self._session.root}; "
+                "nothing was taken in",
+                is_apart=True,
+            )
+
+    def _is_fresh(self, head: str) -> bool:
+        """Return whether nobody wrote anything here yet."""
+        return not any(
+            self._history.commit(each, with_paths=False).tool for each in self._history.commits_since((), head)
+        )
+
+    def _check_regular(self, theirs: str) -> None:
+        odd = [path for path in self._history.irregular(theirs) if self._session.layout.is_within(path)]
+        if odd:
+            raise SyncError(
+                f"{self._address.shown} has what is no plain file where memory is: {listed(odd, _NAMED, 'paths')}; "
+                "nothing was taken in: remove it there"
+            )
+
+    def _waiting(self, offer: Offer) -> _Waiting:
+        theirs = {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"}
+        return _Waiting(theirs, set(self._history.aside()), self._record.proposals())
+
+    def _push(self, ref: str, theirs: str | None, head: str | None, beside: Updates) -> int:
+        """Give the remote what it lacks; return how many commits that were."""
+        updates = {**beside, **({ref: (theirs, head)} if head != theirs else {})}
+        if head is None or not updates:
+            return 0
+        commits = _lacking(self._history, theirs, head)
+        self._check_holds_no_secret([*commits, *(new for _, new in beside.values() if new)])
+        self._other.push(updates)
+        return len(commits)
+
+    def _check_holds_no_secret(self, commits: list[str]) -> None:
+        if self._session.settings.secrets != "refuse":
+            return
+        for commit in commits:
+            for each in self._history.changes.own(commit):
+                if each.after and (found := credentials_in(self._history.blob(each.after).decode("utf-8", "replace"))):
+                    raise HoldsSecret(
+                        f"{each.path} in commit {short(commit)} holds what looks like {found[0].kind}, so nothing was "
+                        'pushed: `crabmem purge` erases it, or `secrets = "warn"` in crabmem.toml lets it through'
+                    )

@@ -1,0 +1,79 @@
+"""Machines take in each other's histories: real workspaces, whose objects are carried over by hand."""
+
+from pathlib import Path
+
+import pytest
+from dulwich.repo import Repo
+
+from crabmem import Memory
+from crabmem.sync.joining import Taken, take_in
+from crabmem.write.writer import Written
+from tests.conftest import git
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> tuple[Memory, Memory]:
+    """Two clones of one memory of two facts."""
+    one = Memory(tmp_path / "one", agent="a")
+    one.remember("Luna", "the cat", "A cat.\nTen years old.")
+    one.remember("Tea", "how it is made", "Hot.")
+    other = Memory(tmp_path / "other", agent="b")
+    take(other, one)
+    return one, other
+
+
+def take(memory: Memory, other: Memory) -> Written[Taken]:
+    """Have one machine take in what another has."""
+    if not (memory.root / ".git").exists():
+        Repo.init(str(memory.root), mkdir=not memory.root.exists(), default_branch=b"main").close()
+    other.adopt()
+    with Repo(str(other.root)) as theirs, Repo(str(memory.root)) as ours:
+        theirs.fetch(ours)
+        tip = theirs.head().decode()
+    return take_in(memory.engine, tip)
+
+
+def state(memory: Memory) -> tuple[str, dict[str, str], str]:
+    """The commit, the files on disk, and what Git says of them."""
+    files = {
+        path.relative_to(memory.root).as_posix(): path.read_text() for path in (memory.root / "memory").rglob("*.md")
+    }
+    return git(memory.root, "rev-parse", "HEAD"), files, git(memory.root, "status", "--short")
+
+
+def test_what_only_one_machine_has_the_other_takes_as_it_is(machines: tuple[Memory, Memory]) -> None:
+    one, other = machines
+    one.remember("Key", "where it is", "In the vault.")
+    done = take(other, one)
+    assert not done.result.is_joined
+    assert state(other) == state(one)
+    assert other.recall("vault").hits[0].entry.name == "Key"
+    assert take(other, one).commit is None
+
+
+def test_two_machines_that_join_the_same_make_the_same_commit(machines: tuple[Memory, Memory]) -> None:
+    one, other = machines
+    one.remember("Luna", "the cat", "A cat.\nEleven years old.")
+    one.remember("Key", "where it is", "In the vault.")
+    other.remember("Luna", "the cat", "A cat.\nTwelve years old.")
+    other.forget("Tea")
+    clone = Memory(one.root.with_name("clone"))
+    take(clone, one)
+    assert take(one, other).result.is_joined
+    take(other, clone)
+    assert state(one) == state(other)
+    assert not state(one)[2]
+    waiting = one.engine.history.aside()
+    assert len(waiting) == 1
+    assert waiting == other.engine.history.aside()
+    git(one.root, "fsck", "--strict")
+
+
+def test_an_edit_that_nobody_recorded_yet_is_joined_too(machines: tuple[Memory, Memory]) -> None:
+    one, other = machines
+    path = next((one.root / "memory" / "entries").glob("luna*"))
+    path.write_text(path.read_text() + "Likes milk.\n")
+    other.remember("Luna", "the cat", "A cat.\nTen years old.\nLikes tea.")
+    take(one, other)
+    assert "Likes milk." in path.read_text()
+    assert "Likes tea." in path.read_text()

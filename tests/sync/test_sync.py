@@ -1,0 +1,201 @@
+"""Syncing through a folder: what is asked first, what is refused, what waits, and who decided."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from dulwich.repo import Repo
+
+from crabmem import CrabmemError, Memory
+from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError
+from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
+from crabmem.results import Synced
+from crabmem.sync.sync import Unexpected, name_remote, state, sync
+from tests.conftest import git
+
+Machine = Callable[[str], Memory]
+
+
+@pytest.fixture
+def hub(tmp_path: Path) -> Path:
+    """A bare repository."""
+    Repo.init_bare(str(tmp_path / "hub.git"), mkdir=True, default_branch=b"main").close()
+    return tmp_path / "hub.git"
+
+
+@pytest.fixture
+def machine(tmp_path: Path, hub: Path) -> Iterator[Machine]:
+    """Makes machines of a person that know the remote."""
+    made = list[Memory]()
+
+    def make(name: str) -> Memory:
+        memory = Memory(tmp_path / name, is_person=True)
+        name_remote(memory, str(hub), "/")
+        made.append(memory)
+        return memory
+
+    yield make
+    for memory in made:
+        memory.close()
+
+
+def synced(memory: Memory) -> Synced:
+    return sync(memory, is_expected=True)
+
+
+@pytest.fixture
+def two(machine: Machine) -> tuple[Memory, Memory]:
+    """Two machines that have synced one fact."""
+    one, other = machine("one"), machine("other")
+    one.remember("Luna", "the cat", "A cat.\nTen years old.")
+    synced(one)
+    synced(other)
+    return one, other
+
+
+@pytest.fixture
+def disputing(two: tuple[Memory, Memory]) -> tuple[Memory, Memory]:
+    """Two machines on which the same line was changed, after both have synced."""
+    one, other = two
+    one.remember("Luna", "the cat", "A cat.\nEleven years old.")
+    other.remember("Luna", "the cat", "A cat.\nTwelve years old.")
+    synced(one)
+    assert synced(other).disputed == ("memory/entries/luna.md",)
+    synced(one)
+    return one, other
+
+
+def test_what_a_remote_has_is_told_before_anything_is_taken_in(two: tuple[Memory, Memory], machine: Machine) -> None:
+    third = machine("third")
+    with pytest.raises(Unexpected, match=r"has 1 fact, the newest change by person on .*; nothing was taken in"):
+        sync(third)
+    assert not third.entries()
+    assert synced(third).taken == ("Crab.md", "memory/entries/luna.md")
+    assert sync(third).taken == ()
+
+
+def test_another_history_is_joined_only_if_that_is_meant(two: tuple[Memory, Memory], machine: Machine) -> None:
+    apart = machine("apart")
+    (apart.root / "Crab.md").write_text("I am another.\n")
+    apart.remember("Tea", "hot", "With milk.")
+    with pytest.raises(Unexpected, match="nothing in common"):
+        synced(apart)
+    assert sync(apart, is_expected=True, joins_apart=True).is_joined
+    assert {entry.name for entry in apart.entries()} == {"Luna", "Tea"}
+
+
+def test_a_memory_that_nobody_wrote_to_is_joined_unasked(two: tuple[Memory, Memory], machine: Machine) -> None:
+    fresh = machine("fresh")
+    time.sleep(1.1)  # else its first commit is the same as theirs
+    fresh.init()
+    assert synced(fresh).taken == ("memory/entries/luna.md",)
+
+
+def test_what_waits_to_be_decided_waits_on_each_machine(disputing: tuple[Memory, Memory]) -> None:
+    one, other = disputing
+    [here], [there] = proposals(one), proposals(other)
+    assert here == there
+    assert one.get("Luna").content == other.get("Luna").content
+    assert {*one.get("Luna").content.split(), *(here.text or "").split()} >= {"Eleven", "Twelve"}
+
+
+@pytest.mark.parametrize("decide", [apply_proposal, reject_proposal])
+def test_what_was_decided_on_one_machine_waits_on_no_other(
+    disputing: tuple[Memory, Memory], decide: Callable[[Memory, str], object], machine: Machine
+) -> None:
+    one, other = disputing
+    third = machine("third")
+    synced(third)
+    decide(one, proposals(one)[0].id)
+    for memory in (one, other, third, one, other):
+        synced(memory)
+        assert not proposals(memory)
+        assert memory.get("Luna").content == one.get("Luna").content
+
+
+def test_an_agent_may_not_sync(two: tuple[Memory, Memory]) -> None:
+    with Memory(two[0].root, agent="a") as agent, pytest.raises(Disabled, match="a person syncs, and no agent"):
+        sync(agent)
+
+
+def test_an_origin_that_came_with_a_folder_is_not_followed(two: tuple[Memory, Memory], tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    git(tmp_path, "clone", "-q", str(two[0].root), str(copy))
+    with Memory(copy, is_person=True) as memory:
+        with pytest.raises(NotFound, match="came with the folder and is not followed"):
+            sync(memory)
+        assert state(memory).remote is None
+
+
+def test_a_remote_that_went_back_stops_it(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    one.remember("Tea", "hot", "With milk.")
+    synced(one)
+    synced(other)
+    git(hub, "update-ref", "refs/heads/main", "main~1")
+    with pytest.raises(SyncError, match="went back"):
+        sync(one)
+    assert one.get("Tea")
+    assert "went back" in state(one).error
+    assert state(one).failing_since
+
+
+def test_a_remote_without_the_branch_that_it_had_stops_it(two: tuple[Memory, Memory], hub: Path) -> None:
+    git(hub, "update-ref", "-d", "refs/heads/main")
+    with pytest.raises(SyncError, match="has no branch main any more"):
+        sync(two[0])
+
+
+def test_no_credential_is_pushed_that_a_person_committed(two: tuple[Memory, Memory], hub: Path) -> None:
+    one = two[0]
+    file = one.root / "memory" / "entries" / "luna.md"
+    file.write_text(file.read_text() + "The key is ghp_" + "a1B2c3D4e5" * 4 + "\n")
+    before = git(hub, "rev-parse", "main")
+    with pytest.raises(HoldsSecret, match="nothing was pushed"):
+        sync(one)
+    assert git(hub, "rev-parse", "main") == before
+
+
+def test_a_link_where_memory_is_is_not_taken_in(two: tuple[Memory, Memory], hub: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    git(tmp_path, "clone", "-q", str(hub), str(work))
+    os.symlink("/etc/passwd", work / "memory" / "entries" / "x.md")
+    git(work, "add", "-A")
+    git(work, "-c", "user.name=m", "-c", "user.email=m@example.org", "commit", "-qm", "a link")
+    git(work, "push", "-q")
+    with pytest.raises(SyncError, match=r"no plain file where memory is: memory/entries/x\.md"):
+        sync(two[0])
+
+
+def test_the_state_says_what_is_not_there_yet(two: tuple[Memory, Memory]) -> None:
+    one = two[0]
+    assert (state(one).ahead, state(one).behind, bool(state(one).succeeded)) == (0, 0, True)
+    one.remember("Tea", "hot", "With milk.")
+    assert state(one).ahead == 1
+    synced(one)
+    assert state(one).ahead == 0
+
+
+def test_a_remote_that_is_not_there_is_said_and_remembered(two: tuple[Memory, Memory], hub: Path) -> None:
+    hub.rename(hub.with_name("elsewhere.git"))
+    for _ in range(2):
+        with pytest.raises(CrabmemError):
+            sync(two[0])
+    assert state(two[0]).error
+    hub.with_name("elsewhere.git").rename(hub)
+    synced(two[0])
+    assert not state(two[0]).error
+
+
+def test_undo_takes_back_the_newest_change_of_either_machine_and_no_sync(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    one.remember("Tea", "hot", "With milk.")
+    other.remember("Key", "where", "In the vault.")
+    synced(one)
+    assert synced(other).is_joined
+    assert {entry.name for entry in other.entries()} == {"Luna", "Tea", "Key"}
+    undone = [(other.undo().operation or pytest.fail("nothing")).subject for _ in range(3)]
+    assert sorted(undone[:2]) == ["remember: Key", "remember: Tea"]
+    assert not other.entries()
