@@ -31,6 +31,13 @@ _CONFIG = """\
 [crabmem]
 	version = 1
 """
+_BARE = """\
+[core]
+	repositoryformatversion = 0
+	filemode = false
+	bare = true
+	fsync = all
+"""
 # What `git init` says where names are one that differ in case alone, and on a Mac in Unicode's form.
 _FOLDING = """\
 	ignorecase = true
@@ -78,8 +85,7 @@ def create_bare(root: Path) -> None:
     """Make a repository without files of its own, for others to push to, in a folder that is empty or not there."""
     for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
         fs.make_folder(root / folder)
-    bare = _CONFIG.partition("[crabmem]")[0].replace("bare = false", "bare = true").replace("\tautocrlf = false\n", "")
-    fs.create(root / "config", bare.replace("[gc]\n\tauto = 0\n", "").encode())
+    fs.create(root / "config", _BARE.encode())
     fs.create(root / "HEAD", f"ref: {MAIN}\n".encode())  # last: until then it is no repository
     fs.sync_folder(root)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError
 from ..git.history import History
 from ..git.kept import ASIDE
-from ..git.repository import create_bare
 from ..git.limit import Limit, Progress
+from ..git.repository import create_bare
 from ..results import Synced, SyncState, Upcoming
 from ..session.rules import check_may_write
 from ..session.session import Session
@@ -70,7 +70,11 @@ def name_remote(session: Session, url: str, folder: str) -> Address:
             f"Git's origin of {session.root} is {origin}; `crabmem sync --to {origin}` takes that one, or remove it "
             "first: git remote remove origin"
         )
-    if address.kind is Kind.FOLDER and not os.path.lexists(address.path) and os.path.isdir(os.path.dirname(address.path)):
+    if (
+        address.kind is Kind.FOLDER
+        and not os.path.lexists(address.path)
+        and os.path.isdir(os.path.dirname(address.path))
+    ):
         create_bare(Path(address.path))
     engine.history.set_origin(address.url)
     engine.history.track(f"{TRACKED}{_branch(session)}", None)
