@@ -17,7 +17,7 @@ _HEADER, _TRAILER, _ID = 12, 20, 20
 _BY_OFFSET, _BY_ID = 6, 7
 # Bytes of whole objects that wait for what stands on them. Git writes chains of fifty; those of one folder's trees need
 # as many of its size at most.
-_MOST_HELD = 1_000_000_000
+_MOST_HELD = 500_000_000
 _STEP = 1 << 16
 #: Told of each byte that is made; raises to end the work.
 Spend = Callable[[int], None]

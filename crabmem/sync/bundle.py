@@ -80,6 +80,7 @@ class Bundle(Remote):
             raise
         try:
             self.check_expected(self._refs().refs, updates)
+            self._limit.left()  # who was told that it took too long is not overtaken by it
             fs.rename(lock, self._file)
             fs.sync_folder(lock.parent)
         except BaseException:

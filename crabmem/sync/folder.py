@@ -75,6 +75,7 @@ class Folder(Remote):
             publish(growing, self._there / "objects" / "pack")
         else:
             self._theirs.store({oid: self._objects.raw(oid) for oid in growing.ids()})
+        self._limit.left()  # who was told that it took too long is not overtaken by it
         try:
             for ref, (old, new) in updates.items():
                 if not (self._their_refs.swap(ref, old, new) if new else self._their_refs.remove(ref, old)):

@@ -75,18 +75,18 @@ class Remote(ABC):
             Untrusted: what came is broken, too large, or not enough; nothing was kept.
         """
 
-        def known(oid: str) -> bool:
+        def is_known(oid: str) -> bool:
             with suppress(DamagedHistory):
                 return is_ours(oid)
             return False
 
-        missing = [want for want in wants if not (self._objects.is_there(want) and known(want))]
+        missing = [want for want in wants if not (self._objects.is_there(want) and is_known(want))]
         if not missing:
             return 0
         with Quarantine(self._git, self._private, self._objects, self._limit) as quarantine:
             self._limit.allow(MOST_REFS)
             self._in_time(partial(self._download, missing, haves, quarantine.write))
-            return quarantine.admit(missing, haves, known)
+            return quarantine.admit(missing, haves, is_known)
 
     def push(self, updates: Updates) -> None:
         """Send what the new ids reach and is not there, and set the references, if all are still what is expected.

@@ -2,7 +2,10 @@
 
 import base64
 import os
+import select
 import shutil
+import socket
+import ssl
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -105,15 +108,62 @@ def coded(name: str, password: str) -> str:
 
 @contextmanager
 def serving(
-    root: Path, password: str | None = None, instead: Callable[[Backend], bool] | None = None
+    root: Path,
+    password: str | None = None,
+    instead: Callable[[Backend], bool] | None = None,
+    certificate: Path | None = None,
 ) -> Iterator[tuple[str, list[tuple[str, str | None]]]]:
     """Serve the repositories in a folder; the address, and what was asked with which credentials."""
     asked: list[tuple[str, str | None]] = []
     members = {"root": root, "password": password, "instead": instead and staticmethod(instead), "asked": asked}
     with Server(("127.0.0.1", 0), type("Handler", (Backend,), members)) as server:
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}", asked
+            place = (
+                f"https://localhost:{server.server_port}" if certificate else f"http://127.0.0.1:{server.server_port}"
+            )
+            yield place, asked
+        finally:
+            server.shutdown()
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """A proxy for who knows its password."""
+
+    asked: list[str]
+
+    def do_CONNECT(self) -> None:
+        if self.headers.get("Proxy-Authorization") != f"Basic {coded('me', 'through')}":
+            self.send_error(407)
+            return
+        self.asked.append(self.path)
+        host, _, port = self.path.rpartition(":")
+        with socket.create_connection((host, int(port))) as there:
+            self.send_response(200)
+            self.end_headers()
+            ways = {self.connection: there, there: self.connection}
+            while readable := select.select([*ways], [], [], 20)[0]:
+                for each in readable:
+                    if not (data := each.recv(1 << 16)):
+                        return
+                    ways[each].sendall(data)
+
+    def log_message(self, *words: object) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def proxy() -> Iterator[tuple[str, list[str]]]:
+    """A proxy: its host and port, and whom it connected to."""
+    asked: list[str] = []
+    with Server(("127.0.0.1", 0), type("Handler", (Proxy,), {"asked": asked})) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"127.0.0.1:{server.server_port}", asked
         finally:
             server.shutdown()
 

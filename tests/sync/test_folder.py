@@ -4,6 +4,7 @@ import os
 import secrets
 import shutil
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -292,3 +293,25 @@ def test_fetches_run_beside_writes_and_compactions(here: Side) -> None:
     assert failed == [] and left_over(there.root) == []
     git(there.root, "update-ref", "refs/heads/theirs", here.head())
     assert is_whole(there.root)
+
+
+@pytest.mark.parametrize("name", ["bare.git", "memory.bundle"])
+def test_a_push_that_took_too_long_is_not_made_afterwards(
+    here: Side, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    here.to = str(tmp_path / name)
+    here.push()
+    old, new, done = here.head(), here.remember(), threading.Event()
+
+    def slow(operation: str, path: str) -> None:
+        if operation == "create" and (name in path):
+            time.sleep(0.7)
+            done.set()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fs, "before", slow)
+        with pytest.raises(Unreachable, match=r"in 0\.3 s"):
+            here.push({MAIN: (old, new)}, seconds=0.3)
+        assert done.wait(5)
+        time.sleep(0.5)
+    assert here.refs().refs == {MAIN: old}

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ import pytest
 
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from tests.conftest import git
-from tests.sync.servers import Backend, fake_ssh, needs_git, program, serving, serving_by_dulwich
+from tests.sync.servers import Backend, fake_ssh, needs_git, program, proxy, serving, serving_by_dulwich
 from tests.sync.sides import MAIN, Side, begun, is_whole, left_over, other
 
 pytestmark = needs_git
@@ -604,6 +605,50 @@ def test_a_host_that_is_not_there_is_unreachable(here: Side) -> None:
 def test_a_server_that_is_no_https_is_said_so(here: Side) -> None:
     with serving(Path(here.to).parent) as (address, _), pytest.raises(Refused, match="cannot show that it is"):
         Side(here.root, f"{address.replace('http:', 'https:')}/bare.git", {}).refs()
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate of `localhost`, made by itself, with its key."""
+    if not shutil.which("openssl"):
+        pytest.skip("NOT RUN: there is no openssl to make a certificate with")
+    file = tmp_path / "certificate.pem"
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=DNS:localhost"
+    subprocess.run(["openssl", *words.split(), "-keyout", file, "-out", file], capture_output=True, check=True)
+    text = file.read_text()
+    if "PRIVATE KEY" not in text:  # openssl has written the one over the other
+        subprocess.run(["openssl", *words.split(), "-keyout", f"{file}.key", "-out", file], check=True)
+        file.write_text(file.read_text() + Path(f"{file}.key").read_text())
+    return file
+
+
+def test_a_server_with_a_certificate_of_its_own_is_believed_where_it_is_named(here: Side, certificate: Path) -> None:
+    with serving(Path(here.to).parent, certificate=certificate) as (address, _):
+        side = Side(here.root, f"{address}/bare.git", {})
+        with pytest.raises(Refused, match="SSL_CERT_FILE"):
+            side.refs()
+        side.environ = {"SSL_CERT_FILE": str(certificate)}
+        side.push()
+        assert side.refs().refs == {MAIN: here.head()}
+        with pytest.raises(Refused, match=r"cannot show that it is 127\.0\.0\.1"):
+            Side(here.root, side.to.replace("localhost", "127.0.0.1"), side.environ).refs()
+
+
+def test_a_proxy_is_gone_through_but_where_none_is_wanted(here: Side, certificate: Path) -> None:
+    with proxy() as (place, connected), serving(Path(here.to).parent, certificate=certificate) as (address, asked):
+        environ = {"https_proxy": f"http://me:through@{place}", "SSL_CERT_FILE": str(certificate)}
+        side = Side(here.root, f"{address}/bare.git", environ)
+        side.push()
+        assert side.refs().refs == {MAIN: here.head()} and set(connected) == {address.removeprefix("https://")}
+        connected.clear()
+        side.environ["NO_PROXY"] = "example.org, localhost"
+        side.refs()
+        assert connected == []
+        side.environ = {"HTTPS_PROXY": place, "SSL_CERT_FILE": str(certificate)}
+        before = len(asked)
+        with pytest.raises((Unreachable, Refused), match="proxy before"):
+            side.refs()
+        assert len(asked) == before
 
 
 def test_a_proxy_of_the_environment_is_used_and_one_that_is_not_there_is_named(here: Side) -> None:
