@@ -54,8 +54,8 @@ class Unexpected(SyncError):
 def name_remote(session: Session, url: str, folder: str) -> Address:
     """Let this workspace be synced with the remote at `url`; a path is taken from `folder`. Only a person may.
 
-    A folder that is not there yet is made. It is kept with what this user allowed on this machine, and nothing that comes with a workspace can name another;
-    it is Git's `origin` as well, for who uses Git beside.
+    A folder that is not there yet is made. The remote is kept with what this user allowed on this machine, and nothing
+    that comes with a workspace can name another; it is Git's `origin` as well, for who uses Git beside.
 
     Raises:
         InvalidArguments: it is no address, or Git's `origin` is another one.
