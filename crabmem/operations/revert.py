@@ -24,11 +24,12 @@ from .paths import path_at
 from .undo import Undo, going_back
 
 
-def restore(session: Session) -> Restored:
+def restore(session: Session, *, dry_run: bool = False) -> Restored:
     """Bring back the files that are gone from disk and were not forgotten, and the entries that were emptied there.
 
     Those that `unrecorded` tells of, and any others that were deleted since the last write. An agent does not
-    bring back the identity, which it may not write, or the settings.
+    bring back the identity, which it may not write, or the settings. With `dry_run` nothing is written, and the answer
+    says what would be.
     """
     engine, head = session.engine, session.timeline.head()
     scan = engine.store.scan()
@@ -38,9 +39,8 @@ def restore(session: Session) -> Restored:
     blobs = {path: engine.history.file(head, path) for path in gone - rules.kept_from_actor(session)}
     if not blobs:
         return Restored(None, head or "", (), "")
-    return _restored(
-        session, head or "", lambda scan: blobs, rules.note(session, "restore", counted(len(blobs), "file"))
-    )
+    note = rules.note(session, "restore", counted(len(blobs), "file"))
+    return _restored(session, head or "", lambda scan: blobs, note, dry_run)
 
 
 def rollback(

@@ -179,7 +179,7 @@ def test_that_there_is_nothing_is_said(words: list[str], tmp_path: Path) -> None
 def test_as_of_the_day_of_a_fact_it_is_there_and_since_that_day_too(run: Run, root: Path) -> None:
     with Memory(root) as memory:
         day = f"{memory.log(limit=1)[0].time:%Y-%m-%d}"
-    assert run("show", "canary", "--at", day).stdout.startswith("## Canary")
+    assert run("show", "canary", "--as-of", day).stdout.startswith("## Canary")
     assert slugs(run("list", "--at", day)) == ["canary", "deploy-key", "wifi"]
     assert "## Canary" in run("recall", "deploy", "--as-of", day, "--since", day, "--until", day).stdout
 

@@ -263,7 +263,6 @@ def test_a_figure_under_its_gate_is_status_1_and_named(
         ("\x00", ["-"], "crabmem: stdin is not TOML: "),
         ("", ["/nowhere/questions.toml"], "crabmem: /nowhere/questions.toml cannot be read: no such file or directory"),
         (toml(Expectation("x", ("Wif",))), ["-"], "crabmem: x: no entry named: Wif (nearest: Wifi)"),
-        (toml(DOG), ["-", "--limit", "0"], "crabmem: limit must be at least 1, not 0"),
         (toml(DOG), ["-", "--compare", "nope"], "crabmem: no revision named nope"),
     ],
 )

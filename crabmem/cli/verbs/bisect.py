@@ -19,6 +19,7 @@ from ...text.limits import RECALL_LIMIT
 from ...text.words import listed
 from ..app import open_session, verb
 from ..failure import Failure
+from ..input import LINE
 from ..options import json_option
 from ..output import plain, show, tell
 
@@ -28,11 +29,23 @@ _FILES = 3
 
 
 @verb(after="digest")
-@click.option("--bad", "never", multiple=True, metavar="'QUERY must not return NAME'", help="Bad when it does.")
-@click.option("--good", "always", multiple=True, metavar="'QUERY must return NAME'", help="Good only when it does.")
-@click.option("--limit", type=click.IntRange(min=1), default=RECALL_LIMIT, show_default=True, help="In so many facts.")
-@click.option("--since", metavar="REV", help="Where it was good.  [default: looked for, backwards]")
-@click.option("--until", metavar="REV", help="Where it is bad.  [default: the newest commit]")
+@click.option(
+    "--bad", "never", multiple=True, type=LINE, metavar="'QUERY must not return NAME'", help="Bad when it does."
+)
+@click.option(
+    "--good", "always", multiple=True, type=LINE, metavar="'QUERY must return NAME'", help="Good only when it does."
+)
+@click.option(
+    "-n",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=RECALL_LIMIT,
+    show_default=True,
+    help="In so many facts.",
+)
+@click.option("--since", metavar="WHEN", help="Where it was good.  [default: looked for, backwards]")
+@click.option("--until", metavar="WHEN", help="Where it is bad.  [default: the newest commit]")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @json_option
 @click.pass_context

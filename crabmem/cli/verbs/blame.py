@@ -22,6 +22,10 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """Say who wrote each line of a fact, and when.
 
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
+
+    \b
+    crabmem blame "Deploy key"
+    crabmem blame MEMORY.md
     """
     lines = provenance.blame(open_session(ctx), name)
     if json_wanted:

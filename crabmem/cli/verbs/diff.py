@@ -20,6 +20,11 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
 
     Without arguments: edits of yours that are not recorded yet. With SINCE (a commit, or a time such
     as '2 days ago'): from then to the files as they are; with UNTIL: to that moment.
+
+    \b
+    crabmem diff                          what you edited since the last commit
+    crabmem diff '2 days ago'
+    crabmem diff HEAD~3 HEAD~1 --entry "Deploy key"
     """
     text = history.diff(open_session(ctx), since, until, name)
     if json_wanted:

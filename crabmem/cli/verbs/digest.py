@@ -15,12 +15,17 @@ _SHOWN = 100
 
 
 @verb(after="when")
-@click.option("--since", metavar="REV|TIME", default="1 week ago", show_default=True, help="From when on.")
-@click.option("--until", metavar="REV|TIME", help="Up to when.  [default: now]")
+@click.option("--since", metavar="WHEN", default="1 week ago", show_default=True, help="From when on.")
+@click.option("--until", metavar="WHEN", help="Up to when.  [default: now]")
 @json_option
 @click.pass_context
 def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
-    """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
+    """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown.
+
+    \b
+    crabmem digest
+    crabmem digest --since 2026-05-01 --until 2026-06-01
+    """
     found = digest_operations.digest(open_session(ctx), since, until)
     if json_wanted:
         return show(True, json_of(found), str)

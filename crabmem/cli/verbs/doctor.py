@@ -27,6 +27,10 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
 
     Reads the whole history, as `git fsck` does, and changes nothing without --fix. Exit status 1 when there
     is an error.
+
+    \b
+    crabmem doctor
+    crabmem doctor --fix
     """
     from .. import hosting
 

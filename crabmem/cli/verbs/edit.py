@@ -17,6 +17,10 @@ def edit(ctx: click.Context, name: str) -> None:
     """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours.
 
     With --agent it is recorded as the agent's.
+
+    \b
+    crabmem edit "Deploy key"
+    EDITOR=nano crabmem edit wifi
     """
     memory = open_session(ctx)
     entry = facts.get(memory, name)

@@ -45,8 +45,16 @@ def _gate(text: str) -> tuple[str, float]:
 
 @verb(after="watch")
 @click.argument("file", metavar="FILE|-")
-@click.option("--limit", type=int, default=10, show_default=True, help="How many facts each question gets.")
-@click.option("--compare", metavar="REV", help="And in the memory as it was at a commit, at a date, or '2 days ago'.")
+@click.option(
+    "-n",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many facts each question gets.",
+)
+@click.option("--compare", metavar="WHEN", help="And in the memory as it was at a commit, at a date, or '2 days ago'.")
 @click.option(
     "--fail-under",
     "gates",
@@ -79,6 +87,10 @@ def eval_(
     the questions, by name: r@1, r@5 and r@10, the share of what must be found among the first 1, 5 and 10; mrr, 1
     over the first place of any of it; ndcg@10; and right, the share of questions whose every entry was found, one
     of them in the first place where that is asked for.
+
+    \b
+    crabmem eval questions.toml --compare '1 month ago'
+    crabmem eval questions.toml --fail-under r@5=0.8
     """
     given = content_of(ctx, None, file, None)
     questions = parse_questions(given, "stdin" if file == "-" else file)

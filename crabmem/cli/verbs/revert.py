@@ -19,7 +19,7 @@ from ..restoring import yes_really_option
 @click.argument("commits", nargs=-1, metavar="COMMIT…")
 @click.option("--session", metavar="S", help="What was done in a session.")
 @click.option("--agent", metavar="A", help="What an agent did.")
-@click.option("--since", metavar="REV|TIME", help="Of a session or an agent, only what was done after that.")
+@click.option("--since", metavar="WHEN", help="Of a session or an agent, only what was done after that.")
 @click.option("--ours", is_flag=True, help="Where the same was changed since, keep what is there now.")
 @click.option("--theirs", is_flag=True, help="Where the same was changed since, take it back anyway.")
 @dry_run_option

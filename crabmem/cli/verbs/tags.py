@@ -15,7 +15,12 @@ from ..output import paged, plain, show, tell, tell_unreadable
 @json_option
 @click.pass_context
 def tags_(ctx: click.Context, json_wanted: bool) -> None:
-    """List the tags that facts have, and how many have each."""
+    """List the tags that facts have, and how many have each.
+
+    \b
+    crabmem tags
+    crabmem list --tag ops                 the facts that have one
+    """
     memory = open_session(ctx)
     entries, unreadable = facts.entries_and_unreadable(memory)
     tell_unreadable(unreadable)

@@ -24,6 +24,9 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
 
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
     one entry. A star marks a person.
+
+    \b
+    crabmem when the key lies in the vault
     """
     found = occurrences.when(open_session(ctx), words_of(ctx, query))
     show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
