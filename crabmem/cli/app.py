@@ -19,10 +19,10 @@ import click
 from .. import __version__
 from ..disk import fs
 from ..disk.fork_lock import BEYOND_TIME
-from ..errors import CrabmemError
+from ..errors import CrabmemError, Inapplicable, InvalidArguments
 from .declared import ABOUT_A_FILE, GLOBAL, GLOBALS, VERBS, GlobalOptions
 from .declared import Verb as Declared
-from .failure import Failure
+from .failure import Failure, WrongUsage
 from .opening import open_session as open_session
 from .options import AFTER, completing, use_global, with_params
 from .output import in_colour
@@ -157,7 +157,8 @@ def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -
     if isinstance(error, CrabmemError):
         known = {flag for option in verb.params for flag in option.opts}
         names = {argument: flag for argument, flag in _FLAGS.items() if flag in known}
-        return Failure(" ".join(error.text(names).split()))
+        is_wrong_usage = isinstance(error, InvalidArguments) and not isinstance(error, Inapplicable)
+        return (WrongUsage if is_wrong_usage else Failure)(" ".join(error.text(names).split()))
     if isinstance(error, OverflowError):
         return Failure(BEYOND_TIME) if "_PyTime_t" in str(error) else error
     if isinstance(error, BrokenPipeError):

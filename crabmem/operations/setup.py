@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..disk import fs
 from ..disk.scan import Scan
-from ..errors import InvalidArguments, Unwritable, Way
+from ..errors import Inapplicable, InvalidArguments, Unwritable, Way
 from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Begun
 from ..session.init import init as init
@@ -63,11 +63,11 @@ def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant:
         return
     if fs.is_own_folder(Workspace(root).private):
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
-        raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
+        raise Inapplicable(f"{root} is a workspace already; `crabmem --dir {root} {way}")
     line = toml_edit.put("", (key,), value)
     # Half of it is left where a crash or a full disk cut it.
     if before is not None and not line.encode().startswith(before):
-        raise InvalidArguments(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
+        raise Inapplicable(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
     _refuse_repository(root, is_meant)
     try:
         (fs.create if before is None else fs.overwrite)(root / SETTINGS, line.encode())
@@ -78,7 +78,7 @@ def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant:
 def _refuse_repository(root: Path, is_meant: bool) -> None:
     around = next((folder for folder in (root, *root.parents) if os.path.exists(folder / ".git")), None)
     if around and fs.is_own_folder(Workspace(around).private):
-        raise InvalidArguments(f"{root} is part of the workspace {around}, which has its history")
+        raise Inapplicable(f"{root} is part of the workspace {around}, which has its history")
     if around and not is_meant:
         where = "is a Git repository" if around == root else f"lies in a Git repository, {around}"
         meant = Way("is_meant=True", "if memory is to have a history of its own there: {}")

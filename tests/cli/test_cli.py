@@ -612,7 +612,6 @@ def test_the_version_is_printed(run: Run) -> None:
         (["forget", "harbour"], "no entry named: harbour"),
         (["edit", "harbour"], "no entry named: harbour"),
         (["log", "harbour"], "no entry named: harbour"),
-        (["recall", " "], "the query is blank"),
         (["call", "recal", "{}"], "no tool named: recal (there are: remember, forget, recall, memory)"),
         (["call", "recall", "{query"], "not JSON"),
         (["call", "recall", "[]"], "not a JSON object"),
@@ -621,13 +620,10 @@ def test_the_version_is_printed(run: Run) -> None:
         (["call", "recall", '{"query": "x", "limit": 0}'], "limit must be at least 1"),
         (["call", "memory", '{"content": "x", "if_version": "0123456789ab"}'], "is not there"),
         (["memory", "set", "-c", "x", "--if-version", "0123456789ab"], "is not there"),
-        (["remember", " ", "-d", "d", "-c", "c"], "the name is empty"),
-        (["remember", "A", "-d", "d", "--file", "/nowhere/text.md"], "/nowhere/text.md"),
         (["show", "wifi", "--as-of", "nope"], "no revision named nope"),
         (["diff", "nope"], "no revision named nope"),
         (["rollback", "--to", "HEAD~99"], "no revision named HEAD~99"),
         (["rollback", "--to", "1999-01-01"], "the history begins after"),
-        (["--workspace", " ", "path"], "the agent's name is empty"),
     ],
 )
 def test_an_error_is_one_line_on_stderr_and_changes_nothing(
@@ -811,7 +807,7 @@ def test_an_editor_that_fails_is_an_error(run: Run, monkeypatch: pytest.MonkeyPa
 def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
     done = process("--dir", str(root), *words, stdin=b'{"query": "caf\xe9"}')
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert (done.returncode, done.stdout) == (2, b"")
     assert re.fullmatch(rb"crabmem: [^\n]*UTF-8[^\n]*\n", done.stderr), done.stderr
 
 
@@ -828,6 +824,15 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
         (["remember", "A", "-c", "c"], "no fact called A yet: give -d DESC"),
         (["rollback"], "Missing option '--to'"),
         (["log", "-n", "0"], "0 is not in the range"),
+        (["recall", " "], "the query is blank"),
+        (["remember", " ", "-d", "d", "-c", "c"], "the name is empty"),
+        (["remember", "A", "-d", "d", "--file", "/nowhere/text.md"], "/nowhere/text.md"),
+        (["--workspace", " ", "path"], "the agent's name is empty"),
+        (["--kind", "party", "list"], "there is no kind of session party"),
+        (["--profile", "nobody", "list"], "there is no profile nobody"),
+        (["purge"], "say what to purge, by one of"),
+        (["purge", "--pattern", "("], "that is no regular expression"),
+        (["revert"], "name either the commits to take back, or a session or an agent"),
         (["recall", "wifi", "--limit", "0"], "0 is not in the range"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
         (["list", "--colour"], "No such option"),

@@ -193,7 +193,7 @@ def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, ho
 def test_memory_in_the_workspace_is_only_where_there_is_such_a_thing(
     run: Run, home: Path, words: tuple[str, ...]
 ) -> None:
-    assert run("install", *words).exit_code == 1
+    assert run("install", *words).exit_code == 2
     assert files(home) == {}
 
 
@@ -726,7 +726,7 @@ def as_words(arguments: list[dict[str, str]]) -> list[str]:
 )  # fmt: skip
 def test_a_name_that_the_mcp_registry_does_not_take_writes_nothing(name: str, run: Run, home: Path) -> None:
     done = run("bundle", "server-json", "server.json", "--name", name)
-    assert done.exit_code == 1 and "as io.github.OWNER/crabmem" in done.stderr
+    assert done.exit_code == 2 and "as io.github.OWNER/crabmem" in done.stderr
     assert not Path("server.json").exists()
 
 

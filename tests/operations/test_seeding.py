@@ -118,7 +118,7 @@ def test_a_profile_that_lies_in_the_workspace_is_named_by_its_way_from_there(tmp
 
 def test_a_profile_that_is_none_makes_nothing(tmp_path: Path) -> None:
     done = run("--dir", str(tmp_path / "notes"), "init", "--profile", "nobody")
-    assert done.exit_code == 1 and "no profile nobody; there are " in done.stderr
+    assert done.exit_code == 2 and "no profile nobody; there are " in done.stderr
     assert not (tmp_path / "notes").exists()
 
 
@@ -168,7 +168,7 @@ def test_adopting_for_a_family_twice_is_harmless_and_for_another_it_is_refused(h
 
 def test_a_folder_is_not_adopted_for_a_profile_that_is_none(hives: Path) -> None:
     before = files(hives)
-    assert run("adopt", str(hives), "--profile", "nobody").exit_code == 1
+    assert run("adopt", str(hives), "--profile", "nobody").exit_code == 2
     assert files(hives) == before and not (hives / ".git").exists()
 
 

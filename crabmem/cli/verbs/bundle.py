@@ -7,7 +7,7 @@ import click
 
 from ... import __version__
 from ...disk import fs
-from ...errors import InvalidArguments, Unwritable
+from ...errors import AlreadyThere, Unwritable
 from ..app import verb
 from ..options import json_option
 from ..output import plain, show, tell
@@ -70,7 +70,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> list[str]:
     """Write new files below `folder`; nothing when one of them is there."""
     taken = next((path for path in files if (folder / path).exists()), None)
     if taken:
-        raise InvalidArguments(f"{folder / taken} is there already; choose another place")
+        raise AlreadyThere(f"{folder / taken} is there already; choose another place")
     try:
         for path, data in files.items():
             fs.make_folder((folder / path).parent)
