@@ -89,9 +89,11 @@ def file_group(
     @click.pass_context
     def edit(ctx: click.Context) -> None:
         from ..operations import adoption, setup  # late: who only shows a file needs nothing that writes
+        from ..session.rules import check_may_write
         from .editor import edit_copy, edit_file
 
         memory = open_session(ctx)
+        check_may_write(memory)
         check(memory)
         setup.init(memory)
         file = memory.file(read(memory, None).path)
