@@ -791,6 +791,40 @@ class Stats:
 
 
 @value
+class UnrecordedEdit:
+    """A file that is not as the newest commit has it: `state` is "new", "changed" or "removed"."""
+
+    path: str
+    state: Literal["new", "changed", "removed"]
+
+
+@value
+class Status:
+    """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
+
+    `agents` have a workspace of their own in it; so many `proposals` wait for a person. `in_progress` is what the
+    person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each.
+    """
+
+    JSON = (
+        "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
+        "proposals", "in_progress", "odd",
+    )  # fmt: skip
+
+    root: str
+    is_begun: bool
+    profile: str
+    facts: int
+    unreadable: int
+    agents: tuple[str, ...]
+    last: Commit | None
+    edits: tuple[UnrecordedEdit, ...]
+    proposals: int
+    in_progress: str | None
+    odd: tuple[str, ...]
+
+
+@value
 class Finding:
     """Something `doctor` has to say: `level` is "info", "warning" or "error", `check` what it was looking at."""
 

@@ -212,7 +212,7 @@ _ELSEWHERE = {
     "grep": "recall", "query": "recall", "ask": "recall", "add": "remember", "save": "remember", "store": "remember",
     "set": "remember", "new": "remember", "put": "remember", "rm": "forget", "delete": "forget", "del": "forget",
     "remove": "forget", "erase": "purge", "history": "log", "changes": "log", "ls": "list", "all": "list",
-    "mv": "rename", "move": "rename", "status": "stats", "info": "stats", "check": "doctor", "fsck": "doctor",
+    "mv": "rename", "move": "rename", "info": "status", "check": "doctor", "fsck": "doctor",
     "settings": "config", "serve": "mcp", "server": "mcp", "commit": "adopt", "record": "adopt", "reset": "rollback",
     "checkout": "rollback", "agent": "agents", "identity": "soul", "overview": "memory", "annotate": "blame",
 }  # fmt: skip
@@ -242,7 +242,7 @@ def cli(ctx: click.Context, /, **said: Any) -> None:
     Each fact is one Markdown file you can open in any editor; every write is a commit you can read
     with `git log -p`.
     """
-    ctx.color = None if in_colour(sys.stdout) else False
+    ctx.color = in_colour(sys.stdout)
     ctx.obj = GlobalOptions.of(**said)
 
 

@@ -21,7 +21,7 @@ from ..app import open_session, verb
 from ..failure import Failure
 from ..input import LINE
 from ..options import json_option
-from ..output import plain, show, tell
+from ..output import plain, show, tell, yellow
 
 _CANNOT_TELL = 125
 _VERDICTS = {True: "good", False: "bad", None: "cannot be told"}
@@ -139,4 +139,4 @@ def _suspect(commit: Commit) -> str:
         listed(commit.paths, _FILES),
         *(["a merge, which brought it: look into that with --until its other parent"] if commit.parents[1:] else []),
     ]
-    return f"{click.style(short(commit.commit), fg='yellow')}  " + "\n  ".join(map(plain, lines))
+    return f"{yellow(short(commit.commit))}  " + "\n  ".join(map(plain, lines))
