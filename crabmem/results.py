@@ -661,16 +661,18 @@ class Rewritten:
 class Begun:
     """What a workspace was given to begin with: its folder, the commit (None: nothing was missing), and the files.
 
-    `made`: its history was begun now. `left` are files that were there already, and stay as they are.
+    `made`: its history was begun now. `left` are files that were there already, and stay as they are. `unread` are
+    files that were the identity or the overview for the profile before, with the paths of those that are it now.
     """
 
-    JSON = ("path=root", "made", "commit", "paths", "left")
+    JSON = ("path=root", "made", "commit", "paths", "left", "unread?")
 
     root: str
     made: bool
     commit: str | None
     paths: tuple[str, ...]
     left: tuple[str, ...]
+    unread: Mapping[str, str] | None = None
 
 
 @value

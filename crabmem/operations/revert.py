@@ -69,7 +69,9 @@ def rollback(
     then = timeline.path_at(path, commit)
     blob = history.file(commit, then)
     if blob is None:
-        raise NotFound(f"there was no {then} at {to}; `crabmem forget` removes what is there now")
+        is_fact = session.layout.is_entry(path)
+        way = "`crabmem forget` removes what is there now" if is_fact else f"to have none again, delete {path}"
+        raise NotFound(f"there was no {then} at {to}; {way}")
     if then != path and then in session.engine.store.scan().files:
         raise Inapplicable(f"{then}, where it was at {to}, is another entry now; rename that one first")
     return _restored(session, commit, lambda scan: {path: None, then: blob}, note, dry_run)

@@ -9,14 +9,15 @@ from typing import Literal
 
 from ..disk import fs
 from ..disk.scan import Scan
-from ..errors import Inapplicable, InvalidArguments, Unwritable, Way
+from ..errors import CrabmemError, Inapplicable, InvalidArguments, Unwritable, Way
 from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Begun
 from ..session.init import init as init
 from ..session.init import init_with, seeds
-from ..session.locate import outside, settings_file
+from ..session.locate import outside, settings_file, workspace_at
 from ..session.session import Session
 from ..text.entry import decode
+from ..text.values import replace
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import layout_in
 from ..workspace.workspace import Workspace
@@ -30,6 +31,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     """
     from ..prompt.seeding import with_profile  # late: few writes seed anything
 
+    unread = _unread(session)
     file = Path(session.engine.profile_name)
     # A file in the workspace goes by its way from there.
     name = (
@@ -43,7 +45,18 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     if not dry_run:
         session.engine.allowed.allow_profile(session.root, outside(session.root, session.engine.profile_name))
     note = Note(f"init: the profile {one_line(name)}", identity(CREATOR))
-    return init_with(session, wanted, note, claim, dry_run)
+    return replace(init_with(session, wanted, note, claim, dry_run), unread=unread)
+
+
+def _unread(session: Session) -> dict[str, str]:
+    """The identity and the overview that the settings of now have, where this session has others, by path: to these."""
+    try:
+        before = workspace_at(session.root, None, session.engine.allowed).layout
+    except CrabmemError:  # it is why the person names another profile
+        return {}
+    files, now = session.look(lambda now: now.files), session.layout
+    pairs = ((before.identity, now.identity), (before.overview, now.overview))
+    return {old: new for old, new in pairs if old != new and old in files}
 
 
 def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False) -> None:
