@@ -11,7 +11,6 @@ from copy import copy
 from importlib import import_module
 from inspect import cleandoc  # which click has loaded
 from keyword import iskeyword
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar, overload
 
 import click
@@ -41,13 +40,14 @@ Options may also stand after the verb, where it has none of that name: crabmem r
 
 #: The parts of the help.
 TITLES = ("Start", "Facts", "Files", "History", "Upkeep", "Agents")
-_VERBS = Path(__file__).with_name("verbs")
+_VERBS = os.path.join(os.path.dirname(__file__), "verbs")
 
 
-def _summary_in(module: Path) -> tuple[str, str]:
-    """After which verb the help lists that of a module, and its help, as its source says them; "" where it must be
-    loaded to know: to load all verbs takes ten times as long as to read them."""
-    text = module.read_text("utf-8")
+def _summary_in(module: str) -> tuple[str, str]:
+    """After which verb the help lists that of a module, by its file, and its help, as its source says them; "" where it
+    must be loaded to know: to load all verbs takes ten times as long as to read them."""
+    with open(module, encoding="utf-8") as file:
+        text = file.read()
     _, group, rest = text.partition("\nfile_group(")
     if group:
         _, place, _, about = rest.split('"')[1:9:2]
@@ -93,7 +93,7 @@ class Verbs(click.Group):
     def parts(self, ctx: click.Context) -> dict[str, list[str]]:
         """The verbs of each part of the help, by its title."""
         for name in self.list_commands(ctx):
-            place, about = _summary_in(_VERBS / f"{name}{'_' * iskeyword(name)}.py")
+            place, about = _summary_in(f"{_VERBS}/{name}{'_' * iskeyword(name)}.py")
             if not about and (command := self.get_command(ctx, name)):
                 place, about = self.places[name], command.help or ""
             self.places[name], self._summaries[name] = place, about

@@ -1,12 +1,14 @@
 """Commits: their header and their message, written from a `Note` and read back as a `Commit`. Pure functions."""
 
+from __future__ import annotations
+
 import re
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from typing import NamedTuple
 
 from ..results import Commit
 from ..text.agent_names import without_unseen
+from ..text.values import value
 
 # The end of the year 9998, after which datetime has no zones.
 _LAST_TIME = 253_370_764_799
@@ -27,7 +29,7 @@ _LONGEST_WRITE = timedelta(hours=1)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")
 
 
-@dataclass(frozen=True)
+@value
 class Note:
     """Who did what, before it is a commit: `author` is "Name <mail>", `trailers` pairs of key and value."""
 

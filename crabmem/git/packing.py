@@ -3,16 +3,18 @@
 How it is done is in `compaction`, which a write that does not compact never loads.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..disk import fs, state
 from ..disk.lock import locked
 from ..errors import Unwritable
+from ..text.values import value
 from .refs import Refs
 
 #: So many bytes, or objects, that lie loose are worth a compaction.
@@ -20,7 +22,7 @@ MOST_BYTES = 24_000_000
 MOST_OBJECTS = 2_000
 
 
-@dataclass(frozen=True)
+@value
 class Packed:
     """What a compaction did: how many objects it packed, and the bytes they and the pack took before and after."""
 
@@ -28,7 +30,7 @@ class Packed:
     before: int
     after: int
 
-    def __add__(self, other: "Packed") -> "Packed":
+    def __add__(self, other: Packed) -> Packed:
         return Packed(self.objects + other.objects, self.before + other.before, self.after + other.after)
 
 

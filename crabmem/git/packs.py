@@ -4,6 +4,8 @@ Whole indexes are read without dulwich, which takes ten times as long: that is d
 dulwich imports it late: a write only asks whether an object is in a pack.
 """
 
+from __future__ import annotations
+
 import hashlib
 import io
 import mmap
@@ -14,11 +16,11 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..disk import fs, regular
 from ..disk.regular import HUGE
+from ..text.values import value
 
 #: What the names of our packs in the making have in them.
 TEMPORARY = "crabmem_"
@@ -79,7 +81,7 @@ class BrokenPack(Exception):
     """A pack that is cut short, altered, or not of the form that we write."""
 
 
-@dataclass(frozen=True)
+@value
 class _Held:
     """Where an object lies: `depth` is the number of deltas below it."""
 

@@ -1,14 +1,16 @@
 """What references reach: all of it, each object checked as `git fsck` does, or what of it lies loose."""
 
+from __future__ import annotations
+
 import os
 import stat
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import DamagedHistory, DeniedHistory
+from ..text.values import value
 from .commits import header, tag_target
 from .objects import Objects, remembered
 from .trees import FOLDER, SUBMODULE, differing, parsed, rows_of, to_text
@@ -17,7 +19,7 @@ from .trees import FOLDER, SUBMODULE, differing, parsed, rows_of, to_text
 PATIENCE = 100
 
 
-@dataclass(frozen=True)
+@value
 class Stored:
     """An object of the history: `path` is that of a file or folder, "" for others. `data` is None when it is broken."""
 
@@ -65,7 +67,7 @@ def _below(oid: str, kind: str, data: bytes, path: str, objects: Objects) -> Ite
                 yield item, "tree" if stat.S_ISDIR(mode) else "blob", below
 
 
-@dataclass(frozen=True)
+@value
 class Piece:
     """An object that a commit brought. `path` ends with "/" for a folder and is "" for the commit itself.
 

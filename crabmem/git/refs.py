@@ -4,19 +4,20 @@ Every `X.lock` is a hard link to a file of ours, so that a lock left by a crash 
 and one of somebody else is never touched.
 """
 
+from __future__ import annotations
+
 import errno
 import os
-import platform
 import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..disk import fs
 from ..errors import Busy, DamagedHistory
+from ..text.values import value
 
 MAIN = "refs/heads/main"
 _PID = re.compile(r"[0-9]{1,9}\Z")
@@ -31,7 +32,7 @@ _PAUSE = 0.01
 _GC_GIVEN_UP = 12 * 60 * 60
 
 
-@dataclass(frozen=True)
+@value
 class Head:
     """Where HEAD points. `ref` is what a commit moves: a branch, or "HEAD" itself when detached.
 
@@ -186,7 +187,7 @@ class Refs:
         self._clear_dead_gc()
         with ExitStack() as held:
             with suppress(Busy):
-                us = f"{os.getpid()} {platform.node()}".encode()
+                us = f"{os.getpid()} {_host()}".encode()
                 held.enter_context(self.holding(GC, GC_WAIT, us))
             yield
 
@@ -198,7 +199,7 @@ class Refs:
         except FileNotFoundError:
             return False
         pid, _, host = (self._text(GC) or "").partition(" ")
-        is_known = _PID.match(pid) and host.strip() == platform.node()
+        is_known = _PID.match(pid) and host.strip() == _host()
         return not is_known or fs.is_alive(int(pid))
 
     def _clear_dead_gc(self) -> None:
@@ -209,7 +210,7 @@ class Refs:
             return
         pid, _, host = text.partition(" ")
         # Whoever makes the mark makes it whole: one that names no process is what a crash left of it.
-        dead = not _PID.match(pid) or (host.strip() == platform.node() and not fs.is_alive(int(pid)))
+        dead = not _PID.match(pid) or (host.strip() == _host() and not fs.is_alive(int(pid)))
         if dead or fs.is_from_before_start(mark) or self._age(mark) > _GC_GIVEN_UP:
             fs.unlink(mark)
 
@@ -304,6 +305,13 @@ def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
             if time.monotonic() > deadline:
                 raise Busy(_held(lock)) from None
             time.sleep(_PAUSE)
+
+
+def _host() -> str:
+    """The name of this machine, as Git has it in marks."""
+    import platform  # late: only who keeps a mark asks
+
+    return platform.node()
 
 
 def _held(lock: Path) -> str:

@@ -4,7 +4,6 @@ import io
 import os
 import re
 import secrets
-import shutil
 import stat
 import time
 from contextlib import suppress
@@ -204,5 +203,7 @@ def clear_unfinished(root: Path) -> None:
 
 
 def _remove(built: Path) -> None:
+    import shutil  # late: few crash while they make one
+
     fs.before("remove", str(built))
     shutil.rmtree(built, ignore_errors=True)

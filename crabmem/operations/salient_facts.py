@@ -10,7 +10,6 @@ from ..recall.salience import boosted_score, salience
 from ..results import Hit, Recall
 from ..search import Ranked
 from ..text.entry import Entry
-from ..text.fact_names import by_category, category_of
 from ..text.quoting import block
 from ..text.values import replace
 from ..text.words import shortened
@@ -92,6 +91,7 @@ def _answered(
 
 def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranking:
     """Ranks what words or meaning find by how much it matters, then by category."""
+    from ..text.fact_names import by_category, category_of
     from .last_changed import changed_on_disk
 
     known, moment = session.engine.uses.known(), session.engine.clock()

@@ -10,7 +10,6 @@ from ..disk.redo_log import is_by, is_of_now
 from ..disk.store import Store, usable_folder
 from ..disk.user_state import key_in, state_path
 from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
-from ..recall.catalog import Catalog
 from ..text.hashes import blob_id
 from ..text.values import once, replace, value
 from ..workspace import settings
@@ -34,7 +33,7 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from ..git.history import History
     from ..git.timeline import Timeline
     from ..git.upkeep import Upkeep
-    from ..recall.catalog import Progress
+    from ..recall.catalog import Catalog, Progress
     from ..recall.entries import EntrySource
     from ..recall.file_search import Searcher
     from ..recall.headers import Headers
@@ -99,7 +98,6 @@ class Engine:
         self._settings: dict[str | None, KnownSettings] = {None: (Settings(), "")}
         self._fit: Settings | None = None
         self._seen: list[tuple[Index, View, Index]] = []
-        self.catalog = Catalog(workspace, self._language, options.progress)
         self.store = Store(workspace, self.now_ns, self._marks)
         self._claim_caches()
         # What the repository and the folder around it are now: it is noticed when they are others.
@@ -139,6 +137,13 @@ class Engine:
         from ..disk.allowed import Allowed
 
         return Allowed(self.environment)
+
+    @once
+    def catalog(self) -> Catalog:
+        """The entries, and the index of their words."""
+        from ..recall.catalog import Catalog
+
+        return Catalog(self.workspace, self._language, self.options.progress)
 
     @once
     def meaning(self) -> Meaning:
@@ -259,7 +264,8 @@ class Engine:
         """
         if self._is_made("upkeep"):
             self.upkeep.close(wait)
-        self.catalog.close()
+        if self._is_made("catalog"):
+            self.catalog.close()
         if self._is_made("meaning"):
             self.meaning.save(least=1)
         if self._is_made("item_vectors"):

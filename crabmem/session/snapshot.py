@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from ..errors import NotFound
-from ..recall.catalog import Listing
-from ..recall.ranking import Question, check_question, recall_from
 from ..text.values import once, replace
 from .view import EVERYTHING
 
@@ -14,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..disk.scan import Scan
+    from ..recall.catalog import Listing
     from ..recall.entries import Entries
     from ..recall.file_search import Sections, Way
     from ..recall.ranking import PathFilter
@@ -139,6 +138,8 @@ class Snapshot:
     @property
     def listing(self) -> Listing:
         """`entries`, of the files of now."""
+        from ..recall.catalog import Listing
+
         assert isinstance(self.entries, Listing), "a commit is no look at the files"
         return self.entries
 
@@ -190,6 +191,8 @@ class Snapshot:
         Raises:
             InvalidArguments: that cannot be asked.
         """
+        from ..recall.ranking import Question, check_question, recall_from
+
         check_question(query, limit, tags, budget)
         rules, ranker = self.settings, ranker or self.ranker
         factor = self._freshness if rules.recency else None

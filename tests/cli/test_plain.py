@@ -266,6 +266,22 @@ def test_recall_loads_nothing_that_takes_longer_than_it(root: Path, words: list[
     }
 
 
+def test_the_log_loads_neither_search_nor_what_values_are_not_made_by(root: Path) -> None:
+    found = loaded(root, "log")
+    assert not found & {
+        "bm25s",
+        "click",
+        "ctypes",
+        "dataclasses",
+        "dulwich",
+        "inspect",
+        "msgspec",
+        "platform",
+        "shutil",
+    }
+    assert not {name for name in found if name.startswith(("crabmem.search", "crabmem.recall."))}
+
+
 def test_the_version_is_told_with_next_to_nothing_loaded() -> None:
     code = "import os, sys; from crabmem.cli.plain import ran; ran(['--version'], os.environ); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True).stdout

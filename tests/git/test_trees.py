@@ -7,7 +7,7 @@ from dulwich.objects import ObjectID, Tree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.git.trees import EMPTY, FOLDER, Item, parsed
+from crabmem.git.trees import EMPTY, FOLDER, Item, Rows, parsed, rows_of
 
 _NAMES = st.text(alphabet="ab.-/é\n", min_size=1, max_size=3).map(lambda name: name.replace("/", "0").encode())
 _ITEMS = st.tuples(
@@ -56,3 +56,38 @@ def test_names_out_of_order_are_put_in_order() -> None:
 def test_what_is_no_tree_is_refused(raw: bytes) -> None:
     with pytest.raises(ValueError, match="not a tree"):
         parsed(raw)
+
+
+# A name may end like a whole row.
+_ANY_NAMES = _NAMES | st.builds(b"%s100644 %s".__mod__, st.tuples(st.sampled_from([b"", b"x", b"x "]), _NAMES))
+_ROWS = st.lists(st.builds(b"100644 %s\0%s".__mod__, st.tuples(_ANY_NAMES, st.sampled_from([bytes(20), b"/" * 20]))))
+
+
+@given(_ROWS, _ROWS, _ROWS, _ROWS)
+def test_a_tree_taken_apart_beside_one_much_like_it_is_what_it_is_by_itself(
+    begin: list[bytes], before: list[bytes], after: list[bytes], end: list[bytes]
+) -> None:
+    one, other = [*begin, *before, *end], [*begin, *after, *end]
+    known, raw = Rows(b"".join(one), one), b"".join(other)
+    assert known.like(raw).rows == rows_of(raw) == other
+    gone, come = known.apart(raw)
+    assert {*one} - {*other} <= {*known.rows[gone]}
+    assert {*other} - {*one} <= {*come}
+
+
+@given(_ROWS, st.binary(max_size=30), _ROWS)
+def test_what_is_no_tree_is_refused_beside_one_much_like_it(begin: list[bytes], odd: bytes, end: list[bytes]) -> None:
+    known, raw = Rows(b"".join([*begin, *end]), [*begin, *end]), b"".join([*begin, odd, *end])
+    try:
+        rows = rows_of(raw)
+    except ValueError:
+        with pytest.raises(ValueError, match="not a tree"):
+            known.like(raw)
+    else:
+        assert known.like(raw).rows == rows
+
+
+def test_a_name_that_ends_like_the_row_of_another_file_is_no_damage() -> None:
+    one, other = (b"100644 %s\0%s" % (name, bytes(20)) for name in (b"a.md", b"x 100644 a.md"))
+    assert Rows(one, [one]).like(other).rows == [other]
+    assert Rows(other, [other]).like(one).rows == [one]

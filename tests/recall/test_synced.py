@@ -70,6 +70,35 @@ def test_what_was_being_joined_when_a_purge_came_does_not_come_back(
     assert not (workspace.private / state.INDEX / "base").exists() or len(SyncedIndex(workspace).index) == 0
 
 
+def kept(workspace: Workspace) -> int:
+    with (again := SyncedIndex(workspace)).guard:
+        return len(again.index)
+
+
+def ended(workspace: Workspace, changes: dict[str, Document | None]) -> None:
+    synced = SyncedIndex(workspace)
+    with synced.guard:
+        synced.change(changes)
+    synced.close()
+
+
+@pytest.mark.parametrize(("known", "fewest"), [(0, 1), (50, 1), (450, 5), (5_000, 8)])
+def test_a_process_that_ends_keeps_as_many_changes_as_are_worth_writing_the_index(
+    workspace: Workspace, known: int, fewest: int
+) -> None:
+    ended(workspace, documents(0, known))
+    ended(workspace, documents(known, known + fewest - 1))
+    assert kept(workspace) == known
+    ended(workspace, documents(known, known + fewest))
+    assert kept(workspace) == known + fewest
+
+
+def test_a_long_document_is_worth_writing_the_index(workspace: Workspace) -> None:
+    ended(workspace, documents(0, 5_000))
+    ended(workspace, {"long": Document("long", b"m", ["all"] * 7_000)})
+    assert kept(workspace) == 5_001
+
+
 def test_marks_are_compared_from_a_byte_on() -> None:
     known = {"a": b"1x", "b": b"1y", "c": b"1z"}
     assert differing(known, {"a": b"1x", "b": b"2y", "d": b"1w"}) == (["b", "d"], ["c"])

@@ -72,26 +72,19 @@ def list_(
     shown = entries[:limit]
     clean = plain if sys.stdout.isatty() else str  # asked once: of thousands, each would ask the system
     labels = [clean(memory.layout.label(entry.path)) for entry in shown]
-    width = min(max(map(_width, labels), default=0), 40)
+    widths = list(map(_width, labels))
+    width = min(max(widths, default=0), 40)
     if json_wanted:
         return show(True, json_of(shown), str)
-    paged(
-        ctx,
-        (
-            _line(label, clean(f"{entry.name}: {entry.about}"), width)
-            for label, entry in zip(labels, shown, strict=True)
-        ),
-    )
+    columns = zip(labels, widths, shown, strict=True)
+    labelled = ((label + " " * (width - own), entry) for label, own, entry in columns)
+    paged(ctx, (f"{label}  {shortened(clean(f'{entry.name}: {entry.about}'), _WIDTH)}\n" for label, entry in labelled))
     if shown or not is_begun(memory):
         return
     if tags or since:
         tell("no fact is like that")
     elif not unreadable:  # else nobody knows
         tell("nothing has been remembered yet")
-
-
-def _line(label: str, about: str, width: int) -> str:
-    return f"{label}{' ' * (width - _width(label))}  {shortened(about, _WIDTH)}\n"
 
 
 def _width(text: str) -> int:
