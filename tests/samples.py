@@ -60,7 +60,7 @@ VERBS: Mapping[str, Verb] = {
         "feeding", "feeding --json --explain", "dawn --blame", "hand --as-of HEAD", "network --since 1h",
     ]),
     "show": Verb(unseen=["Wifi", "Vet", "Wifi --as-of HEAD", "privat", "NOTES.md"]),
-    "list": Verb(unseen=["", "--json", "--at HEAD", "--tag feeding", "--since HEAD~1 --sort changed"]),
+    "list": Verb(unseen=["", "--json", "--as-of HEAD", "--tag feeding", "--since HEAD~1 --sort changed", "--long"]),
     "edit": Verb(does="writes", has_data=False, unseen=["Vet", "Wifi"]),
     "forget": Verb(does="writes", unseen=["Vet", "privat", "Wifi"]),
     "rename": Verb(does="writes", unseen=["Wifi Vet", "Vet Other", "Wifi Net --dry-run", "Wifi Net"]),

@@ -223,7 +223,7 @@ GLOBALS = (
 )
 
 JSON = Param(("--json", "json_wanted"), {"is_flag": True, "help": "Print JSON for programs."})
-AS_OF = Param(("--as-of",), {"metavar": "REV", "help": "The files of a commit, a date, or '2 days ago'."})
+AS_OF = Param(("--as-of",), {"metavar": "WHEN", "help": "As it was at a commit, a date, or '2 days ago'."})
 TAGS = Param(
     ("-t", "--tag", "tags"),
     {"multiple": True, "shell_complete": "complete_tags", "help": "Only facts with this tag; may be repeated."},

@@ -216,6 +216,14 @@ def coloured(text: str, colour: str | None = None, bold: bool = False) -> str:
     return click.style(text, fg=colour, bold=bold or None)
 
 
+def commit_line(commit: Commit) -> str:
+    """One commit on one line: id, time, author, subject."""
+    from ..text.hashes import short
+
+    time = coloured(f"{here(commit.time):%Y-%m-%d %H:%M}", "green")
+    return f"{yellow(short(commit.commit))}  {time}  {coloured(plain(commit.who), 'cyan')}  {plain(commit.subject)}"
+
+
 def yellow(text: str) -> str:
     """`text` in yellow, where colours are wanted."""
     return coloured(text, "yellow")

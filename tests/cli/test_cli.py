@@ -447,7 +447,7 @@ def test_many_facts_gone_from_disk_are_told_of_and_come_back_or_go_when_that_is_
 def test_show_and_list_tell_how_it_was_at_a_commit(run: Run) -> None:
     run("forget", "wifi")
     assert run("show", "wifi", "--as-of", "HEAD~1").stdout.startswith("## Wifi\n")
-    assert len(run("list", "--at", "HEAD~2").stdout.splitlines()) == 1
+    assert len(run("list", "--as-of", "HEAD~2").stdout.splitlines()) == 1
 
 
 def test_an_edit_in_the_editor_is_recorded_as_the_persons(

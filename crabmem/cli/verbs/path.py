@@ -11,6 +11,10 @@ from ..output import show
 @json_option
 @click.pass_context
 def path(ctx: click.Context, json_wanted: bool) -> None:
-    """Print the folder of the workspace."""
+    """Print the folder of the workspace.
+
+    \b
+    cd "$(crabmem path)"
+    """
     root = str(open_session(ctx, tells_place=False).root)
     show(json_wanted, {"path": root}, lambda: root)

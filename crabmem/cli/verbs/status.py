@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from ...operations.status import status as status_of
 from ...results import json_of
-from ...text.hashes import short
-from ...text.values import replace
 from ...text.words import counted, enumerated
 from ..declared import json_option, verb
 from ..opening import open_session
-from ..output import coloured, here, plain, show
+from ..output import coloured, commit_line, plain, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def _lines(found: Status) -> Iterator[str]:
     else:
         broken = f", {counted(found.unreadable, 'file')} unreadable" if found.unreadable else ""
         yield _line("facts", f"{found.facts:,}{broken}")
-        yield _line("last write", _last(found))
+        yield _line("last write", commit_line(found.last) if found.last else "none yet")
         yield from _edits(found.edits)
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
@@ -61,13 +59,6 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("odd", plain(words), "red")
     if found.odd or found.unreadable:
         yield _line("", "`crabmem doctor` says more")
-
-
-def _last(found: Status) -> str:
-    if found.last is None:
-        return "none yet"
-    told = replace(found.last, time=here(found.last.time))
-    return f"{coloured(short(told.commit), 'yellow')}  {plain(told.line)}"
 
 
 def _edits(edits: tuple[UnrecordedEdit, ...]) -> Iterator[str]:
