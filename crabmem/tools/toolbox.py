@@ -46,6 +46,11 @@ class Toolbox:
         return [item.name for item in self._by_name().values() if item.name in usual and self._is_allowed(item)]
 
     @property
+    def known(self) -> list[str]:
+        """The names of all that a host may ask for here."""
+        return [*self._by_name()]
+
+    @property
     def only_look(self) -> bool:
         """Whether the profile gives sessions of this kind no tools but some that look, or none at all."""
         memory = self._memory

@@ -530,6 +530,12 @@ def families(begun: str) -> list[str]:
         ("profile check mine.", ["mine."]),
         ("agents clone ", ["coder"]),
         ("proposals show zz", []),
+        ("log --session s-", ["s-1"]),
+        ("log --tool f", []),
+        ("log --tool rem", ["remember"]),
+        ("call re", ["remember", "recall"]),
+        ("mcp --tools get,lo", ["get,log"]),
+        ("eval q.toml --fail-under m", ["mrr="]),
         ("proposals apply ", [samples.PROPOSAL]),
     ],
 )

@@ -2,7 +2,10 @@
 
 import os
 import re
+import shlex
+import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,6 +70,44 @@ def test_an_option_is_called_the_same_in_every_verb(name: str) -> None:
             assert {"--tag", "-t"} <= {*option.opts} and option.multiple
         if "--json" in option.opts:
             assert option.is_flag and option.name == "json_wanted"
+
+
+#: Parameters whose values come from a set that is known: facts, tags, commits, agents, tools, files.
+_OF_A_SET = {
+    "name", "old", "tags", "as_of", "since", "until", "to", "compare", "commits", "agent", "session", "author", "tool",
+    "tools", "profile", "file", "folder", "place", "id", "shell", "event", "host", "kind", "gates", "order", "wanted",
+}  # fmt: skip
+#: Those of the same name that are new or anybody's words.
+_FREE = {("agents new", "name"), ("bundle", "name"), ("learn error", "tool")}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_shell_is_offered_the_values_that_there_are(name: str) -> None:
+    for param in VERBS[name].params:
+        if param.name in _OF_A_SET and (name, param.name) not in _FREE and name != "import":
+            is_known = isinstance(param.type, click.Choice | click.Path) or param._custom_shell_complete
+            assert is_known, f"{name}: {param.name} needs shell_complete, see cli/completing.py"
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash here")
+def test_bash_completes_verbs_and_values(root: Path, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "crabmem"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m crabmem "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+
+    def offered(*words: str) -> set[str]:
+        typed = f"COMP_WORDS=({shlex.join(['crabmem', *words])}); COMP_CWORD={len(words)}; _crabmem_completion crabmem"
+        script = f'eval "$(crabmem completion bash)"; {typed}; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
+        return {*done.stdout.split()}
+
+    assert offered("re") == {"recall", "remember", "rename", "restore", "revert", "reindex"}
+    assert offered("--dir", str(root), "show", "wi") == {"wifi"}
+    assert offered("list", "--sort", "") == {"file", "name", "changed"}
+    assert offered("--dir", str(root), "list", "--tag", "o") == {"ops"}
+    assert offered("call", "rem") == {"remember"} and offered("mcp", "--tools", "get,lo") == {"get,log"}
 
 
 def test_a_verb_that_does_much_at_once_can_be_tried_and_one_that_asks_can_be_told_not_to() -> None:

@@ -22,6 +22,7 @@ from ...text.words import counted
 from ...workspace.layout import AGENTS, FLAT, SETTINGS
 from ...workspace.workspace import Workspace
 from ..app import open_session, profile_option, verb
+from ..completing import complete_folders
 from ..failure import Failure
 from ..options import global_options, json_option
 from ..output import plain, progress_bar, show, tell, tell_recorded
@@ -33,7 +34,7 @@ _NAMED = 5
 
 
 @verb(after="eval")
-@click.argument("folder", metavar="[DIR]", required=False)
+@click.argument("folder", metavar="[DIR]", required=False, shell_complete=complete_folders)
 @profile_option
 @click.option("--yes-really", is_flag=True, help="Even if many facts are gone, or DIR lies in a repository.")
 @json_option

@@ -18,6 +18,7 @@ from ...text.hashes import short
 from ...text.limits import RECALL_LIMIT
 from ...text.words import listed
 from ..app import open_session, verb
+from ..completing import complete_commits
 from ..failure import Failure
 from ..input import LINE
 from ..options import json_option
@@ -44,8 +45,15 @@ _FILES = 3
     show_default=True,
     help="In so many facts.",
 )
-@click.option("--since", metavar="WHEN", help="Where it was good.  [default: looked for, backwards]")
-@click.option("--until", metavar="WHEN", help="Where it is bad.  [default: the newest commit]")
+@click.option(
+    "--since",
+    metavar="WHEN",
+    shell_complete=complete_commits,
+    help="Where it was good.  [default: looked for, backwards]",
+)
+@click.option(
+    "--until", metavar="WHEN", shell_complete=complete_commits, help="Where it is bad.  [default: the newest commit]"
+)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @json_option
 @click.pass_context

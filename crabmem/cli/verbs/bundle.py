@@ -9,6 +9,7 @@ from ... import __version__
 from ...disk import fs
 from ...errors import AlreadyThere, Unwritable
 from ..app import verb
+from ..completing import complete_files
 from ..options import json_option
 from ..output import plain, show, tell
 
@@ -18,7 +19,7 @@ KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", 
 
 @verb(after="uninstall")
 @click.argument("kind", type=click.Choice(KINDS))
-@click.argument("place", metavar="FOLDER|FILE")
+@click.argument("place", metavar="FOLDER|FILE", shell_complete=complete_files)
 @click.option("--name", metavar="NAMESPACE/NAME", help="With server-json: what the MCP registry is to call it.")
 @json_option
 def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:

@@ -4,14 +4,14 @@ import click
 
 from ...operations import history
 from ..app import open_session, verb
-from ..completing import complete_names
+from ..completing import complete_commits, complete_names
 from ..options import json_option
 from ..output import coloured_diff, paged, show, tell
 
 
 @verb(after="log")
-@click.argument("since", required=False)
-@click.argument("until", required=False)
+@click.argument("since", required=False, shell_complete=complete_commits)
+@click.argument("until", required=False, shell_complete=complete_commits)
 @click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
 @json_option
 @click.pass_context

@@ -10,6 +10,7 @@ from ...results import Answer, Evaluation, json_of
 from ...text.evaluation import FIGURE_NAMES, parse_questions
 from ...text.words import counted, shortened
 from ..app import open_session, verb
+from ..completing import complete_commits, complete_files
 from ..failure import Failure
 from ..input import content_of
 from ..options import json_option
@@ -44,7 +45,7 @@ def _gate(text: str) -> tuple[str, float]:
 
 
 @verb(after="watch")
-@click.argument("file", metavar="FILE|-")
+@click.argument("file", metavar="FILE|-", shell_complete=complete_files)
 @click.option(
     "-n",
     "--limit",
@@ -54,13 +55,19 @@ def _gate(text: str) -> tuple[str, float]:
     show_default=True,
     help="How many facts each question gets.",
 )
-@click.option("--compare", metavar="WHEN", help="And in the memory as it was at a commit, at a date, or '2 days ago'.")
+@click.option(
+    "--compare",
+    metavar="WHEN",
+    shell_complete=complete_commits,
+    help="And in the memory as it was at a commit, at a date, or '2 days ago'.",
+)
 @click.option(
     "--fail-under",
     "gates",
     callback=_gates,
     multiple=True,
     metavar="FIGURE=N",
+    shell_complete=lambda ctx, param, begun: [f"{name}=" for name in _GATES if name.startswith(begun)],
     help="Fail below that; may be repeated.",
 )
 @json_option

@@ -31,7 +31,12 @@ _TAGS = 24
 @verb(after="show")
 @as_of_option
 @tag_option
-@option("--since", metavar="WHEN", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@option(
+    "--since",
+    metavar="WHEN",
+    shell_complete="complete_commits",
+    help="Only facts changed since a commit, a date, or '2 weeks ago'.",
+)
 @option("--sort", "order", type=OneOf("file", "name", "changed"), default="file", show_default=True,
     help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
 @option("-r", "--reverse", is_flag=True, help="The other way round.")

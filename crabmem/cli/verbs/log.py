@@ -21,11 +21,28 @@ if TYPE_CHECKING:
 @option("-n", "--limit", type=Whole(1), metavar="N", default=20, show_default=True, help="How many commits.")
 @option("-p", "--patch", is_flag=True, help="With what each commit changed.")
 @option("--agent", metavar="A", shell_complete="complete_writers", help="Only of this agent.")
-@option("--session", metavar="S", help="Only of this session.")
-@option("--tool", metavar="T", help="Only of this tool, as `remember`; `edit` for edits of files.")
-@option("--author", metavar="NAME", help="Only of whoever is called so, or has the word in the name.")
-@option("--since", metavar="WHEN", help="Only after a commit, a date, or '2 weeks ago'.")
-@option("--until", metavar="WHEN", help="Only up to then: a commit of the last page begins the next.")
+@option("--session", metavar="S", shell_complete="complete_sessions", help="Only of this session.")
+@option(
+    "--tool",
+    metavar="T",
+    shell_complete="complete_writing_tools",
+    help="Only of this tool, as `remember`; `edit` for edits of files.",
+)
+@option(
+    "--author",
+    metavar="NAME",
+    shell_complete="complete_authors",
+    help="Only of whoever is called so, or has the word in the name.",
+)
+@option(
+    "--since", metavar="WHEN", shell_complete="complete_commits", help="Only after a commit, a date, or '2 weeks ago'."
+)
+@option(
+    "--until",
+    metavar="WHEN",
+    shell_complete="complete_commits",
+    help="Only up to then: a commit of the last page begins the next.",
+)
 @json_option
 def log(
     ctx: Any,

@@ -11,8 +11,10 @@ from ..options import global_options, json_option
 from ..output import plain, show
 
 
-@verb(after="context", cls=click.Group)
-def profile_verbs() -> None:
+@verb(after="context", cls=click.Group, invoke_without_command=True)
+@json_option
+@click.pass_context
+def profile_verbs(ctx: click.Context, json_wanted: bool) -> None:
     """Profiles: which files go into the prompt, how much of each, and which tools an agent gets.
 
     \b
@@ -21,6 +23,8 @@ def profile_verbs() -> None:
       crabmem profile check mine.toml
       crabmem --profile mine.toml prompt
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_, json_wanted=json_wanted)
 
 
 @profile_verbs.command("list")

@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 @argument("query", nargs=-1, required=True)
 @option("-n", "--limit", type=Whole(1), metavar="N", help="How many facts at most.  [default: recall_limit, 5]")
 @tag_option
-@option("--since", metavar="WHEN", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
-@option("--until", metavar="WHEN", help="Only facts not changed since then.")
+@option(
+    "--since",
+    metavar="WHEN",
+    shell_complete="complete_commits",
+    help="Only facts changed since a commit, a date, or '2 weeks ago'.",
+)
+@option("--until", metavar="WHEN", shell_complete="complete_commits", help="Only facts not changed since then.")
 @as_of_option
 @option("--budget", type=Whole(1), metavar="N", help="At most N characters: of long facts the passage that matched.")
 @option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")

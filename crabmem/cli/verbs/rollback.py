@@ -6,14 +6,21 @@ from ...operations import revert
 from ...results import json_of
 from ...text.hashes import short
 from ..app import open_session, verb
-from ..completing import complete_names
+from ..completing import complete_commits, complete_names
 from ..options import dry_run_option, json_option
 from ..output import coloured_diff, show
 from ..restoring import files_restored, yes_really_option
 
 
 @verb(after="undo")
-@click.option("--to", "to", metavar="WHEN", required=True, help="A commit of `log`, a date, or '2 days ago'.")
+@click.option(
+    "--to",
+    "to",
+    metavar="WHEN",
+    required=True,
+    shell_complete=complete_commits,
+    help="A commit of `log`, a date, or '2 days ago'.",
+)
 @click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
 @dry_run_option
 @yes_really_option
