@@ -30,11 +30,12 @@ def status(session: Session) -> Status:
     edits: tuple[UnrecordedEdit, ...] = ()
     in_progress, waiting = None, 0
     try:
-        last = next(commits(session), None)
-        in_progress = session.engine.history.in_progress()
         edits = tuple(_edits(session, scan))
-        waiting = _waiting(session)
-        odd += _oddities(session, scan)
+        if session.engine.history.exists():
+            last = next(commits(session), None)
+            in_progress = session.engine.history.in_progress()
+            waiting = _waiting(session)
+            odd += _oddities(session, scan)
     except DamagedHistory as error:
         odd.append(str(error))
     return Status(
@@ -68,7 +69,7 @@ def _edits(session: Session, scan: Scan) -> Iterator[UnrecordedEdit]:
 def _waiting(session: Session) -> int:
     """How many proposals wait for a person."""
     path, history = session.layout.identity, session.engine.history
-    if not (session.view.allows(path) and history.exists() and history.aside()):
+    if not (session.view.allows(path) and history.aside()):
         return 0
     from .proposals import Proposals  # late: mostly nothing waits
 
@@ -77,7 +78,7 @@ def _waiting(session: Session) -> int:
 
 def _oddities(session: Session, scan: Scan) -> Iterator[str]:
     """What is odd and found at once, for who sees everything."""
-    if not (session.engine.history.exists() and session.view.is_whole):
+    if not session.view.is_whole:
         return
     from .doctor.past import position
 

@@ -19,6 +19,17 @@ from tests import forked, samples
 from tests.conftest import Run, git
 
 VERBS = samples.verbs()
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home and settings of nobody's: some verbs write there."""
+    for name in [name for name in os.environ if name.startswith("CRABMEM_")] + ["NO_COLOR", "VISUAL"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("EDITOR", "true")
+
+
 #: What a verb calls a moment of the past, or the first or last of a time.
 _MOMENTS = {"--as-of", "--since", "--until", "--to", "--compare"}
 #: Verbs that change many files at once, or that nothing of ours takes back.
@@ -113,6 +124,20 @@ def test_bash_completes_verbs_and_values(root: Path, tmp_path: Path) -> None:
 def test_a_verb_that_does_much_at_once_can_be_tried_and_one_that_asks_can_be_told_not_to() -> None:
     assert {name for name in VERBS if "--dry-run" in spelled(name)} == _FAR_REACHING
     assert {name for name in VERBS if "--yes" in spelled(name)} == _ASKING
+
+
+@pytest.mark.parametrize("name", [name for name in VERBS if samples.verb(name).ends and name != "try"])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--profile", "nobody"], "no profile nobody"), (["--kind", "party"], "no kind of session party"),
+        (["--workspace", " "], "the agent's name is empty"), (["--agent", "x" * 500], "has 500 characters"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_ends_with_2_whatever_the_verb(run: Run, name: str, words: list[str], told: str) -> None:
+    done = run(*words, *samples.typed(name), stdin=samples.verb(name).stdin)
+    if done.exit_code != 0 and told in done.stderr:  # a verb that opens no memory may not look at it
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
 
 
 @pytest.fixture

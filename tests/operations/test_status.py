@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from crabmem import Fact, Memory
 from crabmem.operations import agents
 from crabmem.operations.status import status
+from crabmem.text.values import replace
 from tests.conftest import Run, git
 
 
@@ -35,6 +36,13 @@ def test_a_folder_without_memory_is_told_and_stays_as_it_is(tmp_path: Path) -> N
         found = status(memory)
     assert (found.is_begun, found.facts, found.last, found.edits) == (False, 0, None, ())
     assert not (tmp_path / "none").exists()
+    (tmp_path / "file").touch()
+    with Memory(tmp_path / "file/none") as memory:
+        assert status(memory) == replace(found, root=str(tmp_path / "file/none"))
+    (tmp_path / "left/memory/entries").mkdir(parents=True)
+    (tmp_path / "left/memory/entries/tea.md").write_text("Oolong.\n")
+    with Memory(tmp_path / "left") as memory:
+        assert [edit.state for edit in status(memory).edits] == ["new"]
 
 
 @settings(max_examples=25, deadline=None)
