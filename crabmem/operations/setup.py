@@ -59,8 +59,11 @@ def _unread(session: Session) -> dict[str, str]:
     return {old: new for old, new in pairs if old != new and old in files}
 
 
-def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False) -> None:
-    """Have the settings of the folder `root` say what it is; with `is_meant`, also inside a repository.
+def declare(
+    root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False, dry_run: bool = False
+) -> None:
+    """Have the settings of the folder `root` say what it is; with `is_meant`, also inside a repository. With `dry_run`
+    nothing is written, and what would be refused is.
 
     Raises:
         InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
@@ -82,6 +85,8 @@ def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant:
     if before is not None and not line.encode().startswith(before):
         raise Inapplicable(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
     _refuse_repository(root, is_meant)
+    if dry_run:
+        return
     try:
         (fs.create if before is None else fs.overwrite)(root / SETTINGS, line.encode())
     except OSError as error:

@@ -33,7 +33,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 #: What a verb calls a moment of the past, or the first or last of a time.
 _MOMENTS = {"--as-of", "--since", "--until", "--to", "--compare"}
 #: Verbs that change many files at once, or that nothing of ours takes back.
-_FAR_REACHING = {"import", "init", "install", "purge", "rename", "restore", "revert", "rollback", "uninstall"}
+_FAR_REACHING = {"adopt", "import", "init", "install", "purge", "rename", "restore", "revert", "rollback", "uninstall"}
 #: Verbs that ask before they do something.
 _ASKING = {"config allow", "install", "proposals reject", "purge", "uninstall"}
 
