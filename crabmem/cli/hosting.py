@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from ..errors import CrabmemError, InvalidArguments
 from ..hosts.config_files import Change, write_changes
 from ..hosts.host import Host
 from ..hosts.installation import Installation
-from ..hosts.options import InstallOptions, Surroundings, Whose
+from ..hosts.options import InstallOptions, Whose
+from ..hosts.surroundings import Surroundings
 from ..hosts.table import HOSTS, host_named
 from ..results import Finding
 from ..session.engine import Options
@@ -30,6 +31,8 @@ from .options import global_options
 from .output import can_ask, coloured_diff, confirm, plain, show, tell, warn
 
 _MODULE = "crabmem"
+#: What JSON calls the configs of a person, and those of a project.
+_SCOPES = ("user", "project")
 _MAY_IT = "May {} read and write this memory without asking you each time? Every write is a commit you can undo."
 _TEMPORARY = ("archive-v0", "environments-v2", "builds-v0")
 
@@ -121,6 +124,16 @@ def findings() -> Iterator[Finding]:
                 verb = f"crabmem install {host.name}{' --project' * project_option}"
                 words = f"{host.title} calls {program}, which is gone: `{verb}` renews that"
                 yield Finding("warning", "", words, "hosts")
+
+
+def installed_in(mentioned: Iterable[tuple[Host, bool]]) -> list[dict[str, str]]:
+    """Those hosts, and scopes, that crabmem is installed in, of some whose configs have its name."""
+    here = _surroundings()
+    return [
+        {"host": host.name, "scope": _SCOPES[in_project]}
+        for host, in_project in mentioned
+        if Installation(_plain_options(host), here, in_project).is_found()
+    ]
 
 
 def _installation(options: InstallOptions, here: Surroundings, request: Request) -> Installation:
@@ -280,7 +293,7 @@ def _data(host: Host, request: Request, changes: Sequence[Change], is_done: bool
     """What happened, for programs."""
     return {
         "host": host.name,
-        "scope": "project" if request.project else "user",
+        "scope": _SCOPES[request.project],
         "written": is_done,
         "changes": [
             {
@@ -307,7 +320,7 @@ def _scopes(here: Surroundings) -> Sequence[bool]:
 
 def _row(options: InstallOptions, here: Surroundings) -> dict[str, Any]:
     installations = [Installation(options, here, project_option) for project_option in _scopes(here)]
-    there = {("user", "project")[number]: each for number, each in enumerate(installations) if _is_installed(each)}
+    there = {_SCOPES[number]: each for number, each in enumerate(installations) if _is_installed(each)}
     return {
         "host": options.host.name,
         "found": "found" if _is_found(options.host, here) else "not found",

@@ -99,11 +99,20 @@ def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, ru
         return
     assert run("install", name, *words).exit_code == 0
     assert files(home.parent)
+    assert {"host": name, "scope": scope} in json.loads(run("status", "--json").stdout)["hosts"]
     again = run("install", name, *words)
     assert again.stdout.startswith("already installed in ")
     assert run("uninstall", name, *words).exit_code == 0
     assert files(home.parent) == {"home": "/", "project": "/"}
     assert run("uninstall", name, *words).stdout.startswith("not installed in ")
+    assert json.loads(run("status", "--json").stdout)["hosts"] == []
+
+
+def test_a_host_whose_config_only_mentions_us_or_cannot_be_read_is_not_said_to_have_us(run: Run, home: Path) -> None:
+    written(home / ".claude.json", '{"projects": {"/work/crabmem": {}}}')
+    written(home / ".codex/config.toml", "crabmem = [")
+    assert json.loads(run("status", "--json").stdout)["hosts"] == []
+    assert "none yet: `crabmem install`" in run("status").stdout
 
 
 def test_a_config_is_what_it_was_byte_for_byte(run: Run, home: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from ...operations.status import status as status_of
 from ...results import json_of
 from ...text.words import counted, enumerated
@@ -26,7 +29,7 @@ _COLOURS = {"new": "green", "changed": "yellow", "removed": "red"}
 @json_option
 def status(ctx: Any, json_wanted: bool) -> None:
     """Say how the workspace stands: what is in it, who wrote last, which edits of yours are not recorded yet, what
-    waits for you, and what is odd.
+    waits for you, what is odd, and which hosts crabmem is installed in.
 
     It looks at the files and at the newest commit; `crabmem doctor` reads everything.
 
@@ -35,7 +38,28 @@ def status(ctx: Any, json_wanted: bool) -> None:
     crabmem --workspace coder status --json
     """
     found = status_of(open_session(ctx, tells_place=False))
-    show(json_wanted, json_of(found), lambda: "\n".join(_lines(found)))
+    hosts = _hosts()
+    show(json_wanted, {**json_of(found), "hosts": hosts}, lambda: "\n".join([*_lines(found), *_host_lines(hosts)]))
+
+
+def _hosts() -> list[dict[str, str]]:
+    """The hosts that crabmem is installed in, for any workspace."""
+    from pathlib import Path
+
+    from ...hosts.mentions import mentions
+    from ...hosts.surroundings import Surroundings
+
+    mentioned = list(mentions(Surroundings(Path.home(), Path.cwd(), os.environ, sys.platform)))
+    if not mentioned:
+        return []
+    from ..hosting import installed_in  # late: it edits configs, and takes longer to load than all else
+
+    return installed_in(mentioned)
+
+
+def _host_lines(hosts: list[dict[str, str]]) -> Iterator[str]:
+    names = [plain(each["host"]) + (" (project)" if each["scope"] == "project" else "") for each in hosts]
+    yield _line("hosts", enumerated(names) if names else "none yet: `crabmem install` lists those there are")
 
 
 def _lines(found: Status) -> Iterator[str]:
