@@ -13,6 +13,8 @@ from enum import IntEnum
 from functools import cache
 from pathlib import Path
 
+from tests.docs.marks import put
+
 PACKAGE = Path(__file__).parent.parent / "crabmem"
 NAME = PACKAGE.name
 
@@ -167,12 +169,5 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def write(page: Path) -> None:
-    """Put the table into a page, between its two marks."""
-    before, begin, rest = page.read_text("utf-8").partition("<!-- rooms -->\n")
-    _, end, after = rest.partition("\n<!-- /rooms -->")
-    page.write_text(f"{before}{begin}{table()}{end}{after}", "utf-8")
-
-
 if __name__ == "__main__":
-    write(PACKAGE / "ARCHITECTURE.md") if "--write" in sys.argv else print(table())
+    put(PACKAGE / "ARCHITECTURE.md", "rooms", table()) if "--write" in sys.argv else print(table())

@@ -1,4 +1,4 @@
-"""The examples of README for other people's SDKs are run as they stand, against a stub of the model's API."""
+"""The examples of `docs/frameworks` are run as they stand, against a stub of the model's API."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from tests.conftest import git
 from tests.stub_api import Call, Reply, serving
 
 ROOT = Path(__file__).parent.parent.parent
-HEADING = "## In your framework"
+PAGES = sorted((ROOT / "docs" / "frameworks").glob("*.md"))
 VET = {"name": "Luna's vet", "description": "who looks after the dog Luna", "content": "Dr. Moreno."}
 FILE = {"command": "create", "path": "/memories/entries/luna-s-vet.md", "file_text": "Dr. Moreno.\n"}
 LONGEST = 20
@@ -28,16 +28,15 @@ SCRIPTS: dict[str, tuple[Reply, ...]] = {
 
 
 def examples(text: str) -> list[tuple[str, str]]:
-    """The Python programs in the part of `text` that is about frameworks, and what they are said to print.
+    """The Python programs of a page, and what they are said to print.
 
     That is in a block of text after the program, or behind `#>` on the lines that print.
     """
-    part = text.partition(f"\n{HEADING}\n")[2].partition("\n## ")[0]
-    found = re.findall(r"^```python\n(.*?)^```\n(?:\s*```text\n(.*?)^```)?", part, re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^```python\n(.*?)^```\n(?:\s*```text\n(.*?)^```)?", text, re.DOTALL | re.MULTILINE)
     return [(code, printed or "".join(f"{line}\n" for line in re.findall(r"#> (.*)", code))) for code, printed in found]
 
 
-EXAMPLES = examples((ROOT / "README.md").read_text("utf-8"))
+EXAMPLES = [example for page in PAGES for example in examples(page.read_text("utf-8"))]
 
 
 def script_for(example: str) -> tuple[Reply, ...]:

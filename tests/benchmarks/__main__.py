@@ -1,7 +1,7 @@
 """`python -m tests.benchmarks`: measure, and print each figure beside its target.
 
-The whole run takes about an hour, most of it in the 100,000 entries. `readme` puts what RESULTS.md says into README;
-`recall --data FOLDER` measures what recall finds instead, in sets of retrieval data.
+The whole run takes about an hour, most of it in the 100,000 entries. `page` puts what RESULTS.md
+says into `docs/speed.md`; `recall --data FOLDER` measures what recall finds instead, in sets of retrieval data.
 """
 
 import argparse
@@ -26,8 +26,8 @@ def main() -> int:
 
         finding.main(sys.argv[2:])
         return 0
-    if sys.argv[1:] == ["readme"]:
-        report.write_readme()
+    if sys.argv[1:] == ["page"]:
+        report.write_page()
         return 0
     given, load = _arguments(), os.getloadavg()[0]
     if given.keep:
@@ -55,7 +55,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--keep", metavar="FOLDER", help="where workspaces are kept for the next run, and copied to")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument(
-        "--write", action="store_true", help="put all rows into RESULTS.md and README, and draw the curve"
+        "--write", action="store_true", help="put all rows into RESULTS.md and docs/speed.md, and draw the curve"
     )
     parser.add_argument("--short", action="store_true", help="1,000 entries, few repeats: does it run at all")
     given = parser.parse_args()

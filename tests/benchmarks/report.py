@@ -13,15 +13,19 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
+from tests.docs.marks import marked as marked
+from tests.docs.marks import put
+
 from .bench import ROOT
 from .picture import Points, picture
 from .row import ANY, Row
 from .timing import rounded
 
-README = ROOT / "README.md"
+SPEED = ROOT / "docs" / "speed.md"
 RESULTS = Path(__file__).parent / "RESULTS.md"
 _WIDTH = 128
 _HEAD = ("what", "against", "target")
+_GROWTH = "In milliseconds:"
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ def _curve(found: Points) -> str:
 
 
 def speed(rows: Sequence[Row], run: Run) -> str:
-    """What README says of speed: what a user waits for, and how many targets are missed."""
+    """What the page on speed says: what a user waits for, and how many targets are missed."""
     verdicts = [row.is_met for row in rows if row.is_met is not None]
     head = _wrapped(
         f"{run} Of {len(verdicts)} targets {verdicts.count(False)} are missed. First the ratio of medians, beside it"
@@ -177,7 +181,7 @@ def page(rows: Sequence[Row], run: Run) -> str:
         (
             "## Every other row", _by_size([row for row in rows if not row.is_users]),
             "## In which state", "\n".join(listed),
-            "## As memory grows", "In milliseconds:", _curve(points(rows)),
+            "## As memory grows", _GROWTH, _curve(points(rows)),
             "![What one write and one recall take, by the number of entries](curve.svg)",
             "## What each figure is made of",
             _markdown([("what", "against", "entries", "measured", "made of"), *figures], words=5),
@@ -186,26 +190,14 @@ def page(rows: Sequence[Row], run: Run) -> str:
 
 
 def write(rows: Sequence[Row], run: Run) -> None:
-    """Put a run into RESULTS.md, the curve beside it, and README."""
-    _put(RESULTS, "speed", speed(rows, run))
-    _put(RESULTS, "rest", page(rows, run))
+    """Put a run into RESULTS.md, the curve beside it, and the page on speed."""
+    put(RESULTS, "speed", speed(rows, run))
+    put(RESULTS, "rest", page(rows, run))
     (RESULTS.parent / "curve.svg").write_text(picture(points(rows)), "utf-8")
-    write_readme()
+    write_page()
 
 
-def write_readme() -> None:
-    """Put what RESULTS.md has for README there."""
-    _put(README, "speed", marked(RESULTS, "speed"))
-
-
-def marked(file: Path, name: str) -> str:
-    """What a page has between the two marks of that name."""
-    return file.read_text("utf-8").partition(f"<!-- {name} -->\n")[2].partition(f"\n<!-- /{name} -->")[0]
-
-
-def _put(file: Path, name: str, text: str) -> None:
-    before, begin, rest = file.read_text("utf-8").partition(f"<!-- {name} -->\n")
-    _, end, after = rest.partition(f"\n<!-- /{name} -->")
-    if not end:
-        raise SystemExit(f"{file.name} has no <!-- {name} --> to write to")
-    file.write_text(f"{before}{begin}{text}{end}{after}", "utf-8")
+def write_page() -> None:
+    """Put what RESULTS.md has for the page on speed there: what a user waits for, and the figures of the curve."""
+    put(SPEED, "speed", marked(RESULTS, "speed"))
+    put(SPEED, "curve", marked(RESULTS, "rest").partition(f"{_GROWTH}\n\n")[2].partition("\n\n")[0])

@@ -66,7 +66,7 @@ class Row:
 
     `measured` is None for what could not be measured; `note` says why, or what to mind. `figures` are further numbers,
     in the unit that their names end in; the first is shown beside the ratio, unless there are times: then ours is.
-    `is_users` marks what a user waits for; README shows these rows.
+    `is_users` marks what a user waits for; `docs/speed.md` shows these rows.
     """
 
     what: str

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -73,18 +74,23 @@ MAY_BE_MISSING = {"file caches cold": "this file system", "served by one": "not 
 @pytest.fixture
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with pages of the names and marks that the real ones have, in place of them."""
-    for page in ("README", "RESULTS"):
+    for page in ("SPEED", "RESULTS"):
         real = getattr(report, page).read_text("utf-8")
         (tmp_path / f"{page}.md").write_text(real, "utf-8")
         monkeypatch.setattr(report, page, tmp_path / f"{page}.md")
     return tmp_path
 
 
+def unmade(page: str) -> str:
+    """The page without what the script writes."""
+    return re.sub(r"<!-- (speed|curve) -->.*?<!-- /\1 -->", "", page, flags=re.DOTALL)
+
+
 @pytest.mark.timeout(300)
 def test_a_short_run_has_every_row_and_writes_figures_pages_and_a_picture(
     pages: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    readme = report.README.read_text("utf-8")
+    page = report.SPEED.read_text("utf-8")
     monkeypatch.setattr(sys, "argv", ["-", "--short", "--write", "--json", str(pages / "figures.json")])
 
     assert main() == 0
@@ -105,21 +111,22 @@ def test_a_short_run_has_every_row_and_writes_figures_pages_and_a_picture(
     for row in data["rows"]:
         assert all(row[key] in printed and row[key] in results for key in ("what", "against", "target"))
         assert row["state"] in results
-    assert report.marked(report.README, "speed") == report.marked(report.RESULTS, "speed") != ""
-    assert report.README.read_text("utf-8").partition("<!-- speed -->")[0] == readme.partition("<!-- speed -->")[0]
+    assert report.marked(report.SPEED, "speed") == report.marked(report.RESULTS, "speed") != ""
+    assert unmade(report.SPEED.read_text("utf-8")) == unmade(page)
+    assert "| recall |" in report.marked(report.SPEED, "curve")
     assert str(pages) not in results
 
 
-def test_what_readme_says_of_speed_is_what_was_measured() -> None:
-    assert report.marked(report.README, "speed") == report.marked(report.RESULTS, "speed") != ""
+def test_what_the_page_says_of_speed_is_what_was_measured() -> None:
+    assert report.marked(report.SPEED, "speed") == report.marked(report.RESULTS, "speed") != ""
 
 
-def test_readme_is_filled_from_results(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = report.README.read_text("utf-8")
-    report.README.write_text(before.replace(report.marked(report.README, "speed"), "nothing"), "utf-8")
-    monkeypatch.setattr(sys, "argv", ["-", "readme"])
+def test_the_page_is_filled_from_results(pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = report.SPEED.read_text("utf-8")
+    report.SPEED.write_text(before.replace(report.marked(report.SPEED, "speed"), "nothing"), "utf-8")
+    monkeypatch.setattr(sys, "argv", ["-", "page"])
     main()
-    assert report.README.read_text("utf-8") == before
+    assert report.SPEED.read_text("utf-8") == before
 
 
 def test_only_a_run_of_all_rows_is_written(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,40 @@
+"""What of the documents is made by a script, and how: `python -m tests.docs --write` makes all of it."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from . import command_line, host_facts, python_reference, recall_picture, session_picture, settings_table, tool_schemas
+from .marks import with_marked
+from .pages import DOCS
+from .pages import GENERATED as MARK
+from .sessions import steady
+
+
+def _whole(page: Callable[[], str]) -> Callable[[], str]:
+    return lambda: f"{MARK}\n\n{page()}"
+
+
+def _part(file: Path, name: str, made: Callable[[], str]) -> Callable[[], str]:
+    return lambda: with_marked(file, name, made())
+
+
+#: The text of each file as it should be.
+GENERATED: Mapping[Path, Callable[[], str]] = {
+    DOCS / "command-line.md": _whole(command_line.page),
+    DOCS / "tools.md": _whole(tool_schemas.page),
+    DOCS / "python.md": _whole(python_reference.page),
+    DOCS / "settings.md": _part(DOCS / "settings.md", "settings", settings_table.table),
+    **{page: _part(page, "facts", partial(host_facts.facts, host)) for page, host in host_facts.all_facts().items()},
+    DOCS / "pictures" / "session.svg": session_picture.picture,
+    DOCS / "pictures" / "recall.svg": recall_picture.picture,
+}
+
+
+def stale() -> list[Path]:
+    """The files that differ from what would be made of them now."""
+    return [file for file, made in GENERATED.items() if not _is_as_made(file, made())]
+
+
+def _is_as_made(file: Path, made: str) -> bool:
+    return file.exists() and (file.read_text("utf-8") == made or steady(file.read_text("utf-8")) == steady(made))
