@@ -37,9 +37,9 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     options = Options(progress=progress, profile=wanted.profile, is_parent_named=wanted.names_agent, is_brief=is_brief)
     memory = session_at(wanted.place, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
     ctx.call_on_close(lambda: memory.close(wait=False))
-    if is_brief and memory.kind != "main":
+    if is_brief and memory.kind != "main" and memory.profile.limits_tools(memory.kind):
         from ..text.values import replace
-        from ..tools.toolbox import Toolbox  # late: most sessions are main
+        from ..tools.toolbox import Toolbox  # late: most sessions have all tools
 
         memory.actor = replace(memory.actor, only_reads=Toolbox(memory).only_look)
     if is_person and tells_place and not is_begun(memory):

@@ -53,8 +53,7 @@ class Toolbox:
     @property
     def only_look(self) -> bool:
         """Whether the profile gives sessions of this kind no tools but some that look, or none at all."""
-        memory = self._memory
-        return memory.profile.limits_tools(memory.kind) and all(item.hints.read_only for item in self._of_profile())
+        return all(item.hints.read_only for item in self._of_profile())
 
     def _is_allowed(self, item: ToolFunction) -> bool:
         return self._memory.settings.tools and item.allowed(self._memory)
