@@ -55,10 +55,10 @@ class Memory(Session):
 
     All else is a function of `crabmem.operations` that takes the memory first: `proposals.proposals(memory)`.
 
-    `root` of None is what the command line would take: $CRABMEM_DIR, else `~/.crabmem`, in it agent
-    $CRABMEM_WORKSPACE. `agent` and `session` say who writes, for the history; without an agent's name,
-    `is_person` says that it is the person. `soul_editable` overrides the setting, and so does `embedder`: any
-    object that makes vectors of texts. `progress` is called with how many entries of how many were read, when many
+    `root` of None is what the command line would take: $CRABMEM_DIR, else `~/.crabmem`, in it the project of
+    $CRABMEM_PROJECT and agent $CRABMEM_WORKSPACE. `agent` and `session` say who writes, for the history; without an
+    agent's name, `is_person` says that it is the person. `soul_editable` overrides the setting, and so does `embedder`:
+    any object that makes vectors of texts. `progress` is called with how many entries of how many were read, when many
     have to be. `profile` overrides the setting: the name of a family, or a TOML file. `kind` is that of the session:
     who is there to read along. `is_parent_named`, for an agent's own workspace: the folder around it was named as the
     workspace, and gives what the agent lacks also before its first commit. The folder is made at the first write.

@@ -242,6 +242,45 @@ class Proposed(Changed):
 
 
 @value
+class LeftOut:
+    """A file of memory that is in no export, and why."""
+
+    file: str
+    reason: str
+
+
+@value
+class ExportedFile:
+    """What became of a file of an export: it was "made", "replaced", "unchanged", "removed", or "kept", as somebody
+    changed what memory has no more.
+
+    `path` is the file of memory that it is made of, None where it is made of several, and `name` what is in it is
+    called.
+    """
+
+    JSON = ("file", "state", "path", "name?")
+
+    file: str
+    state: str
+    path: str | None
+    name: str | None
+
+
+@value
+class Exported:
+    """What an export wrote, or with `dry_run` would have; `left_out` is no part of the format, `unreadable` damaged."""
+
+    JSON = ("place", "format=form", "dry_run", "files", "left_out", "unreadable")
+
+    place: str
+    form: str
+    dry_run: bool
+    files: tuple[ExportedFile, ...]
+    left_out: tuple[LeftOut, ...]
+    unreadable: tuple[LeftOut, ...]
+
+
+@value
 class Forgotten:
     """An entry that is gone from memory and stays in history."""
 

@@ -19,6 +19,7 @@ from .operations import adoption, history, setup
 from .operations import files as files_operations
 from .results import Commit
 from .session.session import Session
+from .text.slug import name_key
 from .workspace.workspace import Workspace
 
 #: Seconds without a change after which a burst of edits has ended, unless the profile says otherwise.
@@ -188,11 +189,12 @@ def _watched_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]
 
     When a folder of memory comes, the watch begins anew: watchfiles does not say so when it cannot watch that one.
     """
-    pending, is_over = set[str](), False
+    pending, is_over, real = set[str](), False, os.path.realpath(memory.root)
     while not is_over:
         is_over = True
-        with closing(_watch(memory.root, stop)) as told:
-            for changes in told:
+        with closing(_watch(real, stop)) as told:
+            for found in told:
+                changes = {(change, _in_root(memory.root, real, file)) for change, file in found}
                 files, pending = pending | {file for _, file in changes}, set()
                 came = (file for change, file in changes if change == Change.added)
                 if any(_is_folder_of_ours(memory, file) for file in came):
@@ -201,7 +203,17 @@ def _watched_files(memory: Session, stop: threading.Event) -> Iterator[set[str]]
                 yield files
 
 
-def _watch(root: Path, stop: threading.Event) -> Generator[set[tuple[Change, str]], None, None]:
+def _in_root(root: Path, real: str, file: str) -> str:
+    """What was told of the folder `real`, which is `root`, as a path below that.
+
+    A Mac tells the real path as the disk spells it: `/private/tmp/Notes` for the `/tmp/notes` that a person named.
+    """
+    parts, depth = Path(file).parts, len(Path(real).parts)
+    is_below = list(map(name_key, parts[:depth])) == list(map(name_key, Path(real).parts))
+    return os.path.join(root, *parts[depth:]) if is_below else file
+
+
+def _watch(root: str, stop: threading.Event) -> Generator[set[tuple[Change, str]], None, None]:
     return watch(
         root,
         # watchfiles would wait for a change that passes a filter, however long the others go on.

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent.parent / "crabmem"
-_LATE = ("bm25s", "dulwich.repo", "filelock", "importlib.metadata", "tomlkit")  # what verbs load when they need it
+_LATE = ("bm25s", "dulwich.repo", "importlib.metadata", "tomlkit")  # what verbs load when they need it
 
 
 class Server:

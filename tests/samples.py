@@ -69,6 +69,7 @@ VERBS: Mapping[str, Verb] = {
         str(HOUSEHOLD), does="writes",
         unseen=["IMPORTED --dry-run", "IMPORTED", "IMPORTED --json", "IMPORTED --replace"],
     ),
+    "export": Verb("-", unseen=["- --json", "OUT --dry-run", "OUT --dry-run --format okf", "- --as-of HEAD"]),
     "learn error": Verb("exec 'exit 1'", does="writes"),
     "learn correction": Verb("'No, in May.'", does="writes"),
     "learn win": Verb("'Asking first'", does="writes"),

@@ -72,7 +72,6 @@ MAY_LOAD = {
     "bm25s": set(),
     "click": {"cli", "mcp"},
     "dulwich": _WHOLE | {"git", "recall", "text"},
-    "filelock": set(),
     "frontmatter": _WHOLE | _READERS,
     "http.client": {"embeddings", "mcp"},
     "importlib.metadata": {"text", "embeddings", "cli", "mcp"},
@@ -115,11 +114,20 @@ def test_a_room_loads_no_more_than_its_imports_say() -> None:
 
 
 def test_only_faces_read_the_clock_and_the_environment() -> None:
-    faces = {"cli", "hosts"}
+    """And what the kernel can do is asked for in one place, which may be told to say that it can do nothing."""
+    faces, edges = {"cli", "hosts"}, {"opening.py", "system.py"}
     for file in FILES:
         text = file.read_text("utf-8")
         asked = [call for call in ("datetime.now(", "time.time(", "os.environ", "Path.home(") if call in text]
-        assert not asked or room(file) in faces or file.name == "opening.py", f"{file.name} reads {asked}"
+        assert not asked or room(file) in faces or file.name in edges, f"{file.name} reads {asked}"
+
+
+def test_systems_are_told_apart_in_one_place() -> None:
+    """So that every module takes the portable way when `CRABMEM_PORTABLE` says so. A Mac's hosts have other folders."""
+    for file in FILES:
+        text = file.read_text("utf-8")
+        told = [word for word in ("sys.platform", "os.name", "ctypes.CDLL") if word in text]
+        assert not told or file.name in ("system.py", "hosting.py"), f"{file.name} asks {told}"
 
 
 def test_every_change_of_the_disk_goes_through_fs() -> None:

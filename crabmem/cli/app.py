@@ -36,6 +36,7 @@ First steps:
   crabmem log
 
 The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is yours to edit.
+With --project . a Git repository has a memory of its own in it, which all of its worktrees share.
 Options may also stand after the verb, where it has none of that name: crabmem recall --dir ~/notes tea"""
 
 #: The parts of the help.

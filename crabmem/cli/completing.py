@@ -113,6 +113,13 @@ def complete_listed_tools(ctx: click.Context, param: click.Parameter, begun: str
     return [f"{before}{comma}{name}" for name in complete_tools(ctx, param, last)]
 
 
+def complete_sources(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The kinds of memory that can be imported."""
+    from ..importers.recognition import sources
+
+    return [source.name for source in sources() if source.name.startswith(begun)]
+
+
 def _agents(memory: "Session") -> list[str]:
     from ..operations.agents import agents
 

@@ -152,6 +152,7 @@ class GlobalOptions:
     profile: str | None
     kind: str
     no_pager: bool = False
+    project: str | None = None
 
     @classmethod
     def of(cls, *, profile: str | None, kind: str | None, **others: Any) -> GlobalOptions:
@@ -168,6 +169,10 @@ class GlobalOptions:
     @property
     def place(self) -> str:
         """The same as a text."""
+        if self.project or (self.project is None and os.environ.get("CRABMEM_PROJECT")):
+            from ..session.locate import place_meant  # late: few ask for a memory of each project
+
+            return place_meant(self.folder, self.project, self.workspace, os.environ, os.path.expanduser("~"))
         return folder_of(self.folder, self.workspace, os.environ, os.path.expanduser("~"))
 
     @property
@@ -176,11 +181,13 @@ class GlobalOptions:
         return bool(os.environ.get("CRABMEM_WORKSPACE") if self.workspace is None else self.workspace)
 
     def with_option(self, name: str, said: Any) -> GlobalOptions:
-        """These options and one that stands after the verb; what is empty there says nothing, but for a workspace,
-        which is none of an agent's when it is ""."""
-        return replace(self, **{name: said}) if said or (said is not None and name == "workspace") else self
+        """These options and one that stands after the verb; what is empty there says nothing, but for those of
+        `MAY_BE_EMPTY`."""
+        return replace(self, **{name: said}) if said or (said is not None and name in MAY_BE_EMPTY) else self
 
 
+#: The global options that say something when they are "": no agent's own workspace, no project.
+MAY_BE_EMPTY = ("workspace", "project")
 #: The names of the global options.
 GLOBAL = fields_of(GlobalOptions)
 
@@ -195,6 +202,9 @@ def global_options(ctx: Any) -> GlobalOptions:
 _PROFILE = "A family's files, prompt and tools, or a file.toml; else what crabmem.toml says.  [env: CRABMEM_PROFILE]"
 _KIND = "main (default), subagent, scheduled, heartbeat or group: who reads along.  [env: CRABMEM_KIND]"
 _WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
+_PROJECT = (
+    "The memory of the Git repository that folder P is in, for all its worktrees; . for here.  [env: CRABMEM_PROJECT]"
+)
 _AGENT = "Who writes, for the history.  [env: CRABMEM_AGENT]"
 _SESSION = "In which session.  [env: CRABMEM_SESSION]"
 #: The options before the verb, each of which may stand after it, too, where it has none of that name.
@@ -203,6 +213,7 @@ GLOBALS = (
         ("--dir", "folder"),
         {"metavar": "D", "shell_complete": "complete_folders", "help": "Workspace folder.  [env: CRABMEM_DIR]"},
     ),
+    Param(("--project",), {"metavar": "P", "shell_complete": "complete_folders", "help": _PROJECT}),
     Param(("--workspace",), {"metavar": "W", "shell_complete": "complete_agents", "help": _WORKSPACE}),
     Param(
         ("--agent",), {"metavar": "A", "envvar": "CRABMEM_AGENT", "shell_complete": "complete_writers", "help": _AGENT}

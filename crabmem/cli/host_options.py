@@ -19,4 +19,4 @@ def complete_hosts(ctx: click.Context, param: click.Parameter, begun: str) -> li
     return [name for name in NAMES if name.startswith(begun)]
 
 
-project_option = click.option("--project", is_flag=True, help="In this folder's configs instead of yours.")
+project_option = click.option("--here", "project", is_flag=True, help="In this folder's configs instead of yours.")

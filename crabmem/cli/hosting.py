@@ -62,6 +62,7 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
     host, here = host_named(name), _surroundings()
     options = replace(_options(ctx, host), with_hooks=hooks, with_server=server)
     installation = _installation(options, here, request)
+    is_by_project = bool(global_options(ctx).project)
     if request.memory == "both" and (request.project or not (host.own_memory and host.own_memory.can_unite)):
         raise InvalidArguments("--memory both is for claude-code, and for all of its projects at once")
     if not installation.has_content:
@@ -70,8 +71,10 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
         _check_server(installation, here, request)
     if not _is_found(host, here):
         warn([f"{host.title} was not found here; what is written waits for it"])
-    choice = _choose(installation, request)
-    memories = _memories_to_import(installation, choice, here, request)
+    choice = _choose(installation, request, is_by_project)
+    if choice.memory == "both" and is_by_project:
+        raise InvalidArguments("--memory both keeps one folder for all projects; say --memory ours or host, too")
+    memories = _memories_to_import(installation, choice, here, request.project or is_by_project)
     changes = installation.changes(bool(choice.allow), choice.memory)
     imported = _import(ctx, host, memories, dry_run=True, quiet=request.json_wanted) if memories else None
     is_done = _carry_out(changes, here, request, "installed")
@@ -121,7 +124,7 @@ def findings() -> Iterator[Finding]:
     for host in HOSTS:
         for project_option in _scopes(here):
             for program in Installation(_plain_options(host), here, project_option).missing_programs():
-                verb = f"crabmem install {host.name}{' --project' * project_option}"
+                verb = f"crabmem install {host.name}{' --here' * project_option}"
                 words = f"{host.title} calls {program}, which is gone: `{verb}` renews that"
                 yield Finding("warning", "", words, "hosts")
 
@@ -139,13 +142,13 @@ def installed_in(mentioned: Iterable[tuple[Host, bool]]) -> list[dict[str, str]]
 def _installation(options: InstallOptions, here: Surroundings, request: Request) -> Installation:
     installation = Installation(options, here, request.project)
     if not installation.configs:
-        raise InvalidArguments(f"{options.host.title} has no configs of projects; leave out --project")
+        raise InvalidArguments(f"{options.host.title} has no configs of projects; leave out --here")
     if request.project and here.project == here.home:
-        raise InvalidArguments("this is your home folder, not a project; leave out --project or go to one")
+        raise InvalidArguments("this is your home folder, not a project; leave out --here or go to one")
     return installation
 
 
-def _choose(installation: Installation, request: Request) -> _Choice:
+def _choose(installation: Installation, request: Request, is_by_project: bool) -> _Choice:
     """What the person decides: what was asked for, else what they decided before, else what they answer.
 
     Where nobody can be asked the answer is that to which the question leans: whoever has memory installed wants the
@@ -161,7 +164,7 @@ def _choose(installation: Installation, request: Request) -> _Choice:
     if allow is None and installation.takes_permission:
         allow = click.confirm(_MAY_IT.format(host.title), True, err=True) if asks else True
     if memory is None and asks and host.own_memory:
-        memory = _ask_for_memory(host, request.project)
+        memory = _ask_for_memory(host, request.project or is_by_project)
     elif memory is None:
         memory = "ours" if installation.options.with_server or is_there else "host"
     return _Choice(allow if installation.takes_permission else None, memory)
@@ -181,13 +184,16 @@ def _ask_for_memory(host: Host, project: bool) -> Whose:
 
 
 def _memories_to_import(
-    installation: Installation, choice: _Choice, here: Surroundings, request: Request
+    installation: Installation, choice: _Choice, here: Surroundings, of_project: bool
 ) -> Sequence[Path]:
-    """Where the host's own memory lies, when ours becomes its only one just now: what was forgotten since stays so."""
+    """Where the host's own memory lies, when ours becomes its only one just now: what was forgotten since stays so.
+
+    `of_project`: that of the project at hand alone.
+    """
     own = installation.host.own_memory
     if own is None or choice.memory != "ours" or installation.has_our_memory_alone:
         return ()
-    return own.places(here, request.project)
+    return own.places(here, of_project)
 
 
 def _import(ctx: click.Context, host: Host, places: Sequence[Path], *, dry_run: bool, quiet: bool) -> Import | None:
@@ -353,17 +359,25 @@ def _options(ctx: click.Context, host: Host) -> InstallOptions:
     wanted = global_options(ctx)
     root = wanted.root.absolute()
     workspace = workspace_at(root, wanted.profile, Allowed(os.environ))
-    chosen: tuple[str, ...] = () if root == Path.home() / ".crabmem" else ("--dir", str(root))
+    if wanted.project:  # which the host's process finds, wherever it works then
+        base = replace(wanted, project="", workspace="").root.absolute()
+        own = ("--workspace", wanted.workspace) if wanted.workspace else ()
+    else:
+        base, own = root, ()
+    chosen: tuple[str, ...] = () if base == Path.home() / ".crabmem" and not wanted.project else ("--dir", str(base))
+    # With the folder always said, as a project's own settings of the host may set $CRABMEM_DIR.
+    chosen += ("--project", wanted.project) if wanted.project else ()
+    chosen += own
     chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()
     with session_at(root, options=Options(profile=wanted.profile)) as memory:
         tools = tuple(Toolbox(memory).usual)
     folder = root / workspace.layout.memory
-    return InstallOptions(host, (*_program(), *chosen), sys.platform, folder, tools=tools)
+    return InstallOptions(host, (*_program(), *chosen), folder, tools=tools)
 
 
 def _plain_options(host: Host) -> InstallOptions:
     """Options that find what was installed, whatever it was installed with."""
-    return InstallOptions(host, (_MODULE,), sys.platform, Path())
+    return InstallOptions(host, (_MODULE,), Path())
 
 
 def _program() -> tuple[str, ...]:

@@ -61,7 +61,9 @@ def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: st
     for place in places:
         tree = tree_at(place, memory.root)
         inside = f"{place.relative_to(base).as_posix()}/" if place.is_dir() else ""
-        found += [item._replace(where=inside + item.where) for item in (named or source_of(tree)).facts(tree)]
+        whose = named or source_of(tree)
+        read = list(whose.facts(tree))
+        found += [item._replace(where=inside + item.where) for item in (*read, *whose.passed_over(tree, read))]
     items = prepare(found, (), place_name(base))
     facts = [item.what for item in items if isinstance(item.what, Fact)]
     saved = facts_operations.remember_all(memory, facts, base.name, dry_run)

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from .declared import AS_OF, GLOBAL, JSON, GlobalOptions, OneOf, Param, Text, Whole
+from .declared import AS_OF, GLOBAL, JSON, MAY_BE_EMPTY, GlobalOptions, OneOf, Param, Text, Whole
 from .declared import global_options as global_options
 from .input import LINE, TEXT
 
@@ -60,7 +60,7 @@ def options_so_far(ctx: click.Context) -> GlobalOptions:
 def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Take a global option that stands after the verb for the one that stands before it."""
     name = (param.name or "").rpartition(".")[2]
-    if value or (value is not None and name == "workspace"):  # which is none of an agent's when it is ""
+    if value or (value is not None and name in MAY_BE_EMPTY):
         ctx.meta[AFTER] = {**ctx.meta.get(AFTER, {}), name: value}  # all that a completion knows
         ctx.obj = global_options(ctx).with_option(name, value)
 

@@ -54,7 +54,7 @@ class Context:
 
 def ran(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
     """Whether the command was one for us, and is done; an error is left to click."""
-    if "_CRABMEM_COMPLETE" in environment or os.name == "nt" or not _HELP.isdisjoint(arguments):
+    if "_CRABMEM_COMPLETE" in environment or not _HELP.isdisjoint(arguments):
         return False
     try:
         if list(arguments) == ["--version"]:

@@ -81,5 +81,4 @@ def _renew_all() -> None:
         guard.renew()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_renew_all)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_renew_all)

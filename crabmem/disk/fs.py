@@ -1,7 +1,7 @@
 """Every call that changes the disk, one function each, so that a test can stop or fail the Nth of them.
 
 `before` is called with the operation's name and the path ahead of each change. Functions raise
-plain OSError; who calls knows what it means. What differs between systems lives here.
+plain OSError; who calls knows what it means. What differs between systems is in `system`.
 """
 
 from __future__ import annotations
@@ -9,18 +9,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from _thread import get_ident
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from functools import cache
 
-from . import regular
+from . import regular, system
 from .regular import NotAFile as NotAFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import ctypes
     from collections.abc import Callable, Iterator
     from pathlib import Path
     from typing import TypeAlias
@@ -34,14 +31,8 @@ MAX_BYTES = 5_000_000
 #: Nothing that is read whole below `.git` is larger, a workspace of 100,000 entries included.
 LARGE = 128_000_000
 
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-_BINARY = getattr(os, "O_BINARY", 0)
-_CLOEXEC = getattr(os, "O_CLOEXEC", 0)
-_WRITE = os.O_WRONLY | _NO_FOLLOW | _NO_WAIT | _BINARY | _CLOEXEC
-_FOLDER = os.O_RDONLY | _CLOEXEC | getattr(os, "O_DIRECTORY", 0)
-_HAS_HANDLES = os.open in os.supports_dir_fd and os.listdir in os.supports_fd and hasattr(os, "O_DIRECTORY")
-_EXCHANGE_IS_MISSING = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+_WRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
 _waiting: ContextVar[bool] = ContextVar("waiting", default=True)
 
 
@@ -114,7 +105,7 @@ def reason(error: OSError) -> str:
 
 def _way_in(path: object) -> str:
     """The folder or file that keeps this process from what is at `path`, and how to change that; "" when unknown."""
-    if not isinstance(path, str) or not os.path.isabs(path) or sys.platform == "win32":
+    if not isinstance(path, str) or not os.path.isabs(path):
         return ""
     from pathlib import Path
 
@@ -192,20 +183,20 @@ def entered(folder: Folder, name: str) -> Iterator[Folder]:
     Raises:
         NotADirectoryError: it is a link, or no folder.
     """
-    if not _HAS_HANDLES and os.path.islink(folder.spot(name).where):
-        raise NotADirectoryError(errno.ENOTDIR, "it is a link", folder.spot(name).where)
-    with _open_folder(folder.spot(name), _FOLDER | _NO_FOLLOW) as here:
+    with _open_folder(folder.spot(name), _FOLDER | os.O_NOFOLLOW) as here:
         yield here
 
 
 @contextmanager
 def _open_folder(place: Spot, flags: int) -> Iterator[Folder]:
-    if not _HAS_HANDLES:
-        yield Folder(place.where, None)
-        return
     name, parent = _at(place)
     with _naming(place):
-        handle = os.open(name, flags, dir_fd=parent)
+        try:
+            handle = os.open(name, flags, dir_fd=parent)
+        except OSError as error:
+            if error.errno == errno.ELOOP and flags & os.O_NOFOLLOW:  # what macOS says of a link
+                raise NotADirectoryError(errno.ENOTDIR, "it is a link") from None
+            raise
     try:
         yield Folder(place.where, handle)
     finally:
@@ -295,33 +286,17 @@ def _nobody_writing(handle: int, path: str) -> Iterator[None]:
     Raises:
         BeingWritten: somebody has it open for writing already.
     """
-    if not _take_lease(handle, path):
-        yield
-        return
-    import fcntl
-
     try:
-        yield
-    finally:
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-
-
-def _take_lease(handle: int, path: str) -> bool:
-    """Whether the system gave a lease on an open file; not every system and owner gets one."""
-    if sys.platform != "linux":
-        return False
-    import fcntl
-    from _signal import SIGURG  # type: ignore[import-not-found]  # of which `signal` makes an enum, which takes 2 ms
-
-    try:
-        # Who breaks the lease has a signal sent to us: by default one that ends the process.
-        fcntl.fcntl(handle, fcntl.F_SETSIG, SIGURG)
-        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        is_leased = system.take_lease(handle)
     except BlockingIOError:
         raise BeingWritten(errno.EAGAIN, "it is being written at this moment", path) from None
-    except OSError:
-        return False
-    return True
+    try:
+        yield
+        if not is_leased and system.is_just_written(os.fstat(handle)):
+            raise BeingWritten(errno.EAGAIN, "it was written a moment ago", path)
+    finally:
+        if is_leased:
+            system.end_lease(handle)
 
 
 def is_open_elsewhere(file: Path) -> bool:
@@ -367,9 +342,9 @@ def status(place: Place) -> os.stat_result:
 def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
     """Write a new file, wholly on the disk when this returns; its status. An existing one is an error."""
     before("create", str(file))
-    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _CLOEXEC, PRIVATE_FILE)
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
     try:
-        if mode != PRIVATE_FILE and hasattr(os, "fchmod"):
+        if mode != PRIVATE_FILE:
             os.fchmod(handle, mode)
         _write(handle, file, data)
         _sync(handle, file)
@@ -498,8 +473,7 @@ def link(source: Place, target: Place) -> None:
     (old, old_folder), (new, new_folder) = _at(source), _at(target)
     with _naming(target):
         # Followed, a link in the place of what we staged would give a file elsewhere a name in the workspace.
-        follows = os.link not in os.supports_follow_symlinks
-        os.link(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder, follow_symlinks=follows)
+        os.link(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder, follow_symlinks=False)
 
 
 def unlink(file: Path) -> None:
@@ -535,7 +509,7 @@ def chmod(place: Path, mode: int) -> None:
 def touch(file: Path) -> None:
     """Make a file look new, so that `git prune` spares it."""
     before("touch", str(file))
-    os.utime(file, follow_symlinks=os.utime not in os.supports_follow_symlinks)
+    os.utime(file, follow_symlinks=False)
 
 
 def set_modified(place: Path, modified_ns: int) -> None:
@@ -545,16 +519,16 @@ def set_modified(place: Path, modified_ns: int) -> None:
 
 
 def sync_folder(folder: Path | Folder) -> None:
-    """Make the names in `folder` durable, where the system can be asked to."""
-    if sys.platform == "win32" or not _waiting.get():
+    """Make the names in `folder` durable."""
+    if not _waiting.get():
         return
     path, handle = (folder.where, folder.handle) if isinstance(folder, Folder) else (folder, None)
     before("fsync", str(path))
     if handle is not None:
-        return _flush(handle)
-    handle = os.open(path, os.O_RDONLY | _CLOEXEC)
+        return system.flush(handle)
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        _flush(handle)
+        system.flush(handle)
     finally:
         os.close(handle)
 
@@ -567,20 +541,28 @@ def exchange(one: Path, other: Place) -> None:
     """
     before("exchange", _path(other))
     try:
-        _native_exchange(one, other)
+        with _naming(other):
+            system.exchange(_at(one), _at(other))
     except OSError as error:
-        if error.errno not in _EXCHANGE_IS_MISSING:
+        if not system.is_missing(error):
             raise
-        aside = one.with_name(one.name + ".aside")
+        # A name that no crash has left: what is under that may be a save that nobody has seen.
+        aside = one.with_name(f"{one.name}.{os.urandom(4).hex()}.aside")
         link(other, aside)
-        rename(one, other)
-        rename(aside, one)
+        try:
+            rename(one, other)
+        except OSError:
+            unlink(aside)
+            raise
+        try:
+            rename(aside, one)
+        except OSError:
+            rename(aside, other)  # as it was: who tries again makes anew what was to be there
+            raise
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process of that number runs on this machine; True where that cannot be asked."""
-    if sys.platform == "win32":
-        return True  # there, signal 0 is Ctrl-C
+    """Whether a process of that number runs on this machine."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -595,64 +577,11 @@ def is_from_before_start(file: Path) -> bool:
 
     False where the system does not tell when that was.
     """
+    start = system.machine_started()
     try:
-        with open("/proc/stat", encoding="ascii") as told:
-            start = told.read().partition("\nbtime ")[2]
-        return file.lstat().st_mtime < int(start.split()[0])
-    except (OSError, ValueError, IndexError):
+        return start is not None and file.lstat().st_mtime < start
+    except OSError:
         return False
-
-
-@cache
-def start_of_machine() -> str:
-    """What the present start of this machine is known by; of this process alone, where the system does not tell."""
-    try:
-        if sys.platform == "darwin":
-            return _start_of_mac()
-        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as told:
-            return told.read().strip()
-    except (OSError, ValueError):
-        return os.urandom(16).hex()
-
-
-def _start_of_mac() -> str:
-    import ctypes
-
-    size, text = ctypes.c_size_t(64), ctypes.create_string_buffer(64)
-    if ctypes.CDLL(None, use_errno=True).sysctlbyname(b"kern.bootsessionuuid", text, ctypes.byref(size), None, 0):
-        raise OSError(ctypes.get_errno(), "the system does not tell")
-    return text.value.decode("ascii")
-
-
-def _native_exchange(one: Place, other: Place) -> None:
-    (name, folder), (other_name, other_folder) = map(_at, (one, other))
-    if sys.platform == "linux":
-        result = _libc().renameat2(*_c_place(name, folder), *_c_place(other_name, other_folder), 2)
-    elif sys.platform == "darwin":
-        result = _libc().renameatx_np(*_c_place(name, folder), *_c_place(other_name, other_folder), 2)
-    else:
-        raise OSError(errno.ENOSYS, "this system has no atomic exchange")
-    if result:
-        import ctypes
-
-        code = ctypes.get_errno()
-        raise OSError(code, os.strerror(code), _path(other))
-
-
-def _c_place(name: str, folder: int | None) -> tuple[int, bytes]:
-    return (_HERE if folder is None else folder), os.fsencode(name)
-
-
-_HERE = -2 if sys.platform == "darwin" else -100  # AT_FDCWD
-
-
-def _libc() -> ctypes.CDLL:
-    import ctypes
-
-    library = ctypes.CDLL(None, use_errno=True)
-    if not hasattr(library, "renameat2" if sys.platform == "linux" else "renameatx_np"):
-        raise OSError(errno.ENOSYS, "this C library has no atomic exchange")
-    return library
 
 
 def _write(handle: int, file: Path, data: bytes) -> None:
@@ -665,17 +594,4 @@ def _write(handle: int, file: Path, data: bytes) -> None:
 def _sync(handle: int, file: Path, bytes_only: bool = False) -> None:
     if _waiting.get():
         before("fsync", str(file))
-        _flush(handle, bytes_only)
-
-
-def _flush(handle: int, bytes_only: bool = False) -> None:
-    """Wait for the disk; with `bytes_only` not for when the file was changed."""
-    if sys.platform == "darwin":
-        import fcntl
-
-        # fsync on macOS leaves the data in the drive's cache.
-        fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
-    elif bytes_only and sys.platform == "linux":
-        os.fdatasync(handle)
-    else:
-        os.fsync(handle)
+        system.flush(handle, bytes_only)

@@ -12,6 +12,8 @@ import struct
 import sys
 import weakref
 
+from . import system
+
 _EVENT = struct.Struct("iIII")
 _BUFFER = 1 << 16
 _MODIFY, _ATTRIB, _CLOSE_WRITE, _MOVED, _CREATE, _DELETE, _SELF = 0x2, 0x4, 0x8, 0xC0, 0x100, 0x200, 0xC00
@@ -33,7 +35,7 @@ class Inotify:
         Raises:
             OSError: the system has no more of them.
         """
-        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._libc = system.library()
         self._handle = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
         self._process = os.getpid()
         self._prefixes: dict[int, str] = {}
@@ -44,7 +46,7 @@ class Inotify:
     def begun() -> "Inotify | None":
         """A watch of nothing yet; None where the system has none."""
         try:
-            return Inotify() if sys.platform == "linux" else None
+            return Inotify() if system.TELLS_CHANGES else None
         except OSError:
             return None
 

@@ -1,7 +1,6 @@
 """One writer at a time, across threads and processes. Readers never come here."""
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,8 +16,8 @@ _POLL = 0.005
 class WriterLock:
     """The lock on `file`. The kernel frees it when its holder dies: it never has to be removed by hand.
 
-    Where the system can lock a folder, `<file>.d` is what a writer holds, and the file is held by who
-    is next: nobody who has just written overtakes who waits, and who removes the file lets nobody in.
+    The folder `<file>.d` is what a writer holds, and the file is held by who is next: nobody who has just written
+    overtakes who waits, and who removes the file lets nobody in.
     """
 
     def __init__(self, file: Path) -> None:
@@ -26,7 +25,7 @@ class WriterLock:
         self._folder = file.with_name(f"{file.name}.d")
         self._holder = file.with_name(f"{file.name}.pid")
         self._threads = Guard()
-        #: Device and inode of the folder that is held; None where the system cannot lock folders.
+        #: Device and inode of the folder that is held; None before the first time.
         self._place: tuple[int, int] | None = None
 
     @contextmanager
@@ -58,11 +57,6 @@ class WriterLock:
     def _acquire(self, held: ExitStack, timeout: float) -> None:
         deadline = time.monotonic() + timeout
         try:
-            if sys.platform == "win32":
-                from filelock import FileLock
-
-                held.enter_context(FileLock(self._file, thread_local=False, poll_interval=_POLL).acquire(timeout))
-                return
             fs.make_folder(self._folder)
             with locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
                 handle = held.enter_context(locked(self._folder, os.O_RDONLY, deadline))

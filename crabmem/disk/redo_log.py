@@ -15,7 +15,7 @@ import struct
 import zlib
 from _blake2 import blake2b
 
-from . import fs, regular
+from . import fs, regular, system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _is_head(head: bytes) -> bool:
 
 def _place(status: os.stat_result) -> bytes:
     """What a start of the machine and a file are known by."""
-    return blake2b(fs.start_of_machine().encode() + _number(status), digest_size=16).digest()
+    return blake2b(system.start_of_machine().encode() + _number(status), digest_size=16).digest()
 
 
 def _mark(status: os.stat_result, key: bytes) -> bytes:

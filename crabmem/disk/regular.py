@@ -12,10 +12,9 @@ import stat
 HUGE = 1 << 40
 
 # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
-_READ = os.O_RDONLY
-for _flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):
-    _READ |= getattr(os, _flag, 0)
-_IS_OTHER = (errno.ELOOP, errno.ENXIO, errno.EISDIR)
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+# What is said of a link, a socket (by macOS the third), a folder.
+_IS_OTHER = (errno.ELOOP, errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR)
 
 
 class NotAFile(OSError):

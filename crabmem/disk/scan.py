@@ -216,11 +216,18 @@ def _is_at(item: Unusable, path: str) -> bool:
 class Look:
     """What a look finds. `known` are the files of the last one, `marks` what an older process knew.
 
-    `doubted` files are read again although they look the same. `now` is the time in nanoseconds.
+    `doubted` files are read again although they look the same. `now` is the time in nanoseconds. `names` lists what is
+    in a folder.
     """
 
     def __init__(
-        self, layout: Layout, known: Mapping[str, File], marks: Mapping[str, bytes], doubted: Set[str], now: int
+        self,
+        layout: Layout,
+        known: Mapping[str, File],
+        marks: Mapping[str, bytes],
+        doubted: Set[str],
+        now: int,
+        names: Callable[[fs.Folder], list[str]] = fs.names,
     ) -> None:
         self.files: dict[str, File] = {}
         #: The marks of those that look as an older process knew them.
@@ -241,13 +248,14 @@ class Look:
         self._marks = marks
         self._doubted = doubted
         self._now = now
+        self._names = names
         self._patience = Patience()
 
     def walk(self, folder: fs.Folder, prefix: str, inotify: Inotify | None) -> None:
         """Look at what is named like a file of ours in `folder` and below; be told of changes from then on."""
         if inotify and folder.handle is not None:
             inotify.watch(folder.handle, folder.where, prefix)
-        names = fs.names(folder)
+        names = self._names(folder)
         if prefix and ".git" in names:
             # A repository of its own, whose files are in no other one. A person's in a folder of theirs is meant so.
             if (path := prefix[:-1]) in self._own_folders:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from ..errors import Inapplicable, InvalidArguments, Unreadable, Unwritable, Way
 from ..text.values import once, value
 from ..workspace.layout import SETTINGS
-from . import fs, regular, state
+from . import fs, regular, state, system
 from . import stat as stamp
 from .fork_lock import Guard
 from .scan import Files, Look, Patience, Scan, is_settled, read_whole
@@ -104,8 +104,10 @@ class Store:
         self._stop_watching()
         self._looks += 1
         marks = {} if self._looks > 1 else self._marks()
-        look = Look(self._layout, self._scan.files, marks, self._young | self._partial, self._clock_ns())
-        inotify = _inotify() if self._looks > 1 else None
+        names = _names(self._root)
+        look = Look(self._layout, self._scan.files, marks, self._young | self._partial, self._clock_ns(), names)
+        # What it tells are names as somebody wrote them, which only says which file it is where each has one name.
+        inotify = _inotify() if self._looks > 1 and names is fs.names else None
         try:
             with fs.opened(self._root) as root:
                 look.walk(root, "", inotify)
@@ -368,6 +370,15 @@ class Store:
 def _token() -> str:
     """What no other temporary file is called."""
     return os.urandom(8).hex()
+
+
+def _names(root: str) -> Callable[[fs.Folder], list[str]]:
+    """What lists the names in a folder of the workspace `root`."""
+    if not system.may_fold(root):
+        return fs.names
+    from . import spelling  # late: few disks take two names for one
+
+    return spelling.names
 
 
 def _inotify() -> Inotify | None:

@@ -49,13 +49,13 @@ def _state_path(environment: "Mapping[str, str]") -> str | None:
     chosen = environment.get("XDG_STATE_HOME", "")
     if os.path.isabs(chosen):  # the specification: a relative path is to be ignored
         return os.path.join(chosen, "crabmem")
-    home = environment.get("HOME") or environment.get("USERPROFILE") or ""
+    home = environment.get("HOME") or ""
     return os.path.join(home, ".local", "state", "crabmem") if os.path.isabs(home) else None
 
 
 def _is_within(folder: str, root: "str | os.PathLike[str]") -> bool:
     try:
-        inside, outside = (os.path.normcase(os.path.realpath(each)) for each in (folder, root))
+        inside, outside = map(os.path.realpath, (folder, root))
     except ValueError:
         return False  # no folder has that name, which who opens it says
     return f"{inside}{os.sep}".startswith(os.path.join(outside, ""))

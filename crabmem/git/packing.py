@@ -6,7 +6,6 @@ How it is done is in `compaction`, which a write that does not compact never loa
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -100,9 +99,6 @@ class Packing:
     @contextmanager
     def alone(self) -> Iterator[bool]:
         """Keep others from compacting; yield False where somebody does so already. The kernel lets go when we die."""
-        if sys.platform == "win32":
-            yield True  # what is done twice is done twice, and nothing more: see `compaction`
-            return
         with ExitStack() as held:
             try:
                 held.enter_context(locked(self._private / state.PACKING, os.O_RDWR | os.O_CREAT, deadline=0))

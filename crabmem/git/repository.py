@@ -26,10 +26,15 @@ _CONFIG = """\
 	autocrlf = false
 	quotepath = false
 	fsync = all
-[gc]
+{more}[gc]
 	auto = 0
 [crabmem]
 	version = 1
+"""
+# What `git init` says where names are one that differ in case alone, and on a Mac in Unicode's form.
+_FOLDING = """\
+	ignorecase = true
+	precomposeunicode = true
 """
 _EXCLUDE = """\
 # Agents' own workspaces have repositories of their own.
@@ -55,7 +60,8 @@ def create(root: Path) -> None:
     for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "crabmem/tmp"):
         fs.make_folder(built / folder)
     fs.create(built / "HEAD", f"ref: {MAIN}\n".encode())
-    fs.create(built / "config", _CONFIG.encode())
+    more = _FOLDING if os.path.lexists(built / "head") else ""
+    fs.create(built / "config", _CONFIG.format(more=more).encode())
     fs.create(built / "info" / "exclude", _EXCLUDE.encode())
     for written in (built / "info", built):
         fs.sync_folder(written)

@@ -138,6 +138,5 @@ def compact_history(root: Path) -> bool:
 
 def main(root: str) -> None:
     """Compact a history in a process of its own, which ends with 1 when there was nothing to do."""
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
+    os.nice(_NICE)
     sys.exit(0 if compact_history(Path(root)) else 1)

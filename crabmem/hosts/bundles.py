@@ -42,7 +42,7 @@ Where this folder is a repository, it is a marketplace of one: `/plugin install 
 """
 
 
-def claude_plugin(system: str, version: str) -> dict[str, bytes]:
+def claude_plugin(version: str) -> dict[str, bytes]:
     """A plugin of Claude Code, which is also a marketplace of one."""
     author = {"name": NAME}
     manifest = {"name": NAME, "version": version, "description": ABOUT, "author": author, "license": _LICENSE}
@@ -51,25 +51,25 @@ def claude_plugin(system: str, version: str) -> dict[str, bytes]:
     return {
         ".claude-plugin/plugin.json": _json({**manifest, "keywords": ["memory", "git", "markdown"]}),
         ".claude-plugin/marketplace.json": _json(market),
-        ".mcp.json": _server("claude-code", system),
-        "hooks/hooks.json": _hooks("claude-code", system),
+        ".mcp.json": _server("claude-code"),
+        "hooks/hooks.json": _hooks("claude-code"),
         "README.md": (_README + _FROM_MARKET).format(title="Claude Code", about=ABOUT).encode(),
     }
 
 
-def gemini_extension(system: str, version: str) -> dict[str, bytes]:
+def gemini_extension(version: str) -> dict[str, bytes]:
     """An extension of Gemini CLI."""
-    servers = json.loads(_server("gemini", system))
+    servers = json.loads(_server("gemini"))
     return {
         "gemini-extension.json": _json({"name": NAME, "version": version, "description": ABOUT, **servers}),
-        "hooks/hooks.json": _hooks("gemini", system),
+        "hooks/hooks.json": _hooks("gemini"),
         "README.md": _README.format(title="Gemini CLI", about=ABOUT).encode(),
     }
 
 
-def codex_plugin(system: str, version: str) -> dict[str, bytes]:
+def codex_plugin(version: str) -> dict[str, bytes]:
     """A plugin of Codex, which is also a marketplace of one."""
-    servers = json.loads(_server("codex", system))
+    servers = json.loads(_server("codex"))
     manifest = {
         **_about(version), "mcpServers": "./.mcp.json", "hooks": "./hooks/hooks.json", "skills": "./skills/"
     }  # fmt: skip
@@ -83,32 +83,32 @@ def codex_plugin(system: str, version: str) -> dict[str, bytes]:
         ".codex-plugin/plugin.json": _json(manifest),
         ".agents/plugins/marketplace.json": _json({"name": NAME, "plugins": [listing]}),
         ".mcp.json": _json({"mcpServers": servers["mcp_servers"]}),
-        "hooks/hooks.json": _hooks("codex", system),
-        **{f"skills/{NAME}/{path}": data for path, data in skill(system, version).items()},
+        "hooks/hooks.json": _hooks("codex"),
+        **{f"skills/{NAME}/{path}": data for path, data in skill(version).items()},
         "README.md": _README.format(title="Codex", about=ABOUT).encode(),
     }
 
 
-def copilot_plugin(system: str, version: str) -> dict[str, bytes]:
+def copilot_plugin(version: str) -> dict[str, bytes]:
     """A plugin of GitHub Copilot CLI."""
     return {
         "plugin.json": _json(
             {**_about(version), "mcpServers": ".mcp.json", "hooks": "hooks.json", "skills": "skills/"}
         ),
-        ".mcp.json": _server("copilot", system),
-        "hooks.json": _hooks("copilot", system),
-        **{f"skills/{NAME}/{path}": data for path, data in skill(system, version).items()},
+        ".mcp.json": _server("copilot"),
+        "hooks.json": _hooks("copilot"),
+        **{f"skills/{NAME}/{path}": data for path, data in skill(version).items()},
         "README.md": _README.format(title="GitHub Copilot CLI", about=ABOUT).encode(),
     }
 
 
-def skill(system: str, version: str) -> dict[str, bytes]:
+def skill(version: str) -> dict[str, bytes]:
     """An Agent Skill: when to remember, and how."""
     return {"SKILL.md": f"{template('skill').strip()}\n".encode()}
 
 
-#: What makes the files of each kind that is a folder, for an operating system and a version of crabmem.
-FOLDERS: dict[str, Callable[[str, str], dict[str, bytes]]] = {
+#: What makes the files of each kind that is a folder, for a version of crabmem.
+FOLDERS: dict[str, Callable[[str], dict[str, bytes]]] = {
     "claude-plugin": claude_plugin,
     "codex-plugin": codex_plugin,
     "copilot-plugin": copilot_plugin,
@@ -202,18 +202,18 @@ def _manifest(version: str) -> dict[str, object]:
     }
 
 
-def _server(host: str, system: str) -> bytes:
+def _server(host: str) -> bytes:
     """A config of a host with the server alone."""
-    return _config(each for each in _content(host, system) if isinstance(each, Server))
+    return _config(each for each in _content(host) if isinstance(each, Server))
 
 
-def _hooks(host: str, system: str) -> bytes:
+def _hooks(host: str) -> bytes:
     """A config of a host with the hooks alone, as they are beside the server."""
-    return _config(each for each in _content(host, system) if not isinstance(each, Server))
+    return _config(each for each in _content(host) if not isinstance(each, Server))
 
 
-def _content(host: str, system: str) -> Iterable[Desired]:
-    options = InstallOptions(host_named(host), (NAME,), system, Path())
+def _content(host: str) -> Iterable[Desired]:
+    options = InstallOptions(host_named(host), (NAME,), Path())
     return (each for config in options.host.user for each in config.content(options))
 
 

@@ -15,9 +15,7 @@ from ..text.jsonc import Path, at
 from .parsed_config import ParsedConfig
 
 # As `InstallOptions.hook_line` writes it, and as it was written before a line saw to its own end.
-_CALL = re.compile(
-    r" hook (?P<event>[a-z-]+)(?: --guide)?(?: --without [a-z]+)? --host (?P<host>[a-z-]+)(?: ?[;&] exit 0)?\Z"
-)
+_CALL = re.compile(r" hook (?P<event>[a-z-]+)(?: --guide)?(?: --without [a-z]+)? --host (?P<host>[a-z-]+)\Z")
 # Where the plugin of a host that runs no commands names our program.
 _LISTED = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)
 
@@ -316,4 +314,4 @@ def _program(command: str) -> str:
     """The program that the line of a hook calls: itself, or by the shell that sees to its end."""
     if command.startswith("exec sh -c "):
         return shlex.split(command)[4]
-    return shlex.split(command, posix="\\" not in command)[0].strip('"')
+    return shlex.split(command)[0]

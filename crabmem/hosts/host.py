@@ -86,6 +86,8 @@ class HookDialect(NamedTuple):
 
     `is_sender` recognises the host by what it wrote to a hook, for a command without `--host`. `other_sender` names
     another host that runs the hooks of this one as its own, by what that wrote; None where this host wrote it.
+
+    `project` is the variable in which hooks find the folder that a session began in, "" where there is none.
     """
 
     events: Mapping[str, str]
@@ -96,6 +98,7 @@ class HookDialect(NamedTuple):
     shows_instructions: bool = True
     is_sender: Callable[[Mapping[str, object]], bool] = lambda given: False
     other_sender: Callable[[Mapping[str, object]], str | None] = lambda given: None
+    project: str = ""
 
     def name_of(self, event: str) -> str:
         """The host's name of an event of ours; our name where the host has none."""

@@ -1,7 +1,6 @@
 """What an installation is asked for."""
 
 import shlex
-import subprocess
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +13,6 @@ from .host import NAME, SESSION_START, SUBAGENT_START, WROTE, Host
 #: Whose memory an agent has: crabmem's alone, the host's as it is beside it, or the host's in our workspace.
 Whose: TypeAlias = Literal["ours", "host", "both"]
 WHOSE: tuple[Whose, ...] = get_args(Whose)
-# How a line ends on Windows so that its status is 0: for PowerShell and Git's Bash, and for `cmd`.
-_IN_POWERSHELL, _IN_CMD = "; exit 0", " & exit 0"
 # A hook answers within 1.4 seconds, or within five where its answer would be missed for a whole session. One that takes
 # longer has failed, and the host need not wait for it.
 _SECONDS = 5
@@ -44,7 +41,6 @@ class InstallOptions:
 
     host: Host
     program: tuple[str, ...]
-    system: str
     folder: Path
     with_hooks: bool = True
     with_server: bool = True
@@ -70,20 +66,19 @@ class InstallOptions:
         is_grouped: bool = True,
         leave_out: Collection[str] = (),
         seconds: Mapping[str, int] = MappingProxyType({}),
-        in_cmd: bool = False,
     ) -> list[Desired]:
         """A command for each event of the host, which `entry` makes of the line and the seconds to wait for it.
 
         `is_grouped`: the host has groups of commands. `seconds` are those of events that are unlike other hosts'.
-        `in_cmd`: on Windows the line runs in `cmd`. The event of a file that was written is left out, as it is of use
-        only where the host's own memory is the workspace.
+        The event of a file that was written is left out, as it is of use only where the host's own memory is the
+        workspace.
         """
         if not self.with_hooks or self.host.hooks is None:
             return []
         return [
             Hook(
                 ("hooks", name),
-                entry(self.hook_line(event, in_cmd), seconds.get(event, self.seconds(event))),
+                entry(self.hook_line(event), seconds.get(event, self.seconds(event))),
                 {} if is_grouped else None,
             )
             for name, event in self.host.hooks.events.items()
@@ -94,10 +89,10 @@ class InstallOptions:
         """Seconds that a host is to wait for a hook."""
         return _LONGER.get(event, _SECONDS)
 
-    def hook_line(self, event: str, in_cmd: bool = False) -> str:
+    def hook_line(self, event: str) -> str:
         """The line that the host's shell runs for an event, which ends well whatever becomes of the program.
 
-        `sh` sees to that, as a person's own shell may be any; on Windows the end of the line does.
+        `sh` sees to that, as a person's own shell may be any.
         """
         is_start = event == SESSION_START
         words = [*self.program, "hook", event]
@@ -106,8 +101,6 @@ class InstallOptions:
         if is_start and self.memory == "both":  # such a host reads the overview in the workspace by itself
             words += ["--without", "overview"]
         words += ["--host", self.host.name]
-        if self.system == "win32":
-            return subprocess.list2cmdline(words) + (_IN_CMD if in_cmd else _IN_POWERSHELL)
         return shlex.join(["exec", "sh", "-c", _CAREFULLY, *words])
 
     def trait(self, trait: str, value: object, key: str = "mcpServers") -> Trait:

@@ -21,9 +21,6 @@ class Surroundings(NamedTuple):
     @property
     def applications(self) -> Path:
         """Where programs with windows keep their settings."""
-        match self.system:
-            case "darwin":
-                return self.home / "Library/Application Support"
-            case "win32":
-                return self.folder("APPDATA", "AppData/Roaming")
+        if self.system == "darwin":
+            return self.home / "Library/Application Support"
         return self.folder("XDG_CONFIG_HOME", ".config")

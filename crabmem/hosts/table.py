@@ -137,13 +137,10 @@ def _claude_memory(want: "InstallOptions") -> "Sequence[Desired]":
 def _is_memory_of(folder: str, command: str) -> bool:
     """Whether `folder` is the memory of the workspace that the `command` of a hook names, whichever that was."""
     import shlex
-    import subprocess
 
     if " --dir " not in command:
         return ".crabmem" in Path(folder).parts[-2:]
-    quotes: tuple[Callable[[list[str]], str], ...] = (shlex.join, subprocess.list2cmdline)
-    places = [folder, str(Path(folder).parent)]
-    return any(f" --dir {quote([place])} " in command for place in places for quote in quotes)
+    return any(f" --dir {shlex.quote(place)} " in command for place in (folder, str(Path(folder).parent)))
 
 
 _CLAUDE_CODE = Host(
@@ -184,6 +181,7 @@ _CLAUDE_CODE = Host(
         # VS Code reads its configs, and calls the event what Claude Code does, under a key of its own in its first
         # versions.
         other_sender=lambda given: "vscode" if "hookEventName" in given else None,
+        project="CLAUDE_PROJECT_DIR",
     ),
 )
 
@@ -201,7 +199,7 @@ def _codex_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
 
 def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
     # Codex lets the end of a session wait for three seconds at most, and warns of more.
-    return [*want.server("mcp_servers"), *want.hooks(_command, seconds={SESSION_END: 3}, in_cmd=True)]
+    return [*want.server("mcp_servers"), *want.hooks(_command, seconds={SESSION_END: 3})]
 
 
 def _codex_choices(want: "InstallOptions") -> "Sequence[Desired]":
@@ -344,6 +342,7 @@ _CURSOR = Host(
         # Nobody could try whether Cursor shows instructions, and a model that does not know of its memory is worse.
         shows_instructions=False,
         is_sender=_is_cursor,
+        project="CURSOR_PROJECT_DIR",
     ),
 )
 
@@ -406,6 +405,7 @@ _GEMINI = Host(
         _claude_context,
         lambda event, text: {"decision": "deny", "reason": text},
         is_sender=_is_gemini,
+        project="GEMINI_PROJECT_DIR",
     ),
 )
 
@@ -512,7 +512,8 @@ _QWEN = Host(
 
 
 def _zed(here: "Surroundings") -> Path:
-    return here.applications / ("Zed" if here.system in ("darwin", "win32") else "zed")
+    # On a Mac it asks for no XDG_CONFIG_HOME: https://zed.dev/docs/configuring-zed
+    return here.home / ".config/zed" if here.system == "darwin" else here.applications / "zed"
 
 
 def _zed_permission(want: "InstallOptions") -> "Sequence[Desired]":
@@ -579,8 +580,6 @@ _CLINE = Host(
 def _goose(here: "Surroundings") -> Path:
     if root := here.environment.get("GOOSE_PATH_ROOT"):
         return Path(root) / "config"
-    if here.system == "win32":
-        return here.applications / "Block/goose/config"
     return here.folder("XDG_CONFIG_HOME", ".config") / "goose"
 
 

@@ -1,6 +1,6 @@
 """What all kinds of memory that are imported have in common: files in, facts out."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple, TypeAlias
@@ -44,8 +44,8 @@ class Tree:
     """The files below a folder, or one file alone.
 
     `parts` are the parts of the folder's own path. `files` has for each path, in order, the error that keeps the file
-    from being read, or None. `hidden` are the names with a leading dot, which are not among the files. `read` gives the
-    bytes of a file, or raises a CrabmemError.
+    from being read, or None. `hidden` are the paths of what has a leading dot, which are not among the files. `read`
+    gives the bytes of a file, or raises a CrabmemError.
     """
 
     parts: tuple[str, ...]
@@ -115,6 +115,28 @@ class Source:
     facts: Callable[[Tree], Iterator[Found]]
     look: Look = Look.CONTENTS
     endings: tuple[str, ...] = MARKDOWN
+
+    def passed_over(self, tree: Tree, found: Iterable[Found]) -> Iterator[Found]:
+        """The files of which `facts` has `found` nothing, and what has a leading dot, with the reason."""
+        seen = {_file_of(item.where, tree) for item in found}
+        for path in tree.files:
+            if path not in seen:
+                yield Found(path, Skipped(self._why_not(path)))
+        for path in sorted(tree.hidden - seen):
+            yield Found(path, Skipped("its name begins with a dot"))
+
+    def _why_not(self, path: str) -> str:
+        if path.lower().endswith(self.endings):
+            return f"it is none of the files that {self.name} keeps memory in"
+        kinds = {MARKDOWN: "it is not Markdown", TEXTS: "it is neither Markdown nor text", JSON: "it is not JSON"}
+        return kinds.get(self.endings, f"it is not {' or '.join(self.endings)}")
+
+
+def _file_of(where: str, tree: Tree) -> str:
+    """The file that something is in, which is at its path, or behind that at a heading, a number or a line."""
+    while where not in tree.files and (at := max(where.rfind(sign) for sign in "#[:")) > 0:
+        where = where[:at]
+    return where
 
 
 def without_path(error: CrabmemError, path: str) -> CrabmemError:

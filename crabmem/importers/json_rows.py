@@ -1,18 +1,20 @@
 """The rows of exports in JSON, and what they have in common."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from ..errors import CrabmemError, InvalidArguments
 from ..text.edit import BOM
 from ..text.entry import decode
 from ..text.words import shortened
-from .base import JSON, Tree, without_path
+from .base import JSON, Found, Skipped, Tree, without_path
 from .texts import MAX_SUMMARY
 
 #: Characters of a name.
 MAX_NAME = 80
+# Characters of a field that goes into a frontmatter; a vector is longer.
+_LONGEST_FIELD = 2_000
 _LISTS = ("results", "memories")
 #: Where a row stands, and its value or what is wrong there.
 Row: TypeAlias = tuple[str, Any]
@@ -88,6 +90,28 @@ def has_rows_with(tree: Tree, *keys: str) -> bool:
     found: Iterator[Any] = (row for _, row in rows(tree)) if len(tree.files) == 1 else iter(())
     first: dict[str, Any] = next((row for row in found if isinstance(row, dict)), {})
     return all(isinstance(first.get(key), str) for key in keys)
+
+
+def other_fields(row: Mapping[str, Any], known: Container[str]) -> tuple[dict[str, Any], list[str]]:
+    """What a row says but in the fields that are `known`, as a frontmatter says it; and the fields too long for one."""
+    others = {str(key): _header_value(value) for key, value in row.items() if key not in known}
+    said = {key: value for key, value in others.items() if value not in (None, "", [], {})}
+    long = [key for key, value in said.items() if len(json.dumps(value)) > _LONGEST_FIELD]
+    return {key: value for key, value in said.items() if key not in long}, long
+
+
+def _header_value(value: Any) -> Any:
+    """A value of JSON with texts for all that is not nested; None for null."""
+    if isinstance(value, dict):
+        return {str(key): _header_value(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [_header_value(each) for each in value if each is not None]
+    return value if isinstance(value, str) or value is None else json.dumps(value)
+
+
+def fields_left_out(where: str, fields: Iterable[str]) -> Iterator[Found]:
+    """What an import says of fields that no frontmatter has room for."""
+    return (Found(f"{where}.{field}", Skipped("it is too long for a frontmatter")) for field in fields)
 
 
 def short_text(value: object) -> str:

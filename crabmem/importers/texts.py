@@ -11,7 +11,7 @@ from ..text.entry import MAX_LABELS, Entry, Fact, decode, parse_entry
 from ..text.markdown import headings, is_heading, without_fenced
 from ..text.values import replace
 from ..text.words import shortened
-from .base import Found, is_markdown
+from .base import Found, Skipped, is_markdown
 
 if TYPE_CHECKING:
     from ..text.entry import HeaderValue
@@ -132,7 +132,7 @@ def value(keys: Mapping[str, header.Value], *names: str) -> str:
 
 
 def sections(path: str, data: bytes) -> list[tuple[str, str]]:
-    """The sections of a text, heading and what stands under it, those apart that are empty; "" heads the beginning.
+    """The sections of a text, heading and what stands under it; "" heads the beginning, where there is any.
 
     Raises:
         Unreadable: it is no text.
@@ -145,23 +145,29 @@ def sections(path: str, data: bytes) -> list[tuple[str, str]]:
     ]
     ends = [at for at, _ in heads[1:]] + [len(lines)]
     found = ((title, "\n".join(lines[at + 1 : end]).strip()) for (at, title), end in zip(heads, ends, strict=True))
-    return [(title, content) for title, content in found if content]
+    return [(title, content) for title, content in found if title or content]
 
 
 def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:
-    """A fact for each section of a text; what comes before the first heading is called like the `whole`.
+    """A fact for each section of a text that says something; what comes before the first heading is called like the
+    `whole`.
 
-    The rest of the frontmatter is kept with the first.
+    The rest of the frontmatter is kept with the first fact.
 
     Raises:
         Unreadable: it is no text.
     """
-    for number, (title, content) in enumerate(sections(path, data)):
-        name = title or whole.name
+    is_first = True
+    for title, content in sections(path, data):
+        where, name = f"{path}#{title}" if title else path, title or whole.name
+        if not content:
+            yield Found(where, Skipped("there is no text right below that heading"))
+            continue
         fact = Fact(name, summary(content) or name, content)
-        if not number:
+        if is_first:
             fact = replace(fact, aliases=whole.aliases, tags=whole.tags, keys=whole.keys, before=whole.before)
-        yield Found(f"{path}#{title}" if title else path, fact, stem(path))
+            is_first = False
+        yield Found(where, fact, stem(path))
 
 
 def summary(text: str) -> str:

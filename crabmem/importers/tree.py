@@ -29,11 +29,11 @@ def tree_at(place: Path, own: Path) -> Tree:
         return _alone(place)
     try:
         with fs.opened(place) as here:
-            files = dict(sorted(_files(here, "", own.resolve())))
-            hidden = frozenset(name for name in fs.names(here) if name.startswith("."))
+            hidden = set[str]()
+            files = dict(sorted(_files(here, "", own.resolve(), hidden)))
     except OSError as error:
         raise InvalidArguments(f"{place} cannot be listed: {fs.reason(error)}") from None
-    return Tree(place.resolve().parts, files, partial(_read, place), hidden)
+    return Tree(place.resolve().parts, files, partial(_read, place), frozenset(hidden))
 
 
 def tree_of(data: bytes, endings: Sequence[str] = (*MARKDOWN, *JSON)) -> Tree:
@@ -48,12 +48,17 @@ def _alone(file: Path) -> Tree:
     return Tree((*file.resolve().parent.parts,), {file.name: None}, read)
 
 
-def _files(folder: fs.Folder, prefix: str, own: Path, depth: int = 0) -> Iterator[tuple[str, CrabmemError | None]]:
-    """The paths of the files below an open folder, and why some cannot be read."""
-    for name in (name for name in fs.names(folder) if not name.startswith(".")):
+def _files(
+    folder: fs.Folder, prefix: str, own: Path, hidden: set[str], depth: int = 0
+) -> Iterator[tuple[str, CrabmemError | None]]:
+    """The paths of the files below an open folder, and why some cannot be read; what has a leading dot is `hidden`."""
+    for name in fs.names(folder):
+        if name.startswith("."):
+            hidden.add(prefix + name)
+            continue
         path, mode = prefix + name, _mode(folder, name)
         if stat.S_ISDIR(mode):
-            yield from _below(folder, name, path, own, depth)
+            yield from _below(folder, name, path, own, hidden, depth)
         elif stat.S_ISLNK(mode):
             yield path, Unreadable("it is a link, which may lead anywhere; import what it leads to")
         elif mode:
@@ -68,7 +73,9 @@ def _mode(folder: fs.Folder, name: str) -> int:
         return 0
 
 
-def _below(folder: fs.Folder, name: str, path: str, own: Path, depth: int) -> Iterator[tuple[str, CrabmemError | None]]:
+def _below(
+    folder: fs.Folder, name: str, path: str, own: Path, hidden: set[str], depth: int
+) -> Iterator[tuple[str, CrabmemError | None]]:
     if (folder.path / name).resolve() == own:
         yield path, Unreadable("it is this memory itself")
     elif depth == _MAX_DEPTH:
@@ -76,7 +83,7 @@ def _below(folder: fs.Folder, name: str, path: str, own: Path, depth: int) -> It
     else:
         try:
             with fs.entered(folder, name) as below:
-                yield from _files(below, f"{path}/", own, depth + 1)
+                yield from _files(below, f"{path}/", own, hidden, depth + 1)
         except OSError as error:
             yield path, Unreadable(f"the folder cannot be listed: {fs.reason(error)}")
 

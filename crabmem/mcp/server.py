@@ -77,8 +77,7 @@ async def running(server: MemoryServer, end: Callable[[], None] | None = None) -
     """
     stop = threading.Event()
     async with anyio.create_task_group() as tasks:
-        if sys.platform != "win32":  # where nobody else can send one
-            await tasks.start(_end_at_signal, end or tasks.cancel_scope.cancel)
+        await tasks.start(_end_at_signal, end or tasks.cancel_scope.cancel)
         tasks.start_soon(to_thread.run_sync, _follow, server, stop)
         tasks.start_soon(to_thread.run_sync, _record, server, stop)
         try:

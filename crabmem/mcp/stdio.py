@@ -6,14 +6,12 @@ Waits for bytes without a thread, so that a signal ends it at once, and answers 
 import json
 import os
 import select
-import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
-from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -36,7 +34,7 @@ _LONGEST = 64 << 20
 # In the place of a line that is longer; no JSON.
 _TOO_LONG = b"\0"
 # A pipe that has room has room for so many bytes.
-_WRITE = select.PIPE_BUF if sys.platform != "win32" else 4_096
+_WRITE = select.PIPE_BUF
 
 _NO_ID = object()
 
@@ -45,15 +43,7 @@ Outbox = MemoryObjectSendStream[SessionMessage]
 
 def over_stdio(served: Served, wire: tuple[int, int]) -> None:
     """Serve the client at the other end, until it closes the connection or a signal comes."""
-    anyio.run(_serve_by_threads if sys.platform == "win32" else _serve, served, *wire)
-
-
-async def _serve_by_threads(served: Served, source: int, sink: int) -> None:
-    """Serve as the library does: on Windows, pipes cannot be waited for without threads."""
-    server = MemoryServer(served)
-    opened = (os.fdopen(handle, mode, encoding="utf-8") for handle, mode in ((source, "r"), (sink, "w")))
-    async with running(server), stdio_server(*map(anyio.wrap_file, opened)) as (inbox, outbox):
-        await server.run(inbox, outbox, server.create_initialization_options())
+    anyio.run(_serve, served, *wire)
 
 
 async def _serve(served: Served, source: int, sink: int) -> None:

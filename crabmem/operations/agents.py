@@ -18,7 +18,7 @@ from ..text.entry import MAX_NAME, check_text
 from ..text.hashes import short
 from ..text.patterns import matches
 from ..workspace.layout import AGENTS, Layout
-from ..workspace.workspace import agent_folder
+from ..workspace.workspace import PROJECTS, agent_folder
 from .adoption import adopt
 from .history import log
 from .maintenance import stats
@@ -90,7 +90,8 @@ def purge_everywhere(
     force: bool = False,
     dry_run: bool = False,
 ) -> dict[str, Purge]:
-    """Purge here and in the workspaces of agents, one after the other, each under its own lock: theirs first.
+    """Purge here and in the workspaces of agents and projects, one after the other, each under its own lock: theirs
+    first.
 
     What was done by the folder of each that had it, "." for this one. What one refuses leaves those after it as
     they were; once that is mended, do it again.
@@ -102,12 +103,14 @@ def purge_everywhere(
 
 
 def _in_each(session: Session, work: Callable[[Session], Purge]) -> dict[str, Purge]:
-    """What `work` did in each workspace of an agent, and at last in this one, where there was something to do."""
+    """What `work` did in each workspace of an agent or project, and at last in this one, where there was something to
+    do."""
     found, nothing = dict[str, Purge](), NotFound("there is nothing to purge")
-    for folder in agent_folders(session.engine.workspace):
-        with suppress(NotFound), _opened(session, folder) as agent:
-            theirs = _in_each(agent, work)
-            found |= {f"{AGENTS}/{folder.name}/{place}".removesuffix(f"/{ALL}"): theirs[place] for place in theirs}
+    workspace = session.engine.workspace
+    for folder in (each for home in (AGENTS, PROJECTS) for each in agent_folders(workspace, home)):
+        with suppress(NotFound), _opened(session, folder) as own:
+            theirs, place = _in_each(own, work), f"{folder.parent.name}/{folder.name}"
+            found |= {f"{place}/{below}".removesuffix(f"/{ALL}"): done for below, done in theirs.items()}
     try:
         found[ALL] = work(session)
     except NotFound as error:

@@ -11,7 +11,7 @@ from ..text.credentials import Screen
 from ..text.entry import IMPORTED, Entry, Fact, checked, decode, entry_in, render_entry
 from ..text.keys import Key
 from ..text.slug import name_key
-from ..text.values import replace
+from ..text.values import once, replace
 from ..workspace.layout import is_contained
 
 _DIGEST = 8
@@ -34,6 +34,7 @@ class Plan:
         self._names: set[str] = set()
         self._names_at: dict[str, str] = {}
         self._slugs: set[str] = set()
+        self._places: set[str] = set()
 
     @property
     def changed(self) -> list[str]:
@@ -62,7 +63,8 @@ class Plan:
         by_place = not (fact.origin or fact.before)  # what is called so elsewhere is no path here
         if meant := entry_to_update(fact.name, self._listing, self._sees, by_place):
             return self._put(fact, meant[0].path, may_replace, meant[1])
-        place = place_for(fact.name, self._listing, self._slugs, self._folder(fact), by_place)
+        folder = self._folder(fact)
+        place = self._own_place(fact, folder) or place_for(fact.name, self._listing, self._slugs, folder, by_place)
         return self._put(fact, place, may_replace)
 
     def name_at(self, path: str) -> str:
@@ -74,6 +76,20 @@ class Plan:
         layout = self._listing.layout
         path = layout.entry_path(f"{fact.folder}/x")
         return path.rpartition("/")[0] if fact.folder and is_contained(path) and layout.is_entry(path) else None
+
+    def _own_place(self, fact: Fact, folder: str | None) -> str | None:
+        """The path of a new entry whose file is called as the fact says, where it can be; links may lead there."""
+        layout = self._listing.layout
+        path = layout.entry_path(fact.stem, folder)
+        if not fact.stem or not is_contained(path) or not layout.is_entry(path):
+            return None
+        return None if name_key(path) in self._there or name_key(path) in self._places else path
+
+    @once
+    def _there(self) -> frozenset[str]:
+        """The `name_key` of every path where something is already."""
+        broken = (item.path for item in self._listing.unreadable)
+        return frozenset(map(name_key, (*self._scan.files, *self._scan.folders, *broken)))
 
     def _named_apart(self, fact: Fact) -> Fact:
         """The fact under a name that nothing imported from elsewhere has, unless that says the same: it is a copy."""
@@ -143,6 +159,7 @@ class Plan:
         self._names.add(key)
         self._names_at[path] = name or fact.name
         self._slugs.add(name_key(PurePosixPath(path).stem))
+        self._places.add(name_key(path))
         self.files[path] = text.encode()
         return path
 

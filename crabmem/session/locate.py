@@ -13,15 +13,52 @@ from ..errors import Inapplicable, InvalidArguments, InvalidSettings, Unreadable
 from ..text.values import replace
 from ..workspace import settings
 from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, SETTINGS
-from ..workspace.workspace import Workspace
+from ..workspace.workspace import Workspace, folder_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ..disk.allowed import Allowed, Reach
+    from ..disk.project import Project
     from ..workspace.layout import Layout
     from ..workspace.settings import Settings
+
+
+def place_meant(
+    folder: str | None,
+    project: str | None,
+    workspace: str | None,
+    environment: Mapping[str, str],
+    home: str,
+    here: str | None = None,
+) -> str:
+    """The folder of the workspace that is meant, as `folder_of`; in it that of the project which `project` lies in.
+
+    Raises: as `project_meant`.
+    """
+    found = project_meant(project, environment, here)
+    return folder_of(folder, workspace, environment, home, found.name if found else "")
+
+
+def project_meant(project: str | None, environment: Mapping[str, str], here: str | None = None) -> Project | None:
+    """The project that the folder `project` lies in, of None the folder in $CRABMEM_PROJECT; None for no project.
+
+    A path that is not whole begins at `here`, else at the folder where this process works.
+
+    Raises:
+        InvalidArguments: there is no such folder.
+    """
+    wanted = environment.get("CRABMEM_PROJECT") if project is None else project
+    if not wanted:
+        return None
+    from ..disk.project import project_of  # late: few ask for a memory of each project
+
+    whole = os.path.join(here or "", os.path.expanduser(wanted))
+    if not os.path.isdir(whole):
+        raise InvalidArguments(f"there is no folder {wanted} that a project could be in")
+    return project_of(whole)
 
 
 def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Workspace:
@@ -121,9 +158,12 @@ def outside(root: Path | str, profile: str) -> str:
     return "" if Path(file).is_relative_to(os.path.realpath(root)) else file
 
 
-def agent_folders(workspace: Workspace) -> list[Path]:
-    """The folders of the named agents of a workspace, by name; none that only links lead to."""
-    home = workspace.root / AGENTS
+def agent_folders(workspace: Workspace, within: str = AGENTS) -> list[Path]:
+    """The folders of the named agents of a workspace, by name; none that only links lead to.
+
+    With `within` as `PROJECTS` those of projects.
+    """
+    home = workspace.root / within
     if os.path.islink(home) or not os.path.isdir(home):
         return []
     seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())

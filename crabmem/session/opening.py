@@ -8,9 +8,9 @@ import time
 from ..errors import CrabmemError
 from ..text.values import replace
 from ..workspace.settings import Settings
-from ..workspace.workspace import folder_of
 from ..write.actor import Actor
 from .engine import USUAL, Engine, Options
+from .locate import place_meant
 from .session import Session
 
 TYPE_CHECKING = False
@@ -34,10 +34,11 @@ local_time.ns = time.time_ns  # type: ignore[attr-defined]  # who asks for no mo
 
 def engine_at(root: str | os.PathLike[str] | None, options: Options = USUAL) -> Engine:
     """The parts of the workspace in `root`; of None in what the command line would take: $CRABMEM_DIR, else
-    `~/.crabmem`, in it agent $CRABMEM_WORKSPACE."""
-    folder, own = (None, None) if root is None else (os.fspath(root), "")
+    `~/.crabmem`, in it the project of $CRABMEM_PROJECT and agent $CRABMEM_WORKSPACE."""
+    folder, project, own = (None, None, None) if root is None else (os.fspath(root), "", "")
     options = replace(options, is_parent_named=options.is_parent_named or root is None)
-    return Engine(folder_of(folder, own, os.environ, os.path.expanduser("~")), local_time, os.environ, options)
+    place = place_meant(folder, project, own, os.environ, os.path.expanduser("~"))
+    return Engine(place, local_time, os.environ, options)
 
 
 def session_at(root: Path | str, actor: Actor | None = None, kind: str = "main", options: Options = USUAL) -> Session:

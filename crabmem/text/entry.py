@@ -104,7 +104,8 @@ class Fact:
     an entry from elsewhere is called `name`, it is called `name (apart)`.
 
     `before` is the frontmatter of the file that it was imported from, with the lines `---` around it: every byte of it
-    stays that says nothing else than the fact. `folder` is the one below that of entries into which a new entry goes.
+    stays that says nothing else than the fact. `folder` is the one below that of entries into which a new entry goes,
+    and `stem` what its file is called there, without its ending, where nothing else is.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Fact:
     apart: str = ""
     before: str = ""
     folder: str = ""
+    stem: str = ""
 
     @property
     def origin(self) -> str:

@@ -7,7 +7,6 @@ import importlib.util
 import json
 import re
 import shlex
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from importlib import metadata
@@ -25,10 +24,10 @@ def how_to_get(extra: str, prefix: Path | None = None) -> str:
     prefix = prefix or Path(sys.prefix)
     needed = " ".join(f'"{requirement}"' for requirement in requirements(extra))  # which every shell leaves as it is
     if (prefix / "pipx_metadata.json").exists():
-        return f"pipx inject {_quoted(prefix.name)} {needed}"
+        return f"pipx inject {shlex.quote(prefix.name)} {needed}"
     if (prefix / "uv-receipt.toml").exists() or importlib.util.find_spec("pip") is None:
-        return f"uv pip install --python {_quoted(sys.executable)} {needed}"
-    return f"{_quoted(sys.executable)} -m pip install {needed}"
+        return f"uv pip install --python {shlex.quote(sys.executable)} {needed}"
+    return f"{shlex.quote(sys.executable)} -m pip install {needed}"
 
 
 def whole(extra: str) -> str:
@@ -65,7 +64,3 @@ def _origin() -> str:
         return ""
     kind = origin.get("vcs_info", {}).get("vcs")
     return f"{kind}+{origin['url']}" if kind else str(origin.get("url", ""))
-
-
-def _quoted(word: str) -> str:
-    return subprocess.list2cmdline([word]) if sys.platform == "win32" else shlex.quote(word)

@@ -241,6 +241,24 @@ def with_keys(header: str, changes: Mapping[str, "Value | None"], newline: str, 
     return dump(wanted, newline)
 
 
+def with_key_called(header: str, old: str, new: str, newline: str) -> str:
+    """`header` with its key `old` called `new`, where it stands, and every other byte as it was.
+
+    Where that cannot be, as for a key that stands there twice, the header is written anew.
+
+    Raises:
+        BadHeader: it cannot be read.
+    """
+    text, before = _as_meant(header)
+    wanted = {new if key == old else key: value for key, value in before.items()}
+    root = yaml.compose(text, Loader=_Loader)
+    for key, _ in reversed(root.value if root else ()):
+        if key.value == old:
+            changed = text[: key.start_mark.index] + new + text[key.end_mark.index :]
+            return changed if _loads_as(changed, wanted) else dump(wanted, newline)
+    return header
+
+
 def map_texts(header: str, change: Callable[[str], str], apart_from: Container[str], newline: str) -> str:
     """`header` with what `change` makes of each text in it, and every other byte as it was.
 

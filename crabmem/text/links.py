@@ -6,7 +6,7 @@ of frontmatter, not in code. A target is a file's name, with or without folders 
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -68,8 +68,7 @@ def links(text: str) -> tuple[Link, ...]:
     found: list[Link] = []
 
     def collect(match: re.Match[str]) -> None:
-        heading = (match["heading"] or "").rstrip()
-        found.append(Link(match["target"], heading, match["label"], bool(match["embed"])))
+        found.append(_link(match))
         if len(found) == MOST:
             raise _Enough
 
@@ -80,7 +79,35 @@ def links(text: str) -> tuple[Link, ...]:
 
 def redirect(text: str, new: Callable[[str], str | None]) -> str:
     """`text` with another target in each link for which `new` gives one; None keeps it. All else of the text stays."""
-    return _mapped(text, lambda match: new(match["target"]) if match["target"] else None)
+
+    def led(match: re.Match[str]) -> str | None:
+        target = new(match["target"]) if match["target"] else None
+        if target is None:
+            return None
+        start, end = (at - match.start() for at in match.span("target"))
+        return match[0][:start] + target + match[0][end:]
+
+    return _mapped(text, led)
+
+
+def rewrite(text: str, new: Callable[[Link, re.Match[str]], str | None]) -> str:
+    """`text`, which has no frontmatter, with what `new` gives in place of links: it is told each, and where it stands,
+    and None keeps it."""
+    return in_prose(text, _LINK, lambda match: new(_link(match), match), "[[")
+
+
+def link_in(text: str) -> Link | None:
+    """The link that `text` is, and nothing else; None where it is none."""
+    match = _LINK.fullmatch(text)
+    return _link(match) if match else None
+
+
+def in_prose(text: str, pattern: re.Pattern[str], new: Callable[[re.Match[str]], str | None], sign: str) -> str:
+    """`text`, which has no frontmatter, with what `new` gives in place of each match of `pattern` outside of code; None
+    keeps it. Each match has the `sign` in it."""
+    if sign not in text:
+        return text
+    return "".join(block if is_code else _in_line(block, new, pattern, sign) for block, is_code in _blocks(text))
 
 
 def resolve(target: str, lookup: Lookup) -> str | None:
@@ -100,6 +127,18 @@ def link_to(path: str, name: str, lookup: Lookup) -> str | None:
     return next((form for form in forms if is_linkable(form) and resolve(form, lookup) == path), None)
 
 
+def lookup_of(called: Iterable[tuple[str, str, Sequence[str]]]) -> Lookup:
+    """Who is called what, of files with their paths, names and aliases; of several called so, in the order given."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for path, name, aliases in called:
+        file = path.rpartition("/")[2].removesuffix(".md")
+        for kind, each in ((FILE, file), (NAME, name), *((ALIAS, alias) for alias in aliases)):
+            paths = found.setdefault((kind, name_key(each)), [])
+            if path not in paths:
+                paths.append(path)
+    return lambda kind, key: found.get((kind, key), ())
+
+
 def is_linkable(target: str) -> bool:
     """Whether a link can have that target."""
     return bool(target) and target == target.strip() and not _UNFIT.search(target)
@@ -113,49 +152,45 @@ def _in_folder(path: str, lookup: Lookup) -> str | None:
     return next(exact, None) or next((each for each in paths if name_key(f"/{each}").endswith(name_key(wanted))), None)
 
 
+def _link(match: re.Match[str]) -> Link:
+    return Link(match["target"], (match["heading"] or "").rstrip(), match["label"], bool(match["embed"]))
+
+
 # Walking over a text
 
 
-#: Told a link as it was found; the new target, None for the same.
+#: Told a link as it was found; what stands there instead, None for the same.
 _New: TypeAlias = Callable[[re.Match[str]], str | None]
 
 
 def _mapped(text: str, new: _New) -> str:
-    """`text` with the targets that `new` gives, in frontmatter and in what follows it."""
+    """`text` with what `new` gives in place of links, in frontmatter and in what follows it."""
     if "[[" not in text:
         return text
     parts = header.parts_of(text)
     if parts.header is None:
-        return parts.bom + _in_prose(parts.content, new)
+        return parts.bom + in_prose(parts.content, _LINK, new, "[[")
     try:
         keys = parts.header
         if "[[" in keys:
             keys = header.map_texts(keys, partial(_in_line, new=new), _NAMING, parts.newline)
     except header.BadHeader:
-        return parts.bom + _in_prose(text.removeprefix(parts.bom), new)
-    return f"{parts.bom}{parts.opening}{keys}{parts.closing}{_in_prose(parts.content, new)}"
+        return parts.bom + in_prose(text.removeprefix(parts.bom), _LINK, new, "[[")
+    return f"{parts.bom}{parts.opening}{keys}{parts.closing}{in_prose(parts.content, _LINK, new, '[[')}"
 
 
-def _in_prose(text: str, new: _New) -> str:
-    """A text, in which blocks of code stay."""
-    return "".join(block if is_code else _in_line(block, new) for block, is_code in _blocks(text))
-
-
-def _in_line(text: str, new: _New) -> str:
+def _in_line(text: str, new: _New, pattern: re.Pattern[str] = _LINK, sign: str = "[[") -> str:
     """A block of text, in which code between ticks stays."""
-    if "[[" not in text:
+    if sign not in text:
         return text
     code = _code_in(text)
 
     def replaced(match: re.Match[str]) -> str:
         before = bisect(code, (match.start(), len(text))) - 1
-        target = None if before >= 0 and match.start() < code[before][1] else new(match)
-        if target is None:
-            return match[0]
-        start, end = (at - match.start() for at in match.span("target"))
-        return match[0][:start] + target + match[0][end:]
+        instead = None if before >= 0 and match.start() < code[before][1] else new(match)
+        return match[0] if instead is None else instead
 
-    return _LINK.sub(replaced, text)
+    return pattern.sub(replaced, text)
 
 
 def _code_in(text: str) -> list[tuple[int, int]]:

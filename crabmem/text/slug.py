@@ -27,6 +27,11 @@ def spelled(name: str) -> str:
     return _normalized("NFC", " ".join(name.split()))
 
 
+def composed(name: str) -> str:
+    """A name in Unicode's form NFC, as Git has it."""
+    return _normalized("NFC", name)
+
+
 def slug_of(name: str) -> str:
     """The file stem for `name`: readable, NFC, lower case, at most 120 bytes, safe on every system.
 

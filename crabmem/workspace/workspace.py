@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from .layout import Layout
 
+#: Where the memories of projects are. No layout takes what begins with a dot for memory, nor does Git.
+PROJECTS = ".projects"
 # What `Path` writes in another way.
 _ODD = ("//", "/./")
 
@@ -83,21 +85,18 @@ class Workspace:
         return self.root.parent.parent if os.path.basename(parent) == AGENTS else None
 
 
-def root_of(folder: str | None, workspace: str | None, environment: Mapping[str, str], home: Path) -> Path:
-    """The workspace that is meant: `folder`, else $CRABMEM_DIR, else `~/.crabmem`; in it, agent `workspace`.
+def folder_of(
+    folder: str | None, workspace: str | None, environment: Mapping[str, str], home: str, project: str = ""
+) -> str:
+    """The workspace that is meant: `folder`, else $CRABMEM_DIR, else `~/.crabmem`; in it that of the `project` of that
+    name, and in that the one of agent `workspace`.
 
     A `workspace` of "" is none, whatever the environment says. Never a folder merely found on the
     way up: a cloned project must not bring memory along.
     """
-    from pathlib import Path
-
-    return Path(folder_of(folder, workspace, environment, os.fspath(home)))
-
-
-def folder_of(folder: str | None, workspace: str | None, environment: Mapping[str, str], home: str) -> str:
-    """`root_of` as a text."""
     chosen = folder or environment.get("CRABMEM_DIR")
     root = _expanded(chosen) if chosen else os.path.join(home, ".crabmem")
+    root = os.path.join(root, PROJECTS, project) if project else root
     agent = environment.get("CRABMEM_WORKSPACE") if workspace is None else workspace
     return os.path.join(root, AGENTS, agent_folder(agent)) if agent else root
 

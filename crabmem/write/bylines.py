@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from ..disk import fs
+from ..disk import fs, spelling
 from ..disk.jsonl import JsonLines
 from ..text.hashes import blob_id
 from ..text.limits import MAX_WHO
@@ -28,7 +28,7 @@ class Byline(msgspec.Struct, frozen=True):
 
 def kept_paths(workspace: Workspace, files: Iterable[str]) -> list[str]:
     """The paths of those of `files` that are in the workspace, and whose history is kept."""
-    paths = (fs.path_in(workspace.root, file) for file in files)
+    paths = (spelling.as_git_has_it(workspace.root, fs.path_in(workspace.root, file) or "") for file in files)
     return [path for path in paths if path and workspace.layout.is_kept(path)]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ..disk import fs, state
+from ..disk import fs, spelling, state
 from ..disk.scan import File, Scan
 from ..disk.store import Store
 from ..errors import Unreadable
@@ -69,6 +69,11 @@ class Recorder:
         found = {path: scan.files.get(path) for path in paths}
         gone = {path for path, file in found.items() if file is None}
         kept = gone if gone and is_sparse(self.workspace.git) else {path for path in gone if self._stands(scan, path)}
+        for path, twin in spelling.twins(self.workspace.root, kept, scan.files).items():
+            if self.history.file(head, twin) is None:
+                kept.discard(path)  # its name is written in another way now
+            elif (file := found.get(twin)) and file.blob == self.history.file(head, path):
+                kept.add(twin)  # a checkout put one text in the place of two
         # What hides or is hidden may go without a scan seeing it.
         self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
         return {path: file for path, file in found.items() if path not in kept}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..disk import fs, state
+from ..disk import fs, state, system
 from ..disk.jsonl import JsonLines, encoded
 from ..disk.seal import Seal
 from ..errors import Unreadable
@@ -20,8 +20,9 @@ from ..text.hashes import blob_id
 from ..workspace.layout import Layout
 from .recorder import Recorder
 
-#: Nanoseconds for which a replaced file is kept for an editor that still has it open.
-LATE_NS = 2_000_000_000
+#: Nanoseconds for which a replaced file is kept for an editor that may have it open; where the system tells who has,
+#: longer for those.
+LATE_NS = 2_000_000_000 if system.TELLS_WRITERS else 10_000_000_000
 # Decoded, a journal takes many times its bytes.
 _LARGEST_FOREIGN = 1_000_000
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ..disk import fs, state
+from ..disk import fs, spelling, state
 from ..disk.lock import WriterLock
 from ..disk.scan import File, Scan
 from ..disk.seal import Seal
@@ -266,6 +266,8 @@ class Writer:
             if path in reasons:
                 raise Unwritable(f"{path} cannot be replaced: {reasons[path]}; move it away")
             self._store.check_place(path)
+            if changes[path] is not None and path not in scan.files:
+                spelling.check_new(self._recorder.workspace.root, path)
 
     def _begin(self, changes: Mapping[str, bytes | None], note: Note, scan: Scan) -> Intent:
         """The write, in the journal and staged: from here on it can be finished by anybody, or taken back.

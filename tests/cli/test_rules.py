@@ -33,7 +33,19 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 #: What a verb calls a moment of the past, or the first or last of a time.
 _MOMENTS = {"--as-of", "--since", "--until", "--to", "--compare"}
 #: Verbs that change many files at once, or that nothing of ours takes back.
-_FAR_REACHING = {"adopt", "import", "init", "install", "purge", "rename", "restore", "revert", "rollback", "uninstall"}
+_FAR_REACHING = {
+    "adopt",
+    "export",
+    "import",
+    "init",
+    "install",
+    "purge",
+    "rename",
+    "restore",
+    "revert",
+    "rollback",
+    "uninstall",
+}
 #: Verbs that ask before they do something.
 _ASKING = {"config allow", "install", "proposals reject", "purge", "uninstall"}
 
@@ -95,7 +107,7 @@ _FREE = {("agents new", "name"), ("bundle", "name"), ("learn error", "tool")}
 @pytest.mark.parametrize("name", VERBS)
 def test_a_shell_is_offered_the_values_that_there_are(name: str) -> None:
     for param in VERBS[name].params:
-        if param.name in _OF_A_SET and (name, param.name) not in _FREE and name != "import":
+        if param.name in _OF_A_SET and (name, param.name) not in _FREE:
             is_known = isinstance(param.type, click.Choice | click.Path) or param._custom_shell_complete
             assert is_known, f"{name}: {param.name} needs shell_complete, see cli/completing.py"
 

@@ -2,11 +2,13 @@
 
 import errno
 import os
+import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from crabmem.disk import fs
+from crabmem.disk import fs, system
 
 
 def test_exchange_swaps_two_files(tmp_path: Path) -> None:
@@ -18,19 +20,57 @@ def test_exchange_swaps_two_files(tmp_path: Path) -> None:
 
 
 def test_exchange_works_where_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(one: bytes, other: bytes) -> None:
+    def missing(one: object, other: object) -> None:
         raise OSError(errno.ENOSYS, "no such call")
 
-    monkeypatch.setattr(fs, "_native_exchange", missing)
+    monkeypatch.setattr(system, "exchange", missing)
     test_exchange_swaps_two_files(tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == ["one", "other"]
 
 
-def test_exchange_with_nothing_leaves_the_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", range(4))
+def test_an_exchange_in_steps_that_dies_keeps_both_texts_and_can_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+) -> None:
+    steps = list[str]()
+
+    def die(operation: str, path: str) -> None:
+        steps.append(operation)
+        if len(steps) == step + 1:
+            raise KeyboardInterrupt
+
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("1")
+    other.write_text("2")
+    monkeypatch.setattr(system, "_LINUX", False)
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(fs, "before", die)
+        fs.exchange(one, other)
+    assert {"1", "2"} == {file.read_text() for file in tmp_path.iterdir()}
+    if one.exists():
+        fs.exchange(one, other)
+        assert (one.read_text(), other.read_text()) == ("2", "1")
+
+
+@pytest.mark.parametrize("refused", range(2, 5))
+def test_an_exchange_in_steps_that_is_refused_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int
+) -> None:
     (tmp_path / "one").write_text("1")
-    with pytest.raises(FileNotFoundError):
+    (tmp_path / "other").write_text("2")
+    steps = list[str]()
+
+    def refuse(operation: str, path: str) -> None:
+        steps.append(operation)
+        if len(steps) == refused:
+            raise OSError(errno.ENOSPC, "no space left on device", path)
+
+    monkeypatch.setattr(system, "_LINUX", False)
+    monkeypatch.setattr(fs, "before", refuse)
+    with pytest.raises(OSError, match="no space"):
         fs.exchange(tmp_path / "one", tmp_path / "other")
-    assert (tmp_path / "one").read_text() == "1"
+    assert (tmp_path / "other").read_text() == "2"
+    assert not list(tmp_path.glob("*.aside"))
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "large"])
@@ -47,6 +87,24 @@ def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path, kind: str) 
         file.write_bytes(b"x" * (fs.MAX_BYTES + 1))
     with pytest.raises(fs.NotAFile):
         fs.read(file)
+
+
+@pytest.mark.parametrize("code", [errno.ENXIO, errno.EOPNOTSUPP], ids=["as Linux says", "as macOS says"])
+def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    monkeypatch.chdir(tmp_path)  # the path of a socket has a hundred characters at most
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("odd")
+        opened = os.open
+
+        def told(*given: Any, **options: Any) -> int:
+            try:
+                return opened(*given, **options)
+            except OSError as error:
+                raise OSError(code, "it is a socket") from error
+
+        monkeypatch.setattr(os, "open", told)
+        with pytest.raises(fs.NotAFile):
+            fs.read(tmp_path / "odd")
 
 
 def test_new_files_and_folders_are_for_their_owner_only(tmp_path: Path) -> None:

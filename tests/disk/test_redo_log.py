@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.disk import fs
+from crabmem.disk import fs, system
 from crabmem.disk.redo_log import LARGEST, RedoLog
 
 BODIES = st.lists(st.binary(min_size=1, max_size=200_000), max_size=6)
@@ -98,7 +98,7 @@ def test_a_copy_and_a_log_of_another_start_of_the_machine_are_not_of_now(
     assert log.is_of_now() and RedoLog(file).is_of_now()
     copy = RedoLog(Path(shutil.copy2(file, file.with_name("copy"))))
     assert not copy.is_of_now() and list(copy.bodies()) == [b"x"]
-    monkeypatch.setattr(fs, "start_of_machine", lambda: "another")
+    monkeypatch.setattr(system, "start_of_machine", lambda: "another")
     assert not log.is_of_now() and list(log.bodies()) == [b"x"]
     log.begin()
     assert log.is_of_now() and said(file) == []

@@ -22,7 +22,7 @@ def facts(host: Host) -> str:
     """The table of a host."""
     rows = [("command", f"`crabmem install {host.name}`"), ("your config files", _files(host.user))]
     if host.project:
-        rows.append(("a project's, with `--project`", _files(host.project)))
+        rows.append(("a project's, with `--here`", _files(host.project)))
     rows += [("hooks", _hooks(host)), ("asks before each call", _permission(host)), ("its own memory", _memory(host))]
     rows.append(("next", host.next_step[0].upper() + host.next_step[1:]))
     if host.next_step_in_project:

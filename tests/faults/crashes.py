@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from crabmem import CrabmemError, Fact, Key, Memory
+from crabmem.disk import system
 from crabmem.operations import adoption, keyvalue
 from crabmem.operations import files as files_operations
 from crabmem.text import entry
@@ -186,6 +187,8 @@ class Operation:
     prepare: Callable[[Path], None] = _nothing
 
 
+#: The call that puts a file in the place of another; the second step of three where the system has none for that.
+_EXCHANGED = "rename" if system.IS_PORTABLE else "exchange"
 #: The operations; a recovery is a write that first has to finish what a killed one left.
 OPERATIONS: dict[str, Operation] = {
     "create": Operation(_create),
@@ -207,11 +210,11 @@ OPERATIONS: dict[str, Operation] = {
     "compact": Operation(_compact),
     "compact_again": Operation(_compact, _packed_before),
     "recovery_of_begun": Operation(_create, _killed(_overwrite, "fsync", "/crabmem/journal")),
-    "recovery_of_placed": Operation(_create, _killed(_overwrite, "exchange", VET)),
-    "recovery_of_half_placed": Operation(_create, _killed(_undo, "exchange", VET)),
+    "recovery_of_placed": Operation(_create, _killed(_overwrite, _EXCHANGED, VET)),
+    "recovery_of_half_placed": Operation(_create, _killed(_undo, _EXCHANGED, VET)),
     "recovery_of_half_imported": Operation(_create, _killed(_import, "link", "/fresh.md")),
     "recovery_of_half_renamed": Operation(_create, _killed(_rename, "link", "/dr-moreno.md", _linked)),
-    "recovery_of_half_linked": Operation(_create, _killed(_rename, "exchange", "/beside.md", _linked)),
+    "recovery_of_half_linked": Operation(_create, _killed(_rename, _EXCHANGED, "/beside.md", _linked)),
     "recovery_of_half_rewritten": Operation(_create, _killed(_rewrite, "link", "/people/other.md", _linked)),
     "recovery_of_signed": Operation(_create, _killed(_wrote, "write", "/crabmem/bylines", _saved_by_the_person)),
     "recovery_of_taken_away": Operation(_create, _killed(_forget, "fsync", "/entries")),

@@ -603,7 +603,12 @@ def assert_git_takes_commits() -> int:
     return len(chosen)
 
 
-@target(lambda: [git_folder._CONFIG.encode(), *(text.encode() for text in TEXTS if text.startswith("["))])
+@target(
+    lambda: [
+        git_folder._CONFIG.format(more=git_folder._FOLDING).encode(),
+        *(text.encode() for text in TEXTS if text.startswith("[")),
+    ]
+)
 def git_config(data: bytes) -> None:
     """Git's settings of any bytes are read or count as none."""
     git = _put("config.git/config", data).parent

@@ -1,7 +1,7 @@
 """Stands between crabmem and the operating system: numbers the calls that change the disk, and makes chosen ones fail.
 
 While a `Shim` is entered the functions of `os`, `fcntl.flock` and the C library's `renameat2` are replaced
-in this process, so that what `pathlib`, `shutil` and `filelock` ask of the system is seen as well. A change
+in this process, so that what `pathlib` and `shutil` ask of the system is seen as well. A change
 of the disk that came past them (through `open`, say) is named in `unseen`.
 """
 
@@ -15,7 +15,7 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Self
 
-from crabmem.disk import fs
+from crabmem.disk import system
 
 #: When a fault acts: ahead of the call; after it took effect and before it returns; or with half the bytes written.
 MOMENTS = ("before", "after", "torn")
@@ -87,7 +87,7 @@ class Shim:
         self._replace(os, "close", self._close)
         self._replace(os, "lseek", self._seek)
         self._replace(fcntl, "flock", self._on_handle)
-        self._replace(fs, "_libc", self._library)
+        self._replace(system, "library", self._library)
         _watch_python()
         _entered.append(self)
         return self

@@ -17,7 +17,7 @@ from crabmem import CrabmemError, InvalidArguments, Memory, Unreadable
 from crabmem.disk.seal import Seal
 from crabmem.disk.user_state import state_folder
 from crabmem.text.slug import name_key
-from crabmem.workspace.workspace import root_of
+from crabmem.workspace.workspace import folder_of
 from tests import forked
 
 from .attacks import FACES, NAMES, PATHS, SECRET, CommandLine, Face, Ground, Python, folded, folder, grounds, words_of
@@ -83,8 +83,8 @@ def test_no_name_of_an_agent_or_session_reaches_outside(ground: Ground, face: ty
 def test_every_name_of_a_workspace_is_a_folder_right_below_agents(ground: Ground) -> None:
     agents = ground.root / "agents"
     for payload in filter(str.strip, ground.payloads()):
-        root = root_of(str(ground.root), payload, {}, Path("/nowhere"))
-        assert root.parent == agents and root == root_of(None, payload, {"CRABMEM_DIR": str(ground.root)}, Path("/"))
+        root = Path(folder_of(str(ground.root), payload, {}, "/nowhere"))
+        assert root.parent == agents and root == Path(folder_of(None, payload, {"CRABMEM_DIR": str(ground.root)}, "/"))
         assert ".." not in root.parts and len(os.fsencode(root.name)) <= 120, payload
 
 

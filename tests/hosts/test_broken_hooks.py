@@ -58,10 +58,8 @@ def put(folder: Path, text: str | None) -> Path:
     return file
 
 
-def order(program: Path, system: str = "linux") -> InstallOptions:
-    return InstallOptions(
-        HOSTS[0], (str(program), "--dir", "/home/a b/notes"), system, Path("/notes/memory"), memory="both"
-    )
+def order(program: Path) -> InstallOptions:
+    return InstallOptions(HOSTS[0], (str(program), "--dir", "/home/a b/notes"), Path("/notes/memory"), memory="both")
 
 
 def hooks(options: InstallOptions) -> list[tuple[str, Hook]]:
@@ -158,20 +156,14 @@ def test_what_a_program_that_works_says_arrives_as_it_was_said(
     host: str, shell: list[str], works: Path, tmp_path: Path
 ) -> None:
     words = (str(works), "--dir", str(tmp_path / "notes"))
-    [line] = [
-        line
-        for line in lines(InstallOptions(HOSTS[0], words, "linux", tmp_path))[host]
-        if " hook session-start " in line
-    ]
+    [line] = [line for line in lines(InstallOptions(HOSTS[0], words, tmp_path))[host] if " hook session-start " in line]
     told = TOLD.replace("UserPromptSubmit", "SessionStart").encode()
     # What stands behind the shell and what that does is the program.
     said = subprocess.run(shlex.split(line)[4:], input=told, capture_output=True).stdout
     done = subprocess.run([*shell, line], input=told, capture_output=True)
     assert (done.returncode, done.stdout) == (0, said)
     assert b"Who I am" in said
-    [asks] = [
-        line for line in lines(InstallOptions(HOSTS[0], words, "linux", tmp_path))[host] if " hook prompt " in line
-    ]
+    [asks] = [line for line in lines(InstallOptions(HOSTS[0], words, tmp_path))[host] if " hook prompt " in line]
     assert b"ops/heron" in subprocess.run([*shell, asks], input=TOLD.encode(), capture_output=True).stdout
 
 
@@ -184,12 +176,6 @@ def test_a_host_waits_longer_than_a_hook_takes_and_no_longer_than_it_must(host: 
         words = shlex.split(line)
         takes = Command(words[words.index("hook") :]).deadline
         assert takes + 0.5 < waits <= 8, line
-
-
-def test_on_windows_a_line_ends_well_in_the_shell_of_its_host() -> None:
-    found = lines(order(Path("C:/tools/crabmem.exe"), "win32"))
-    ends = {host: {line.rpartition(f"--host {host}")[2] for line in lines} for host, lines in found.items()}
-    assert ends == {host: {" & exit 0"} if host == "codex" else {"; exit 0"} for host in HOOKED}
 
 
 # OpenCode runs JavaScript

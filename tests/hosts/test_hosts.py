@@ -19,7 +19,8 @@ from crabmem.hosts.host import Config, Host
 from crabmem.hosts.installation import desired_in, everything_desired
 from crabmem.hosts.options import WHOSE, InstallOptions
 from crabmem.hosts.parsed_config import parse
-from crabmem.hosts.table import HOSTS
+from crabmem.hosts.surroundings import Surroundings
+from crabmem.hosts.table import HOSTS, host_named
 from crabmem.text import toml_edit as tables
 from tests.text.test_jsonc import documents
 
@@ -27,7 +28,6 @@ TOOLS = ("remember", "recall")
 OPTIONS = InstallOptions(
     HOSTS[0],
     ("/opt/my tools/crabmem", "--dir", "/home/a b/notes"),
-    "linux",
     Path("/home/a b/notes/memory"),
     tools=TOOLS,
 )
@@ -349,14 +349,34 @@ def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Co
         assert restore(old, wanted(host, config, options), None).data == {}
 
 
-def test_hooks_of_windows_are_found_renewed_and_taken_out() -> None:
-    windows = replace(OPTIONS, program=("C:/tools/crabmem.exe",), system="win32")
-    for host, config in HOOKED:
-        there = put_all(parse(config.format, ""), wanted(host, config, windows))
-        assert put_all(there, wanted(host, config, windows)) == there
-        assert restore(there, wanted(host, config, replace(windows, program=("D:/crabmem.exe",))), None).data == {}
-
-
 def as_toml(host: Host, config: Config) -> str:
     """The same as `as_before`, of a config that is TOML."""
     return tomlkit.dumps(as_before(fresh(host, config, OPTIONS)))
+
+
+#: Where hosts keep the configs that crabmem is put into, on a Mac, as their documents say.
+ON_A_MAC = {
+    "claude-desktop": "Library/Application Support/Claude/claude_desktop_config.json",
+    "cline": "Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/"
+    "cline_mcp_settings.json",
+    "goose": ".config/goose/config.yaml",
+    "kiro": ".kiro/settings/mcp.json",
+    "opencode": ".config/opencode/opencode.json",
+    "vscode": "Library/Application Support/Code/User/mcp.json",
+    "windsurf": ".codeium/windsurf/mcp_config.json",
+    "zed": ".config/zed/settings.json",
+}
+
+
+@pytest.mark.parametrize("host", ON_A_MAC)
+def test_the_config_of_a_host_on_a_mac_is_where_its_documents_say(host: str) -> None:
+    here = Surroundings(Path("/Users/anna"), Path("/Users/anna/work"), {}, "darwin")
+    assert str(host_named(host).user[0].file(here)) == f"/Users/anna/{ON_A_MAC[host]}"
+
+
+def test_zed_asks_for_no_other_folder_on_a_mac() -> None:
+    chosen = {"XDG_CONFIG_HOME": "/elsewhere"}
+    found = [
+        host_named("zed").folder(Surroundings(Path("/u"), Path("/p"), chosen, name)) for name in ("darwin", "linux")
+    ]
+    assert list(map(str, found)) == ["/u/.config/zed", "/elsewhere/zed"]

@@ -93,9 +93,9 @@ def written(file: Path, text: str) -> Path:
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, run: Run, home: Path) -> None:
-    words = ["--project"] if scope == "project" else []
+    words = ["--here"] if scope == "project" else []
     if not host_named(name).project and words:
-        assert "leave out --project" in run("install", name, *words).stderr
+        assert "leave out --here" in run("install", name, *words).stderr
         return
     assert run("install", name, *words).exit_code == 0
     assert files(home.parent)
@@ -159,7 +159,7 @@ def test_json_says_what_happened(run: Run, home: Path) -> None:
 
 
 def test_the_list_says_what_is_found_and_installed(run: Run, home: Path) -> None:
-    run("install", "cursor", "--project")
+    run("install", "cursor", "--here")
     run("install", "cursor")
     rows = {row["host"]: row for row in json.loads(run("install", "--json").stdout)}
     assert set(rows) == set(NAMES)
@@ -198,7 +198,7 @@ def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, ho
     assert files(home) == {}
 
 
-@pytest.mark.parametrize("words", [("codex", "--memory", "both"), ("claude-code", "--memory", "both", "--project")])
+@pytest.mark.parametrize("words", [("codex", "--memory", "both"), ("claude-code", "--memory", "both", "--here")])
 def test_memory_in_the_workspace_is_only_where_there_is_such_a_thing(
     run: Run, home: Path, words: tuple[str, ...]
 ) -> None:
@@ -208,7 +208,7 @@ def test_memory_in_the_workspace_is_only_where_there_is_such_a_thing(
 
 def test_a_project_is_not_the_home_folder(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(home)
-    assert "this is your home folder" in run("install", "codex", "--project").stderr
+    assert "this is your home folder" in run("install", "codex", "--here").stderr
     assert files(home) == {}
 
 
@@ -505,8 +505,8 @@ def test_a_project_in_the_home_folder_stays_though_it_is_empty(
 ) -> None:
     (home / "work").mkdir()
     monkeypatch.chdir(home / "work")
-    run("install", "cursor", "--project")
-    run("uninstall", "cursor", "--project")
+    run("install", "cursor", "--here")
+    run("uninstall", "cursor", "--here")
     assert files(home) == {"work": "/"}
 
 
@@ -846,7 +846,7 @@ def each_choice(name: str, first: list[str], project: bool) -> bool:
 def test_whatever_was_chosen_and_chosen_otherwise_every_byte_comes_back(
     name: str, scope: str, run: Run, home: Path
 ) -> None:
-    words = ["--project"] if scope == "project" else []
+    words = ["--here"] if scope == "project" else []
     if not host_named(name).project and words:
         pytest.skip("it has no configs of projects")
     top = home if scope == "user" else home.parent / "project"
@@ -1025,7 +1025,7 @@ def test_a_project_takes_in_what_the_host_knows_of_it_alone(run: Run, home: Path
     remembered(home)
     here = re.sub(r"[^A-Za-z0-9]", "-", str(Path.cwd()))
     written(home / f".claude/projects/{here}/memory/ours.md", "---\nname: Ours\ndescription: d\n---\n\nText.\n")
-    data = json.loads(run("install", "claude-code", "--project", "--json").stdout)
+    data = json.loads(run("install", "claude-code", "--here", "--json").stdout)
     assert [item["name"] for item in data["imported"]["files"]] == ["Ours"]
     local = json.loads(Path(".claude/settings.local.json").read_text())
     assert local == {"permissions": {"allow": ["mcp__crabmem"]}, "autoMemoryEnabled": False}
@@ -1064,7 +1064,7 @@ def away(monkeypatch: pytest.MonkeyPatch, run: Run, tmp_path: Path, *words: str)
 def test_a_host_that_calls_a_program_that_is_gone_is_named_with_the_way_out(
     name: str, scope: str, run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = [name, "--project"] if scope == "project" else [name]
+    words = [name, "--here"] if scope == "project" else [name]
     if not host_named(name).project and scope == "project":
         pytest.skip("it has no configs of projects")
     program = away(monkeypatch, run, tmp_path, *words)

@@ -343,12 +343,12 @@ def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: st
 def test_a_project_of_claude_code_has_it_once_it_is_approved(rig: Rig, model: stub.Model) -> None:
     [claude] = [case for case in CASES if case.host == "claude-code"]
     program("claude")
-    rig.call("install", "claude-code", "--project", *INSTALL)
+    rig.call("install", "claude-code", "--here", *INSTALL)
     assert "Pending approval" in claude.servers(rig, model.url)
     rig.write(".claude/settings.json", '{"enabledMcpjsonServers": ["crabmem"]}')
     assert stub.DONE in claude.question(rig, model.url)
     assert OVERVIEW_SAYS in model.heard
-    rig.call("uninstall", "claude-code", "--project", "--yes")
+    rig.call("uninstall", "claude-code", "--here", "--yes")
     assert not [path for path in rig.project.rglob("*") if path.is_file()]
 
 

@@ -64,17 +64,24 @@ def opened(tmp_path: Path) -> Memory:
     return Memory(tmp_path / "memory")
 
 
+#: What is passed over of `folder`, in lines of the terminal.
+PASSED_OVER = (
+    "skipped    picture.png: it is neither Markdown nor text\nskipped    .hidden: its name begins with a dot\n"
+)
+
+
 def states(result: Result) -> dict[str, str]:
-    """What became of each file, from `--json`."""
+    """What became of each file of `folder` that is no picture and has no dot, from `--json`."""
     data: dict[str, Any] = json.loads(result.stdout)
-    return {item["file"]: item["state"] for item in data["files"]}
+    return {each["file"]: each["state"] for each in data["files"] if each["file"] not in ("picture.png", ".hidden")}
 
 
 def test_an_import_is_one_commit_of_facts_as_their_files_tell_them(imported: Import, folder: Path) -> None:
     result = imported(folder)
-    assert (result.exit_code, result.stderr.splitlines()[0]) == (0, "3 made")
+    assert (result.exit_code, result.stderr.splitlines()[0]) == (0, "3 made, 2 skipped")
     assert result.stdout == (
         "made       home/wifi.md: The network\nmade       plain.txt: plain\nmade       vet.md: Luna's vet\n"
+        + PASSED_OVER
     )
     root = folder.parent / "memory"
     with opened(folder.parent) as memory:
@@ -92,7 +99,7 @@ def test_importing_twice_makes_no_second_commit(imported: Import, folder: Path) 
     imported(folder)
     head = git(folder.parent / "memory", "rev-parse", "HEAD")
     again = imported(folder)
-    assert (again.exit_code, again.stderr) == (0, "3 unchanged\n")
+    assert (again.exit_code, again.stderr) == (0, "3 unchanged, 2 skipped\n")
     assert git(folder.parent / "memory", "rev-parse", "HEAD") == head
 
 
@@ -104,7 +111,7 @@ def test_what_is_there_and_says_something_else_stays(imported: Import, folder: P
     assert (result.exit_code, git(folder.parent / "memory", "rev-parse", "HEAD")) == (0, head)
     assert "skipped    plain.txt: another fact of that name is there: memory/entries/plain.md\n" in result.stdout
     assert result.stderr == (
-        "2 unchanged, 1 skipped\nwhat is there and says something else stays; --replace takes these, too\n"
+        "2 unchanged, 3 skipped\nwhat is there and says something else stays; --replace takes these, too\n"
     )
     with opened(folder.parent) as memory:
         assert "other" not in memory.get("plain").content
@@ -150,7 +157,7 @@ def test_what_cannot_be_taken_is_named_and_stops_nothing_else(imported: Import, 
     result = imported(folder, "--json")
     files = {item["file"]: item.get("reason") for item in json.loads(result.stdout)["files"]}
     assert result.exit_code == 1
-    assert result.stderr == f"crabmem: 7 of 11 files in {folder} could not be taken\n"
+    assert result.stderr == f"crabmem: 7 of 13 files in {folder} could not be taken\n"
     reasons = {path: reason for path, reason in files.items() if reason}
     expected = {
         "empty.md": "it is empty",
@@ -159,6 +166,8 @@ def test_what_cannot_be_taken_is_named_and_stops_nothing_else(imported: Import, 
         "link.md": "it is a link",
         "long.md": "at most 262144",
         "out": "it is a link",
+        "picture.png": "neither Markdown nor text",
+        ".hidden": "with a dot",
         "pipe.md": "not a regular file",
         "token.md": "GitHub token (ghp_…)",
     }
@@ -233,7 +242,7 @@ def test_names_that_are_no_text_stop_nothing(imported: Import, folder: Path) -> 
     result = imported(odd, "--json")
     assert sorted(states(result).values()) == ["failed"] * 2 + ["made"] * 3
     assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
-    assert imported(odd).stdout.count("\n") == 5
+    assert imported(odd).stdout.removesuffix(PASSED_OVER).count("\n") == 5
     with opened(folder.parent) as memory:
         assert memory.log(1)[0].subject == "import: 3 facts from old notes"
 
@@ -565,14 +574,16 @@ def test_a_bar_covers_writing_too(folder: Path) -> None:
 def test_quiet_names_only_what_was_not_taken(imported: Import, folder: Path) -> None:
     (folder / "empty.md").write_text("")
     result = imported(folder, "--quiet")
-    assert (result.stdout, result.stderr.splitlines()[0]) == ("skipped    empty.md: it is empty\n", "3 made, 1 skipped")
-    assert imported(folder, "-q").stdout == "skipped    empty.md: it is empty\n"
+    assert (result.stdout, result.stderr.splitlines()[0]) == (
+        f"skipped    empty.md: it is empty\n{PASSED_OVER}", "3 made, 3 skipped",
+    )  # fmt: skip
+    assert imported(folder, "-q").stdout == f"skipped    empty.md: it is empty\n{PASSED_OVER}"
 
 
 def test_a_dry_run_says_what_would_be_made(imported: Import, folder: Path) -> None:
     result = imported(folder, "--dry-run")
     assert result.stdout.splitlines()[0] == "would make     home/wifi.md: The network"
-    assert result.stderr.splitlines()[0] == "would make 3; nothing was written"
+    assert result.stderr.splitlines()[0] == "would make 3, 2 skipped; nothing was written"
 
 
 @pytest.mark.parametrize("verb", ["import", "adopt"])

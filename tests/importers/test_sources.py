@@ -65,6 +65,19 @@ CLAW = {
     "memory/topics/billing.md": "# Billing\n\nMonthly.\n",
     "skills/x/SKILL.md": "none of ours",
 }
+BUNDLE = {
+    "index.md": "# Tables\n\n* [Orders](tables/orders.md) - a row for each\n",
+    "log.md": "# Log\n\n## 2026-07-01\n* **Creation**: all of it.\n",
+    "tables/orders.md": "---\ntype: BigQuery Table\ntitle: Customer Orders\ntags: [sales]\n"
+    "generated: { by: agent/1, at: 2026-05-28T14:30:00Z }\nverified:\n  - { by: human:ann, at: 2026-06-25 }\n"
+    "stale_after: 2026-12-31   # by the policy\n---\n\n# Schema\n\nJoined with [customers](/tables/customers.md), "
+    "[see](../metrics/revenue.md#sum), [`it`](./customers.md), [web](https://example.org/a.md), [none](/x.md).\n"
+    "`[code](/tables/customers.md)`\n\n| [who](/tables/customers.md) | [customers](/tables/customers.md) |\n",
+    "tables/customers.md": "---\ntype: BigQuery Table\n---\n\n# Schema\n\nOne row for each customer.\n",
+    "metrics/revenue.md": "---\ntype: Metric\ntitle: Revenue\nname: revenue-v2\ndescription: what was earned\n---\n"
+    "Net.\n",
+    "metrics/attester.py": "print()",
+}
 MEM0: dict[str, list[Any]] = {
     "results": [
         {"id": "3f2c9a8e-1", "memory": "Alice prefers tea. Never coffee.", "user_id": "alice", "hash": "x",
@@ -159,6 +172,26 @@ def test_every_key_that_is_not_understood_stays(tmp_path: Path, imported: Import
     wanted = {"phone": "+351 21", "created": "2026-03-04", "metadata": {"type": "user", "originSessionId": "s-1"}}
     assert wanted.items() <= keys.items()
     assert kind != "openclaw" or found["Rules"].keys["rating"] == "5"
+
+
+# So many kinds, each with files that it reads, one that it does not, one in a folder, and one with a dot.
+@pytest.mark.parametrize("kind", [source.name for source in sources()])
+def test_every_file_is_taken_or_named_with_the_reason(tmp_path: Path, imported: Import, kind: str) -> None:
+    text = "---\nname: {}\ndescription: d\n---\n\nText.\n"
+    files = {
+        **{path: text.format(path) for path in ("a.md", "memory/entries/b.md", "memories/c.md", "sub/d.md", "e.txt")},
+        "MEMORY.md": "# A\n\nText.\n", "index.md": "# List\n", "graph.json": json.dumps([{"memory": "m"}]),
+        "picture.png": "", "empty.md": "", ".dot/x.md": "x", "sub/.dot": "x",
+    }  # fmt: skip
+    result = imported(laid(tmp_path / "notes", files), "--from", kind, "--json")
+    told = {each["file"]: each["state"] for each in json.loads(result.stdout)["files"]}
+    named = {
+        each for path in [*files, ".dot"] for each in told if each == path or each.startswith((f"{path}#", f"{path}["))
+    }
+    assert named == set(told)
+    assert all(any(each == path or each.startswith((f"{path}#", f"{path}[")) for each in told)
+               for path in {*files, ".dot"} - {".dot/x.md"})  # fmt: skip
+    assert {"picture.png", ".dot", "sub/.dot"} <= reasons(result).keys()
 
 
 def test_the_same_notes_imported_into_two_workspaces_are_one_fact(tmp_path: Path, imported: Import) -> None:
@@ -276,7 +309,9 @@ def test_openclaw_and_camelagi(tmp_path: Path, imported: Import) -> None:
     assert set(found) == {"Deploys", "People", "About Marit", "2026-03-14", "Billing"}
     assert (found["Deploys"].description, found["2026-03-14"].tags) == ("Never on Fridays.", ("daily",))
     assert "## no heading" in found["Deploys"].content
-    assert set(reasons(result)) == {"SOUL.md", "skills/x/SKILL.md"}
+    headings = {"MEMORY.md#Long-term memory", "MEMORY.md#Empty"}
+    assert set(reasons(result)) == {"SOUL.md", "skills/x/SKILL.md", *headings}
+    assert {reasons(result)[each] for each in headings} == {"there is no text right below that heading"}
 
 
 def test_memory_of_an_agent_without_headings_is_one_fact(tmp_path: Path, imported: Import) -> None:
@@ -291,7 +326,7 @@ def test_another_workspace_of_crabmem(tmp_path: Path, imported: Import) -> None:
         other.write_overview("# Overview")
     result = imported(tmp_path / "notes", "--json")
     assert json.loads(result.stdout)["kind"] == "crabmem"
-    assert set(reasons(result)) == {"Crab.md", "memory/MEMORY.md"}
+    assert set(reasons(result)) == {"Crab.md", "memory/MEMORY.md", ".git"}
     with Memory(tmp_path / "notes") as other:
         assert entries(tmp_path) == {"Wifi": other.get("wifi")}
 
@@ -346,6 +381,26 @@ def test_mem0(tmp_path: Path, imported: Import, form: str) -> None:
     assert reasons(result) == {
         "export.json:3" if form == "lines" else "export.json[2]": "it has no text under `memory`"
     }
+    assert first.keys["mem0"] == {"hash": "x", "created_at": "2026-01-02T03:04:05-08:00"}
+
+
+def test_every_field_of_an_export_that_is_not_understood_stays_or_is_named(tmp_path: Path, imported: Import) -> None:
+    long = "x" * 300
+    memory = {
+        "memory": "Tea.", "score": 0.5, "immutable": True, "expires": None, "embedding": [0.25] * 1_000,
+        "metadata": {"n": 1, "deep": {"a": [1, None]}, "long": long},
+    }  # fmt: skip
+    graph = [{"type": "entity", "name": "Ann", "observations": ["QA"], "created": "2026-01-02"}]
+    (tmp_path / "a.json").write_text(json.dumps([memory]))
+    (tmp_path / "b.json").write_text(json.dumps(graph))
+    result = imported(tmp_path / "a.json", "--json")
+    assert reasons(result) == {"a.json[0].embedding": "it is too long for a frontmatter"}
+    imported(tmp_path / "b.json")
+    found = entries(tmp_path)
+    assert found["Tea."].keys["mem0"] == {
+        "score": "0.5", "immutable": "true", "metadata": {"deep": {"a": ["1"]}, "long": long},
+    }  # fmt: skip
+    assert found["Ann"].keys["mcp-memory"] == {"created": "2026-01-02"}
 
 
 @pytest.mark.parametrize("form", ["lines", "whole"])
@@ -369,6 +424,32 @@ def test_export_on_stdin(tmp_path: Path, imported: Import) -> None:
     assert (result.exit_code, result.stderr.splitlines()[0]) == (0, "read as mem0: 1 made")
     assert imported("-", "-t", "inbox", stdin="# Wifi\n\nPinguin.").exit_code == 0
     assert entries(tmp_path)["Wifi"].tags == ("inbox",)
+
+
+def test_a_bundle_of_the_open_knowledge_format(tmp_path: Path, imported: Import) -> None:
+    result = imported(laid(tmp_path / "notes", BUNDLE), "--json")
+    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "okf")
+    found = entries(tmp_path)
+    assert {name: entry.path.removeprefix("memory/entries/") for name, entry in found.items()} == {
+        "Customer Orders": "tables/orders.md", "customers": "tables/customers.md", "revenue-v2": "metrics/revenue.md",
+    }  # fmt: skip
+    orders = found["Customer Orders"]
+    assert orders.content == (
+        "# Schema\n\nJoined with [[customers]], [[revenue-v2#sum|see]], [[customers|`it`]], "
+        "[web](https://example.org/a.md), [none](/x.md).\n`[code](/tables/customers.md)`\n\n"
+        r"| [[customers\|who]] | [[customers]] |"
+    )
+    assert (orders.tags, orders.kind, orders.keys["stale_after"]) == (("sales",), "BigQuery Table", "2026-12-31")
+    assert orders.keys["verified"] == [{"by": "human:ann", "at": "2026-06-25"}]
+    assert "stale_after: 2026-12-31   # by the policy\n" in (tmp_path / "memory" / orders.path).read_text()
+    assert found["customers"].description == "One row for each customer."
+    assert (found["revenue-v2"].keys["title"], found["revenue-v2"].description) == ("Revenue", "what was earned")
+    assert reasons(result) == {
+        "index.md": "it lists the others, each a fact itself",
+        "log.md": "it says what was done when; facts alone are taken",
+        "metrics/attester.py": "it is not Markdown",
+    }
+    assert leads_nowhere(tmp_path) == []
 
 
 def test_a_text_on_stdin_that_begins_like_json_is_taken_when_it_is_named(tmp_path: Path, imported: Import) -> None:
@@ -397,14 +478,26 @@ def test_stdin_is_a_file_with_an_ending_that_the_source_reads(
 
 
 def test_who_is_surest_of_its_look_is_asked_first() -> None:
-    ours = ["crabmem", "serena", "obsidian", "claude-code", "openclaw", "basic-memory", "mcp-memory", "mem0", "folder"]
+    ours = [
+        "crabmem",
+        "crabmem-json",
+        "okf",
+        "serena",
+        "obsidian",
+        "claude-code",
+        "openclaw",
+        "basic-memory",
+        "mcp-memory",
+        "mem0",
+        "folder",
+    ]
     names = [source.name for source in sources()]
     assert [name for name in names if name in ours] == ours and names[-1] == "folder"
 
 
 ALL: dict[str, Mapping[str, str]] = {
     "claude": CLAUDE, "basic": BASIC, "vault": VAULT, "claw": CLAW,
-    "graph": {"m.jsonl": "\n".join(map(json.dumps, GRAPH))}, "mem0": {"m.json": json.dumps(MEM0)},
+    "bundle": BUNDLE, "graph": {"m.jsonl": "\n".join(map(json.dumps, GRAPH))}, "mem0": {"m.json": json.dumps(MEM0)},
 }  # fmt: skip
 
 

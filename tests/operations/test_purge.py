@@ -393,7 +393,7 @@ def test_the_verb_says_that_agents_still_have_it_and_fails(team: Memory) -> None
     done = run(team.root, "--text", PIN, "--yes")
     assert done.returncode == 1
     assert "purged, but not everywhere" in done.stdout and "agents/eve (history and files)" in done.stdout
-    assert "with --agents, the same purge erases it in the workspaces of agents too" in done.stdout
+    assert "with --agents, the same purge erases it in the workspaces of agents and projects too" in done.stdout
     again = run(team.root, "--text", PIN, "--yes")
     assert again.returncode == 1 and "agents/bob (history)" in again.stderr
     assert run(team.root, "--text", PIN, "--verify").returncode == 1

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TextIO
 import pytest
 
 from crabmem import DamagedHistory, Memory, NotFound, Unreadable, Unwritable
-from crabmem.disk import fs
+from crabmem.disk import fs, system
 from tests import forked
 from tests.conftest import assert_clean, git
 
@@ -73,7 +72,7 @@ def test_private_folder_that_vanishes_is_an_error_and_no_endless_loop(
     assert memory.remember("Luna", "dog", "Saturday").commit
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a file is open")
+@pytest.mark.skipif(not system.TELLS_WRITERS, reason="only Linux tells whether a file is open")
 def test_slow_editor_keeps_its_words_however_late_it_saves(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crabmem.write.recovery.LATE_NS", 0)
     with (memory.root / "memory/entries/luna.md").open("a") as still_open:

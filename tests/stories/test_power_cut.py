@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from crabmem.disk import fs
+from crabmem.disk import fs, system
 from crabmem.git.commits import Note, identity
 from crabmem.git.redo import Redo
 from crabmem.operations import maintenance
@@ -55,8 +55,8 @@ def cut(root: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 def start_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start the machine, which is another start than the one before."""
-    now = fs.start_of_machine()
-    monkeypatch.setattr(fs, "start_of_machine", lambda: f"{now}+")
+    now = system.start_of_machine()
+    monkeypatch.setattr(system, "start_of_machine", lambda: f"{now}+")
 
 
 def subjects(memory: Memory) -> list[str]:

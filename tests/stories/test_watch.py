@@ -77,6 +77,35 @@ def test_burst_of_saves_is_one_commit_within_two_seconds_of_the_last(memory: Mem
     assert "typing, 7" in git(memory.root, "show", "HEAD:memory/entries/diary.md")
 
 
+def test_edits_are_recorded_as_soon_where_the_folder_was_named_by_a_link(memory: Memory, tmp_path: Path) -> None:
+    """A Mac tells of real paths alone, and its `/tmp` is a link."""
+    memory.init()
+    (memory.root / "memory/entries").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(memory.root)
+    watch = Watch(tmp_path / "link")
+    watch.start()
+    time.sleep(0.7)
+    began = time.monotonic()
+    (memory.root / "memory/entries/vet.md").write_text("Dr. Moreno\n")
+    watch.wait_for(1)
+    watch.stop.set()
+    watch.join()
+    assert [type(item) for _, item in watch.said] == [Commit] and watch.said[0][0] - began < watcher.LOOK_AGAIN / 2
+
+
+@pytest.mark.parametrize(
+    ("file", "path"),
+    [
+        ("/private/tmp/notes/memory/a.md", "/tmp/notes/memory/a.md"),
+        ("/private/tmp/Notes/memory/a.md", "/tmp/notes/memory/a.md"),
+        ("/private/tmp/notes", "/tmp/notes"),
+        ("/private/tmp/notes-2/a.md", "/private/tmp/notes-2/a.md"),
+    ],
+)
+def test_what_is_told_of_the_real_folder_is_told_of_the_one_that_was_named(file: str, path: str) -> None:
+    assert watcher._in_root(Path("/tmp/notes"), "/private/tmp/notes", file) == path
+
+
 def test_swap_and_temporary_files_of_editors_are_no_edits(memory: Memory, watch: Watch) -> None:
     for name in (".diary.md.swp", "diary.md~", "4913", "#diary.md#", ".#diary.md", "diary.md.tmp"):
         (memory.root / "memory/entries" / name).write_text("not yet")

@@ -12,7 +12,7 @@ from crabmem.text.daily_notes import is_note
 from crabmem.workspace.layout import FLAT, LAYOUTS, ORDINARY, Layout
 from crabmem.workspace.settings import Settings
 from crabmem.workspace.settings_file import form_of
-from crabmem.workspace.workspace import Workspace, agent_folder, root_of
+from crabmem.workspace.workspace import Workspace, agent_folder, folder_of
 
 HOME = Path("/home/emi")
 
@@ -34,16 +34,16 @@ HOME = Path("/home/emi")
 def test_the_nearest_wish_decides_which_folder_is_meant(
     folder: str | None, agent: str | None, environment: dict[str, str], root: str
 ) -> None:
-    assert root_of(folder, agent, environment, HOME) == Path(root)
+    assert folder_of(folder, agent, environment, str(HOME)) == root
 
 
 def test_a_tilde_is_the_home_folder() -> None:
-    assert root_of(None, None, {"CRABMEM_DIR": "~/notes"}, Path.home()) == Path.home() / "notes"
+    assert folder_of(None, None, {"CRABMEM_DIR": "~/notes"}, str(Path.home())) == str(Path.home() / "notes")
 
 
 def test_the_home_folder_of_nobody_is_an_error_for_the_caller() -> None:
     with pytest.raises(CrabmemError, match="nobody-of-that-name"):
-        root_of("~nobody-of-that-name/notes", None, {}, HOME)
+        folder_of("~nobody-of-that-name/notes", None, {}, str(HOME))
 
 
 @given(st.text(st.characters()).filter(lambda name: bool(name.strip())))

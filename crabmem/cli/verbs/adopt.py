@@ -83,9 +83,9 @@ def _edit(edit: UnrecordedEdit) -> str:
 
 
 def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
-    if global_options(ctx).folder or global_options(ctx).workspace:
-        raise click.UsageError("the folder to adopt is the workspace; leave out --dir and --workspace")
-    meant = replace(global_options(ctx), folder=folder, workspace="")
+    if global_options(ctx).folder or global_options(ctx).workspace or global_options(ctx).project:
+        raise click.UsageError("the folder to adopt is the workspace; leave out --dir, --project and --workspace")
+    meant = replace(global_options(ctx), folder=folder, workspace="", project="")
     root = meant.root.absolute()
     if dry_run:
         return _would_adopt(root, meant.profile, yes_really, json_wanted)

@@ -122,7 +122,8 @@ def _by_command(command: Sequence[str]) -> Test:
 
 def _status(command: Sequence[str], folder: str) -> int:
     """How the command ended; what it prints goes beside the data."""
-    own = {name: value for name, value in os.environ.items() if name != "CRABMEM_WORKSPACE"} | {"CRABMEM_DIR": folder}
+    elsewhere = ("CRABMEM_WORKSPACE", "CRABMEM_PROJECT")
+    own = {name: value for name, value in os.environ.items() if name not in elsewhere} | {"CRABMEM_DIR": folder}
     try:
         return subprocess.run(command, cwd=folder, env=own, stdin=subprocess.DEVNULL, stdout=2).returncode
     except OSError as error:

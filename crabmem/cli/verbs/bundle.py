@@ -1,6 +1,5 @@
 """The verb `bundle`: makes what hosts install from."""
 
-import sys
 from pathlib import Path
 
 import click
@@ -49,7 +48,7 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
         raise click.UsageError("--name is for server-json alone")
     target, to_do = Path(place).expanduser(), ""
     if kind in bundles.FOLDERS:
-        made = _write(target, bundles.FOLDERS[kind](sys.platform, __version__))
+        made = _write(target, bundles.FOLDERS[kind](__version__))
     elif kind == "mcpb":
         made = _write(target.parent, {target.name: _desktop_bundle()})
     else:

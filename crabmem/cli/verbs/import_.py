@@ -11,6 +11,7 @@ from ...operations import facts as facts_operations
 from ...results import Saved
 from ...text.entry import Fact
 from ..app import open_session, verb
+from ..completing import complete_sources, complete_tags
 from ..failure import Failure
 from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
 from ..options import json_option
@@ -32,8 +33,21 @@ class _WithKinds(click.Command):
 
 @verb(after="forget", cls=_WithKinds)
 @click.argument("place", metavar="DIR|FILE|-", type=click.Path(allow_dash=True, path_type=Path))
-@click.option("--from", "kind", metavar="KIND", help="Whose memory it is.  [default: as it looks]")
-@click.option("-t", "--tag", "tags", multiple=True, help="A label that every fact gets; may be repeated.")
+@click.option(
+    "--from",
+    "kind",
+    metavar="KIND",
+    shell_complete=complete_sources,
+    help="Whose memory it is.  [default: as it looks]",
+)
+@click.option(
+    "-t",
+    "--tag",
+    "tags",
+    multiple=True,
+    shell_complete=complete_tags,
+    help="A label that every fact gets; may be repeated.",
+)
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="Name only what was not taken, and sum up.")
@@ -53,7 +67,8 @@ def import_(
 
     Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason.
     A fact is called by the `name` or `title` in its file, else by its first heading, else by the file's name; those
-    of the same name are told apart by their paths. All else in a file's frontmatter stays as it is written there,
+    of the same name are told apart by their paths. Files of other kinds, and names with a leading dot, are passed over,
+    and named. All else in a file's frontmatter stays as it is written there,
     comments and dates too: the commit is of today. The key `imported-from` says the path of the file that a fact came
     from, so that a later import of that file finds the fact again, whatever it is called by then. A file that was
     renamed or moved is a new one, and its fact a second one unless name and text are the same; a fact that you forgot
@@ -76,8 +91,9 @@ def import_(
     else:
         tree = tree_at(place, memory.root)
     source = named or source_of(tree)
-    found = prepare(_read(source, tree), tags, place_name(place))
-    if not found:
+    read = _read(source, tree)
+    found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
+    if not read:
         raise Failure(
             f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {shown_place(str(place))}"
         )

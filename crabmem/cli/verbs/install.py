@@ -61,6 +61,7 @@ def install(
     crabmem install claude-code --dry-run      what would change in its configs
     crabmem install claude-code
     crabmem --dir ~/notes install codex        another workspace than yours
+    crabmem --project . install codex          each Git repository has a memory of its own
 
     It edits the host's own configs and nothing else in them: comments, order and what others registered stay. The
     diff comes first and needs a yes (--yes where nobody can be asked), and what was there is kept beside each. Twice is

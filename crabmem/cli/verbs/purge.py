@@ -10,6 +10,7 @@ from ...operations import purge as operation
 from ...operations.agents import ALL
 from ...results import Purge, Standing, json_of
 from ...workspace.layout import AGENTS
+from ...workspace.workspace import PROJECTS
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE
@@ -32,7 +33,7 @@ _SHOWN = 10
 @click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does, or may.")
 @yes_option
 @click.option("--force", is_flag=True, help="Also when a remote has it, which keeps it until you push with --force.")
-@click.option("--agents", "everywhere", is_flag=True, help="Also in the workspaces of agents, in agents/NAME.")
+@click.option("--agents", "everywhere", is_flag=True, help="Also in the workspaces of agents and of projects.")
 @json_option
 @click.pass_context
 def purge(
@@ -80,8 +81,8 @@ def purge(
     else:
         done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=force)}
     told = "\n".join(_under_place(place, _outcome(each, with_plan=not plans)) for place, each in done.items())
-    if not everywhere and any(place.startswith(f"{AGENTS}/") for place in done[ALL].nested):
-        told += "\nwith --agents, the same purge erases it in the workspaces of agents too"
+    if not everywhere and any(place.startswith((f"{AGENTS}/", f"{PROJECTS}/")) for place in done[ALL].nested):
+        told += "\nwith --agents, the same purge erases it in the workspaces of agents and projects too"
     show(json_wanted, _data(done, everywhere), lambda: plain(told))
     if not all(each.standing and _is_gone(each.standing) for each in done.values()):
         ctx.exit(1)

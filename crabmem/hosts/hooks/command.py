@@ -20,7 +20,7 @@ DEADLINE = 1.4
 LONGER = {"session-start": 5.0, "subagent-start": 5.0, "wrote": 5.0}
 # No host waits for so long, and a timer takes no more than some.
 _LONGEST = 3_600
-_GLOBAL = ("--dir", "--workspace", "--agent", "--session", "--profile", "--kind")
+_GLOBAL = ("--dir", "--project", "--workspace", "--agent", "--session", "--profile", "--kind")
 _OWN = ("--host", "--deadline", "--without")
 _LARGEST = 64_000_000
 

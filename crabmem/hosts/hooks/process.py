@@ -4,8 +4,6 @@ import faulthandler
 import json
 import os
 import signal
-import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -14,10 +12,12 @@ from pathlib import Path
 
 from ...disk import fs, state
 from ...disk.allowed import Allowed
+from ...disk.system import age_of_process
 from ...errors import CrabmemError, InvalidArguments
-from ...session.locate import known_settings_at, workspace_at
-from ...workspace.workspace import Workspace, root_of
+from ...session.locate import known_settings_at, place_meant, workspace_at
+from ...workspace.workspace import Workspace
 from ..host import PROMPT
+from ..table import HOSTS
 from . import read_ahead
 from .command import Command, Reply
 from .events import Call, answer
@@ -83,15 +83,6 @@ def log(root: Path | None, command: Command, message: str) -> None:
             fs.swap_in(file, b"".join(lines[len(lines) // 2 :]))
 
 
-def _age() -> float:
-    """Seconds since this process began, which the host counts too; 0 where the system does not tell."""
-    try:
-        began = int(fs.read(Path("/proc/self/stat"))[0].rpartition(b")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
-        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - began)
-    except (OSError, AttributeError, ValueError, IndexError):
-        return 0.0
-
-
 def _now() -> datetime:
     try:
         return datetime.now().astimezone()
@@ -100,24 +91,25 @@ def _now() -> datetime:
 
 
 def _root(command: Command, environment: Mapping[str, str]) -> Path:
-    folder, own = command.options.get("--dir"), command.options.get("--workspace")
-    return root_of(folder, own, environment, Path.home()).absolute()
+    said = command.options
+    host = next((each for each in HOSTS if each.name == said.get("--host")), None)
+    # An agent may have gone elsewhere since; the project of a session is where it began.
+    began = environment.get(host.hooks.project) if host and host.hooks else None
+    place = place_meant(
+        said.get("--dir"), said.get("--project"), said.get("--workspace"), environment, str(Path.home()), began
+    )
+    return Path(place).absolute()
 
 
 def _end_in_time(reply: Reply, root: Path, command: Command) -> None:
     """See to it that this process ends at the deadline, whatever it is doing then.
 
-    A signal interrupts waiting, Python, and nearly every regular expression; a thread does where there is none. What
-    holds the interpreter against both is ended by a thread of C, with 1, and where that was is said on stderr.
+    A signal interrupts waiting, Python, and nearly every regular expression. What holds the interpreter against it is
+    ended by a thread of C, with 1, and where that was is said on stderr.
     """
-    left, late = max(0, command.deadline - _age()), partial(_late, reply, root, command)
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, lambda number, frame: late())
-        signal.setitimer(signal.ITIMER_REAL, max(left, _AT_ONCE))
-    else:
-        timer = threading.Timer(left, late)
-        timer.daemon = True
-        timer.start()
+    left, late = max(0, command.deadline - age_of_process()), partial(_late, reply, root, command)
+    signal.signal(signal.SIGALRM, lambda number, frame: late())
+    signal.setitimer(signal.ITIMER_REAL, max(left, _AT_ONCE))
     faulthandler.dump_traceback_later(left + _END, exit=True, file=2)
 
 

@@ -63,7 +63,8 @@ def _of_index(tree: Tree) -> Iterator[Found]:
         return
     text = tree.read(_INDEX).decode("utf-8")
     rest = "".join(line for line in text.splitlines(keepends=True) if not _is_listing(line, tree))
-    found = list(facts_of_sections(_INDEX, rest.encode(), with_name(whole.what, stem(_INDEX))))
+    sections = facts_of_sections(_INDEX, rest.encode(), with_name(whole.what, stem(_INDEX)))
+    found = [item for item in sections if isinstance(item.what, Fact)]  # a heading of the list alone says nothing
     if rest != text or not found:
         more = "; what else it says is taken" if found else "; what is always to be in view goes in your overview"
         yield Found(_INDEX, Skipped(f"it {'also' if found else 'only'} lists the others, each a fact itself{more}"))

@@ -1,22 +1,37 @@
-"""Another workspace of crabmem: an entry is taken word by word, a note as one of OpenClaw's."""
+"""Another workspace of crabmem, or one that was exported: an entry is taken word by word, a note as one of OpenClaw's.
 
+An entry keeps its folder and the name of its file, which links lead to.
+"""
+
+import json
 import shlex
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from ...disk.export_folder import MARK
+from ...errors import CrabmemError
 from ...text.entry import Fact, parse_entry
 from ...workspace.layout import ORDINARY
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import extra_keys, frontmatter
+from ..texts import extra_keys, frontmatter, stem
 from .openclaw import note_of
 
 _BARE = "---\n---\n"
 
 
 def _is_it(tree: Tree) -> bool:
-    return any(path.startswith(f"{ORDINARY.entries[0]}/") for path in tree.files) and (
-        tree.has(ORDINARY.identity) or tree.has(ORDINARY.overview) or ".git" in tree.hidden
+    return _is_exported(tree) or (
+        any(path.startswith(f"{ORDINARY.entries[0]}/") for path in tree.files)
+        and (tree.has(ORDINARY.identity) or tree.has(ORDINARY.overview) or ".git" in tree.hidden)
     )
+
+
+def _is_exported(tree: Tree) -> bool:
+    """Whether `crabmem export` has written these files as they are."""
+    try:
+        return MARK in tree.hidden and json.loads(tree.read(MARK))["format"] == "markdown"
+    except (CrabmemError, ValueError, KeyError, TypeError, RecursionError):
+        return False
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
@@ -33,6 +48,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 def _fact(path: str, data: bytes) -> Fact:
     """A fact of crabmem's, word by word."""
     entry = parse_entry(path, data)
+    top = f"{ORDINARY.entries[0]}/"
     return Fact(
         entry.name,
         entry.description,
@@ -41,7 +57,8 @@ def _fact(path: str, data: bytes) -> Fact:
         entry.tags or None,
         extra_keys(entry),
         before=frontmatter(data) or _BARE,  # so that it gets no description that it does not have
-        folder=str(PurePosixPath(path).relative_to(ORDINARY.entries[0]).parent).removeprefix("."),
+        folder=path.removeprefix(top).rpartition("/")[0] if path.startswith(top) else "",
+        stem=stem(path),
     )
 
 

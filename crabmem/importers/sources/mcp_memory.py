@@ -9,8 +9,10 @@ from ...text.entry import Fact
 from ...text.links import is_linkable
 from ...text.words import shortened
 from ..base import JSON, Found, Skipped, Source, Tree
-from ..json_rows import MAX_NAME, has_rows_with, rows, short_text
+from ..json_rows import MAX_NAME, fields_left_out, has_rows_with, other_fields, rows, short_text
 from ..texts import summary, with_labels
+
+_KNOWN = ("type", "name", "entityType", "observations")
 
 
 def _is_it(tree: Tree) -> bool:
@@ -33,11 +35,11 @@ def _facts(tree: Tree) -> Iterator[Found]:
                 )
         elif not _is(row, "entity", "name"):
             yield Found(where, InvalidArguments("it is neither an entity with a name nor a relation"))
-    yield from (
-        Found(where, _fact(row, relations[row["name"]]), where, "")
-        for where, row in found
-        if _is(row, "entity", "name")
-    )
+    for where, row in found:
+        if _is(row, "entity", "name"):
+            others, long = other_fields(row, _KNOWN)
+            yield Found(where, _fact(row, relations[row["name"]], others), where, "")
+            yield from fields_left_out(where, long)
 
 
 def _is(row: object, kind: str, *keys: str) -> bool:
@@ -49,13 +51,14 @@ def _relation(row: Mapping[str, Any]) -> str:
     return f"- {' '.join(row['relationType'].split())} {f'[[{to}]]' if is_linkable(to) else to}"
 
 
-def _fact(row: Mapping[str, Any], relations: Iterable[str]) -> Fact:
+def _fact(row: Mapping[str, Any], relations: Iterable[str], others: Mapping[str, Any]) -> Fact:
     """An entity with what was observed of it, and what it has to do with others, as links."""
     given = row.get("observations")
     observed = [_item(text) for text in given if isinstance(text, str)] if isinstance(given, list) else []
     content = "\n\n".join("\n".join(lines) for lines in (observed, list(relations)) if lines)
     name, kind = " ".join(row["name"].split()), short_text(row.get("entityType"))
-    return with_labels(Fact(name, summary(content) or kind or name, content), [kind])
+    keys = {SOURCE.name: others} if others else {}
+    return with_labels(Fact(name, summary(content) or kind or name, content, keys=keys), [kind])
 
 
 def _item(text: str) -> str:

@@ -8,9 +8,10 @@ from ...errors import CrabmemError, InvalidArguments
 from ...text.entry import Fact
 from ...text.words import shortened
 from ..base import JSON, Found, Source, Tree
-from ..json_rows import MAX_NAME, has_rows_with, rows, short_text
+from ..json_rows import MAX_NAME, fields_left_out, has_rows_with, other_fields, rows, short_text
 from ..texts import MAX_SUMMARY, summary, with_labels
 
+_KNOWN = frozenset(["id", "memory", "categories", "user_id", "agent_id", "metadata"])
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 #: Characters of an id that tell two memories of one name apart.
 _ID = 8
@@ -28,15 +29,31 @@ def _facts(tree: Tree) -> Iterator[Found]:
             yield Found(where, InvalidArguments("it has no text under `memory`"))
         else:
             id = str(row["id"]) if row.get("id") else ""
-            yield Found(where, _fact(row), id[:_ID] or where, f"mem0:{id}" if id else "")
+            others, long = _others(row)
+            yield Found(where, _fact(row, others), id[:_ID] or where, f"mem0:{id}" if id else "")
+            yield from fields_left_out(where, long)
 
 
-def _fact(row: Mapping[str, Any]) -> Fact:
+def _others(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What a memory says that is not in its text or labels, and the fields too long to be kept."""
+    about = row.get("metadata")
+    if not isinstance(about, dict):
+        return other_fields(row, _KNOWN)
+    untold = {key: value for key, value in about.items() if value and short_text(value) != _whole(value)}
+    return other_fields({**row, "metadata": untold}, _KNOWN - {"metadata"})
+
+
+def _whole(value: object) -> str | None:
+    return str(value) if isinstance(value, str | int | float) else None
+
+
+def _fact(row: Mapping[str, Any], others: Mapping[str, Any]) -> Fact:
     """A memory of mem0, called like its beginning; below it stands of whom and of when it is."""
     text = row["memory"].strip()
     about = [f"- {key}: {value}" for key, value in _about(row) if value]
     content = "\n\n".join([text, "\n".join(about)] if about else [text])
-    fact = Fact(shortened(text, MAX_NAME), summary(text) or shortened(text, MAX_SUMMARY), content)
+    keys = {"mem0": others} if others else {}
+    fact = Fact(shortened(text, MAX_NAME), summary(text) or shortened(text, MAX_SUMMARY), content, keys=keys)
     return with_labels(fact, _labels(row.get("categories")))
 
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from ...disk import spelling
 from ...errors import CrabmemError, Unreadable
 from ...results import Finding
 from ...text import frontmatter as header
@@ -156,8 +157,21 @@ def entries(patient: Patient) -> Iterator[Finding]:
         for entry in same[1:]:
             yield warning(entry.path, f"its name is also that of {same[0].path}: {entry.name}")
     yield from _alike(listing.paths)
+    yield from _folded(patient)
     for half in listing.being_written:
         yield info(half.path, "it is being written at this moment; recall leaves it out until that is done")
+
+
+def _folded(patient: Patient) -> Iterator[Finding]:
+    """Files of the history in whose place is another one, which this disk takes for the same."""
+    files = patient.scan.files
+    missing = patient.history.files(patient.history.head_if_any()).keys() - files.keys()
+    for path, other in sorted(spelling.twins(patient.workspace.root, missing, files).items()):
+        yield warning(
+            path,
+            f"this disk takes it for {other}, so that only one of them is here: rename one where both are, or "
+            f"`git show HEAD:{path}` under a name of its own",
+        )
 
 
 def links(patient: Patient) -> Iterator[Finding]:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import stat
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +39,7 @@ def surroundings(patient: Patient) -> Iterator[Finding]:
 def permissions(patient: Patient) -> Iterator[Finding]:
     """Whether this user may write here, and others on the machine may read."""
     root = patient.workspace.root
-    if not os.path.isdir(root) or sys.platform == "win32":
+    if not os.path.isdir(root):
         return
     for folder in (root, *(patient.workspace.file(path) for path in (*patient.workspace.layout.folders, ".git"))):
         if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
@@ -64,7 +63,7 @@ def space(patient: Patient) -> Iterator[Finding]:
     if free < _LITTLE:
         say = error if free < _HARDLY_ANY else warning
         yield say("", f"the disk has {free // 1_000_000} MB left; free some space")
-    if hasattr(os, "statvfs") and (inodes := os.statvfs(root)).f_files and inodes.f_favail < 100:
+    if (inodes := os.statvfs(root)).f_files and inodes.f_favail < 100:
         yield error("", "the disk has no room for more files (inodes); delete some")
 
 

@@ -1,0 +1,86 @@
+"""A bundle of the Open Knowledge Format: a concept is a fact, which keeps its folder and the name of its file.
+
+A concept has no `name` but a `title`; one that has both is called by its `name`, as crabmem writes it.
+"""
+
+import posixpath
+from collections.abc import Iterator
+
+from ...text import frontmatter as header
+from ...text import okf
+from ...text.entry import MAX_NAME, Fact, parse_entry
+from ...text.values import replace
+from ...text.words import shortened
+from ..base import Found, Look, Skipped, Source, Tree, What, is_markdown
+from ..texts import extra_keys, frontmatter, keys_of, stem, summary, value
+
+# So many concepts are looked at.
+_LOOKED_AT = 20
+_LISTS = {
+    okf.INDEX: "it lists the others, each a fact itself",
+    okf.LOG: "it says what was done when; facts alone are taken",
+}
+_WHOLE = {
+    okf.OVERVIEW: "it is an overview; what of it should stay goes in yours, with `crabmem memory edit`",
+    okf.IDENTITY: "it says who the agent was; what of it should stay goes in yours, with `crabmem soul edit`",
+}
+
+
+def _is_it(tree: Tree) -> bool:
+    if not tree.has(okf.INDEX):
+        return False
+    if "okf_version" in keys_of(tree.peek(okf.INDEX)):
+        return True
+    concepts = [path for path in tree.files if is_markdown(path) and not okf.is_reserved(path)][:_LOOKED_AT]
+    every = [keys_of(tree.peek(path)) for path in concepts]
+    return bool(every) and all(value(keys, "type") and "permalink" not in keys for keys in every)
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    found = list(_read(tree))
+    facts = (
+        (item.where, item.what.name, item.what.aliases or (), False) for item in found if isinstance(item.what, Fact)
+    )
+    wholes = ((item.where, stem(item.where), (), True) for item in found if _is_whole(item.what))
+    bundle = okf.Bundle((*facts, *wholes))
+    for item in found:
+        if isinstance(item.what, Fact):
+            content = bundle.with_wiki_links(item.what.content, posixpath.dirname(item.where))
+            item = item._replace(what=replace(item.what, content=content))
+        yield item
+
+
+def _is_whole(what: What) -> bool:
+    return isinstance(what, Skipped) and what.reason in _WHOLE.values()
+
+
+def _read(tree: Tree) -> Iterator[Found]:
+    for path, reason in tree.files.items():
+        name = path.rpartition("/")[2].lower()
+        if name in _LISTS and not reason:
+            yield Found(path, Skipped(_LISTS[name]))
+        elif reason or is_markdown(path):
+            yield tree.take(path, _concept)
+
+
+def _concept(path: str, data: bytes) -> What:
+    own = keys_of(data)
+    if (kind := value(own, "type")) in _WHOLE:
+        return Skipped(_WHOLE[kind])
+    entry = parse_entry(path, data)
+    name = entry.name if value(own, "name") else shortened(value(own, "title"), MAX_NAME) or entry.name
+    description = entry.description if "description" in own else summary(entry.content) or name
+    keys = extra_keys(entry)
+    if not value(own, "name"):
+        keys.pop("title", None)
+    if kind == okf.FACT:
+        keys.pop("type", None)
+    folder, before = posixpath.dirname(path), frontmatter(data)
+    parts = header.parts_of(before)
+    if parts.header:
+        before = f"{parts.opening}{okf.header_of_fact(parts.header, parts.newline)}{parts.closing}"
+    return Fact(name, description, entry.content, entry.aliases or None, entry.tags or None, keys, before=before,
+                folder=folder, stem=stem(path))  # fmt: skip
+
+
+SOURCE = Source("okf", "a bundle of the Open Knowledge Format (OKF)", _is_it, _facts, Look.OWN)

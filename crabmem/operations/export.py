@@ -1,0 +1,301 @@
+"""Export: what memory holds, as files that other programs read, or as data."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from ..disk.export_folder import ExportFolder
+from ..errors import InvalidArguments, Unreadable
+from ..results import CREATOR, Commit, Exported, ExportedFile, LeftOut, json_of
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text import okf
+from ..text.entry import Entry, decode, parse_entry
+from ..text.json_text import as_json
+from ..text.links import Lookup, lookup_of, resolve
+from ..text.slug import name_key, slug_of
+from ..workspace.layout import ORDINARY, SETTINGS, Layout, is_contained
+from .last_changed import changed_beside
+
+#: The form of what is written: the files as they are, concepts of the Open Knowledge Format, or data.
+Form: TypeAlias = Literal["markdown", "okf", "json"]
+FORMS: tuple[Form, ...] = get_args(Form)
+DATA = "memory.json"
+_SETTINGS_STAY = "settings are of this workspace alone"
+_NO_CONCEPT = "it is neither a fact nor a daily note, the overview or the identity"
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A file of memory: what is in it, and its `kind` as the Open Knowledge Format has it."""
+
+    path: str
+    text: str
+    entry: Entry
+    kind: str
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a look at memory found: facts before other pages, as links lead to those first.
+
+    `changed` says of a page which commit wrote it last, or where no commit has it yet, when it changed.
+    """
+
+    layout: Layout
+    pages: tuple[_Page, ...]
+    others: Mapping[str, bytes]
+    unreadable: tuple[LeftOut, ...]
+    changed: Mapping[str, Commit | datetime]
+    person: str
+
+
+def export(
+    session: Session,
+    place: Path,
+    form: Form = "markdown",
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    at: str | None = None,
+) -> Exported:
+    """Write what memory holds, now or at a revision or time, into the folder `place`, as far as the session sees it.
+
+    What an earlier export wrote there is renewed, and removed where it is no more. With `force` other files that are in
+    the way are overwritten.
+
+    Raises:
+        InvalidArguments: there is no such form, or something else is in the folder.
+        Unwritable: the disk refuses.
+    """
+    if form not in FORMS:
+        raise InvalidArguments(f"there is no form {form}; there are: {', '.join(FORMS)}")
+    folder = ExportFolder(place, session.root)
+    found = session.look(lambda now: _gathered(session, now), at)
+    files, sources, left_out = _WRITTEN[form](found)
+    states = folder.changes(files, force)
+    if not dry_run:
+        folder.write(files, states, form)
+    names = {page.path: page.entry.name for page in found.pages}
+    written = tuple(
+        ExportedFile(file, state, sources.get(file), names.get(sources.get(file) or ""))
+        for file, state in sorted(states.items())
+    )
+    unreadable = tuple(item for item in found.unreadable if form != "markdown" or item.file not in found.others)
+    return Exported(str(place), form, dry_run, written, left_out, unreadable)
+
+
+def data(session: Session, at: str | None = None) -> tuple[dict[str, Any], tuple[LeftOut, ...]]:
+    """What memory holds as plain data, and the files that cannot be read."""
+    found = session.look(lambda now: _gathered(session, now), at)
+    return _data(found), found.unreadable
+
+
+def _gathered(session: Session, now: Snapshot) -> _Found:
+    pages, others = list[_Page](), dict[str, bytes]()
+    broken = {item.path: item.reason for item in now.entries.unreadable}
+    for path in sorted(now.files):
+        kind, content = _kind(now.layout, path), now.read(path) or b""
+        try:
+            if kind is None:
+                others[path] = content
+            else:
+                pages.append(_Page(path, decode(path, content), parse_entry(path, content), kind))
+        except Unreadable as error:
+            others[path] = content
+            broken.setdefault(path, error.problem)
+    pages.sort(key=lambda page: (page.kind != okf.FACT, page.path))
+    unreadable = tuple(LeftOut(path, reason.removeprefix(f"{path} ")) for path, reason in sorted(broken.items()))
+    person = now.settings.person.partition("<")[0].strip() or "person"
+    return _Found(now.layout, tuple(pages), others, unreadable, _changes(session, now, pages), person)
+
+
+def _kind(layout: Layout, path: str) -> str | None:
+    """What kind of page is at a path; None for any other file."""
+    if path in (layout.overview, layout.identity):
+        return okf.OVERVIEW if path == layout.overview else okf.IDENTITY
+    if layout.is_note(path):
+        return okf.NOTE
+    return okf.FACT if layout.is_entry(path) else None
+
+
+def _changes(session: Session, now: Snapshot, pages: Iterable[_Page]) -> dict[str, Commit | datetime]:
+    """When pages last changed: the commit, or the time of what no commit has yet."""
+    paths = [page.path for page in pages]
+    beside = {} if now.is_past else changed_beside(session, now, paths)
+    recorded = {path: now.files[path] for path in paths if path not in beside}
+    return {**beside, **session.engine.history.last_changes(recorded)}
+
+
+# As files
+
+
+#: The bytes of files by their paths, which file of memory each is made of, and what is left out.
+_Files: TypeAlias = tuple[dict[str, bytes], dict[str, str], tuple[LeftOut, ...]]
+
+
+def _as_markdown(found: _Found) -> _Files:
+    """All files but the settings, as they are, where a workspace of crabmem has them."""
+    whole = {page.path: page.text.encode() for page in found.pages} | dict(found.others)
+    settings = [LeftOut(path, _SETTINGS_STAY) for path in whole if path == SETTINGS]
+    places = _places((path, _ordinary(found.layout, path)) for path in sorted(whole) if path != SETTINGS)
+    return {place: whole[path] for path, place in places.items()}, _turned(places), tuple(settings)
+
+
+def _ordinary(layout: Layout, path: str) -> str:
+    """Where a workspace that says nothing else has the file that is at `path` here."""
+    if path in (layout.overview, layout.identity):
+        return ORDINARY.overview if path == layout.overview else ORDINARY.identity
+    if layout.is_note(path):
+        return f"{ORDINARY.notes}/{path.rpartition('/')[2]}"
+    return path if layout == ORDINARY or not layout.is_entry(path) else ORDINARY.entry_path(layout.label(path))
+
+
+def _as_concepts(found: _Found) -> _Files:
+    """A bundle of the Open Knowledge Format, with a list in each folder."""
+    own = {page.path: page for page in found.pages}
+    places = _places(((path, _concept(found.layout, page)) for path, page in own.items()), okf.is_reserved)
+    lead = _leading(found.pages, places)
+    bundle = okf.Bundle(
+        (place, own[path].entry.name, own[path].entry.aliases, own[path].kind in okf.NO_FACTS)
+        for path, place in places.items()
+    )
+    files = {place: _concept_text(found, own[path], bundle, lead).encode() for path, place in places.items()} | _lists(
+        {place: own[path].entry for path, place in places.items()}
+    )
+    out = (LeftOut(path, _SETTINGS_STAY if path == SETTINGS else _NO_CONCEPT) for path in found.others)
+    broken = {item.file for item in found.unreadable}
+    return files, _turned(places), tuple(item for item in out if item.file not in broken)
+
+
+def _concept(layout: Layout, page: _Page) -> str:
+    """The path of a page in a bundle."""
+    if page.kind == okf.FACT:
+        path = f"{layout.label(page.path)}.md"
+    else:
+        path = f"{'notes/' if page.kind == okf.NOTE else ''}{page.path.rpartition('/')[2]}"
+    return path if is_contained(path) else f"{slug_of(page.entry.name)}.md"
+
+
+def _concept_text(found: _Found, page: _Page, bundle: okf.Bundle, lead: Callable[[str], str | None]) -> str:
+    changed = found.changed.get(page.path)
+    origin = _origin(changed, found.person)
+    if "generated" in page.entry.keys and not (isinstance(changed, Commit) and _is_agents(changed)):
+        origin = None  # what a person or an import says of a text holds until an agent writes another one
+    text = okf.concept_of(page.entry, page.text, page.kind, origin)
+    head, body = okf.parted(text)
+    return head + bundle.with_links(body, lead)
+
+
+def _leading(pages: Iterable[_Page], places: Mapping[str, str]) -> Callable[[str], str | None]:
+    """Tells for the target of a link in memory where in the bundle what it leads to is."""
+    lookup: Lookup = lookup_of((page.path, page.entry.name, page.entry.aliases) for page in pages)
+
+    @cache
+    def lead(target: str) -> str | None:
+        path = resolve(target, lookup)
+        return path and places[path]
+
+    return lead
+
+
+def _lists(concepts: Mapping[str, Entry]) -> dict[str, bytes]:
+    """The `index.md` of each folder."""
+    inside: dict[str, list[tuple[str, str, str]]] = {"": []}
+    for path, entry in concepts.items():
+        folder, _, file = path.rpartition("/")
+        title = entry.keys.get("title")
+        inside.setdefault(folder, []).append((file, str(title) if title else entry.name, entry.description))
+        while folder:
+            folder = folder.rpartition("/")[0]
+            inside.setdefault(folder, [])
+    return {
+        f"{folder}/{okf.INDEX}".lstrip("/"): okf.index_of(folder, sorted(rows), _folders_in(folder, inside)).encode()
+        for folder, rows in inside.items()
+    }
+
+
+def _folders_in(folder: str, every: Iterable[str]) -> list[str]:
+    """The names of the folders directly in one, of all that there are."""
+    return sorted(each.rpartition("/")[2] for each in every if each and each.rpartition("/")[0] == folder)
+
+
+def _as_json(found: _Found) -> _Files:
+    out = (LeftOut(path, _SETTINGS_STAY if path == SETTINGS else _NO_CONCEPT) for path in found.others)
+    broken = {item.file for item in found.unreadable}
+    text = as_json(_data(found), 2) + "\n"
+    return {DATA: text.encode("utf-8", "backslashreplace")}, {}, tuple(item for item in out if item.file not in broken)
+
+
+_WRITTEN: dict[str, Callable[[_Found], _Files]] = {
+    "markdown": _as_markdown,
+    "okf": _as_concepts,
+    "json": _as_json,
+}
+
+
+def _places(wanted: Iterable[tuple[str, str]], is_kept: Callable[[str], bool] = lambda path: False) -> dict[str, str]:
+    """A place for each path, the one that it wants where that is free on every system and not `is_kept` for another."""
+    places, taken = dict[str, str](), set[str]()
+    for path, place in wanted:
+        free = next(each for each in _numbered(place) if name_key(each) not in taken and not is_kept(each))
+        places[path] = free
+        taken.add(name_key(free))
+    return places
+
+
+def _numbered(path: str) -> Iterator[str]:
+    """A path, and then the same with a number behind the file's name."""
+    yield path
+    stem, dot, ending = path.rpartition(".")
+    number = 1
+    while number := number + 1:
+        yield f"{stem}-{number}{dot}{ending}"
+
+
+def _turned(places: Mapping[str, str]) -> dict[str, str]:
+    return {place: path for path, place in places.items()}
+
+
+# As data
+
+
+def _data(found: _Found) -> dict[str, Any]:
+    whole = {page.kind: page.text for page in found.pages if page.kind in (okf.OVERVIEW, okf.IDENTITY)}
+    pages = {kind: [page for page in found.pages if page.kind == kind] for kind in (okf.FACT, okf.NOTE)}
+    return {
+        "format": "crabmem",
+        "version": 1,
+        "identity": whole.get(okf.IDENTITY),
+        "overview": whole.get(okf.OVERVIEW),
+        "facts": [_fact_data(page.entry, found) for page in pages[okf.FACT]],
+        "notes": [{"path": page.path, "content": page.text} for page in pages[okf.NOTE]],
+    }
+
+
+def _fact_data(entry: Entry, found: _Found) -> dict[str, Any]:
+    changed = found.changed.get(entry.path)
+    brief = json_of(changed.brief) if isinstance(changed, Commit) else None
+    return {**json_of(entry), "keys": json_of(entry.keys), "changed": brief}
+
+
+# Who made a text
+
+
+def _origin(changed: Commit | datetime | None, person: str) -> okf.Origin | None:
+    """Who wrote a text last and when, as the Open Knowledge Format names them."""
+    if not isinstance(changed, Commit):
+        return okf.Origin(f"human:{person}", changed) if changed else None
+    if changed.tool == "import":
+        return okf.Origin("process:crabmem-import", changed.time)  # who had it imported need not have written it
+    if changed.is_person:
+        return okf.Origin(f"human:{changed.author}", changed.time)
+    name = changed.agent or changed.author
+    return okf.Origin(f"process:{CREATOR}" if name == CREATOR else f"{name}/{CREATOR}", changed.time)
+
+
+def _is_agents(commit: Commit) -> bool:
+    return not commit.is_person and commit.tool != "import"
