@@ -29,6 +29,7 @@ from .failure import Failure
 from .importing import Import, import_data, import_lines, import_summary, take_in
 from .options import global_options
 from .output import can_ask, coloured_diff, confirm, plain, show, tell, warn
+from .surroundings import surroundings
 
 _MODULE = "crabmem"
 #: What JSON calls the configs of a person, and those of a project.
@@ -59,7 +60,7 @@ class _Choice:
 
 def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = True, server: bool = True) -> None:
     """Put crabmem into the configs of a host: its hooks, its server, or both."""
-    host, here = host_named(name), _surroundings()
+    host, here = host_named(name), surroundings()
     options = replace(_options(ctx, host), with_hooks=hooks, with_server=server)
     installation = _installation(options, here, request)
     is_by_project = bool(global_options(ctx).project)
@@ -100,7 +101,7 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
 
 def uninstall(ctx: click.Context, name: str, request: Request) -> None:
     """Take crabmem out of the configs of a host."""
-    host, here = host_named(name), _surroundings()
+    host, here = host_named(name), surroundings()
     changes = _installation(_options(ctx, host), here, request).removal()
     is_done = _carry_out(changes, here, request, "uninstalled")
     lines = _removal_outcome(host, changes, is_done)
@@ -109,7 +110,7 @@ def uninstall(ctx: click.Context, name: str, request: Request) -> None:
 
 def show_all(ctx: click.Context, json_wanted: bool) -> None:
     """List the hosts, and whether each is found and has crabmem."""
-    here = _surroundings()
+    here = surroundings()
     options = _options(ctx, HOSTS[0])
     rows = [_row(replace(options, host=host), here) for host in HOSTS]
     show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
@@ -120,7 +121,7 @@ def show_all(ctx: click.Context, json_wanted: bool) -> None:
 
 def findings() -> Iterator[Finding]:
     """A finding for each host that calls a crabmem that is gone. A config that cannot be read has none."""
-    here = _surroundings()
+    here = surroundings()
     for host in HOSTS:
         for project_option in _scopes(here):
             for program in Installation(_plain_options(host), here, project_option).missing_programs():
@@ -131,7 +132,7 @@ def findings() -> Iterator[Finding]:
 
 def installed_in(mentioned: Iterable[tuple[Host, bool]]) -> list[dict[str, str]]:
     """Those hosts, and scopes, that crabmem is installed in, of some whose configs have its name."""
-    here = _surroundings()
+    here = surroundings()
     return [
         {"host": host.name, "scope": _SCOPES[in_project]}
         for host, in_project in mentioned
@@ -347,10 +348,6 @@ def _is_installed(installation: Installation) -> bool:
     except CrabmemError as error:
         warn([str(error)])
         return False
-
-
-def _surroundings() -> Surroundings:
-    return Surroundings(Path.home(), Path.cwd(), os.environ, sys.platform)
 
 
 def _options(ctx: click.Context, host: Host) -> InstallOptions:

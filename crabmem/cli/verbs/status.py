@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 from ...operations.status import status as status_of
 from ...results import json_of
 from ...text.words import counted, enumerated
@@ -44,12 +41,10 @@ def status(ctx: Any, json_wanted: bool) -> None:
 
 def _hosts() -> list[dict[str, str]]:
     """The hosts that crabmem is installed in, for any workspace."""
-    from pathlib import Path
-
     from ...hosts.mentions import mentions
-    from ...hosts.surroundings import Surroundings
+    from ..surroundings import surroundings
 
-    mentioned = list(mentions(Surroundings(Path.home(), Path.cwd(), os.environ, sys.platform)))
+    mentioned = list(mentions(surroundings()))
     if not mentioned:
         return []
     from ..hosting import installed_in  # late: it edits configs, and takes longer to load than all else
