@@ -24,7 +24,8 @@ from crabmem.disk.allowed import Allowed
 from crabmem.disk.seal import Seal
 from crabmem.disk.user_state import state_folder
 from crabmem.session.locate import reach_of, settings_at
-from tests import forked
+from crabmem.text.words import counted
+from tests import adapters, forked
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 
@@ -109,6 +110,16 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         test.all_examples = asked.max_examples
         few = min(asked.max_examples, max(20, asked.max_examples // 5))
         test._hypothesis_internal_use_settings = settings(asked, max_examples=few)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in a line what was left out because SDKs are not installed, and how to get them."""
+    reports = [each for each in terminalreporter.stats.get("skipped", ()) if adapters.INSTALL in str(each.longrepr)]
+    files = {each.nodeid.partition("::")[0] for each in reports}
+    tests = sum(len(re.findall(r"^def test_", (TESTS.parent / file).read_text("utf-8"), re.M)) for file in files)
+    if files:
+        told = f"{counted(tests, 'test')} in {counted(len(files), 'file')}"
+        terminalreporter.line(f"skipped for want of SDKs: {told}; {adapters.INSTALL}", yellow=True)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

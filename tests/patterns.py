@@ -2,7 +2,6 @@
 
 import ast
 import importlib
-import pkgutil
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,12 +42,15 @@ class Used:
                 getattr(self.pattern, operation)(given)
 
 
-def modules() -> Iterator[ModuleType]:
-    """All modules of the package but those that run when they are imported."""
-    yield crabmem
-    for found in pkgutil.walk_packages(crabmem.__path__, "crabmem."):
-        if not found.name.endswith("__main__"):
-            yield importlib.import_module(found.name)
+def sources() -> dict[str, ast.Module]:
+    """The source of each module of the package by its name, but of those that run when they are imported."""
+    folder = Path(crabmem.__path__[0])
+    files = sorted(file for file in folder.rglob("*.py") if file.name != "__main__.py")
+    names = [".".join(file.relative_to(folder.parent).with_suffix("").parts) for file in files]
+    return {
+        name.removesuffix(".__init__"): ast.parse(file.read_text("utf-8"))
+        for name, file in zip(names, files, strict=True)
+    }
 
 
 def used(made_of_arguments: Mapping[str, Sequence[Used]]) -> list[Used]:
@@ -58,16 +60,16 @@ def used(made_of_arguments: Mapping[str, Sequence[Used]]) -> list[Used]:
         AssertionError: such a function is not in the table, or one in it makes none any more.
     """
     found, makers = list[Used](), set[str]()
-    trees = {module: ast.parse(Path(str(module.__file__)).read_text("utf-8")) for module in modules()}
+    trees = sources()
     of_modules = {module: _operations(tree) for module, tree in trees.items()}
     public: dict[str, frozenset[str]] = {}
     for each in of_modules.values():
         public |= {name: done | public.get(name, frozenset()) for name, done in each.items()}
     for module, tree in trees.items():
-        own, name = of_modules[module], module.__name__.removeprefix("crabmem.")
+        own, name = of_modules[module], module.removeprefix("crabmem.")
         for scope, call in _calls(tree):
             try:
-                pattern = _evaluated(call, module)
+                pattern = _evaluated(call, importlib.import_module(module))
             except NameError:  # it is made of arguments or local names
                 makers.add(f"{name}.{scope}")
                 continue

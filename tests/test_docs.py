@@ -2,11 +2,14 @@
 
 import inspect
 import re
+import subprocess
+import sys
 import tomllib
 import typing
 from collections import abc
 from collections.abc import Iterator
 from datetime import datetime
+from importlib import metadata
 from pathlib import Path
 from typing import get_type_hints
 
@@ -56,10 +59,17 @@ def test_the_pythons_that_readme_names_are_those_of_the_package() -> None:
     ] == [line for line in classifiers if "Python :: 3." in line]
 
 
-def test_version_is_the_same_everywhere() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["version"] == crabmem.__version__
-    assert f"## {project['version']}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+def test_the_version_stands_in_one_place_and_everything_else_says_the_same() -> None:
+    """In an environment that has crabmem of an older version, `pip install -e .` again."""
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert about["project"]["dynamic"] == ["version"] and "version" not in about["project"]
+    assert about["tool"]["hatch"]["version"] == {"path": "crabmem/__init__.py"}
+    newest = re.search(
+        r"^## (\S+?)(, unreleased| \(\d{4}-\d\d-\d\d\))$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M
+    )
+    printed = subprocess.run([sys.executable, "-m", "crabmem", "--version"], capture_output=True, text=True).stdout
+    assert newest and newest[1] == metadata.version("crabmem") == crabmem.__version__
+    assert printed == f"crabmem {crabmem.__version__}\n"
 
 
 @pytest.mark.parametrize("name", crabmem.__all__)

@@ -79,11 +79,12 @@ def without_empty_folders(root: Path) -> None:
 
 def loses_a_blank_line(theirs: BetaLocalFilesystemMemoryTool, command: Command) -> bool:
     """Whether a command inserts so that the SDK's own tool drops the blank line with which the file would end."""
-    if command["command"] != "insert" or command["path"] not in FILES:
+    if command["command"] != "insert" or command["path"] in ABROAD:
         return False
     file = Path(theirs.memory_root, command["path"].removeprefix("/memories/"))
-    ends_blank = file.is_file() and re.search(r"(^|\n)\n\Z", file.read_text())
-    return bool(ends_blank) or not command["insert_text"].strip("\n")
+    if not file.is_file():
+        return False
+    return bool(re.search(r"(^|\n)\n\Z", file.read_text())) or not command["insert_text"].strip("\n")
 
 
 def steady(reply: str) -> str:
@@ -93,6 +94,13 @@ def steady(reply: str) -> str:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(TEXTS, min_size=3, max_size=3), st.lists(COMMANDS, min_size=4, max_size=12))
+@example(
+    ["", "", ""],
+    [
+        {"command": "create", "path": "/memories/./y.md", "file_text": "\n"},
+        {"command": "insert", "path": "/memories/./y.md", "insert_line": 0, "insert_text": "one"},
+    ],
+)
 @example(
     ["aaaa\naa", "", ""],
     [

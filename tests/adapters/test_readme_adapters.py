@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
+from tests import adapters
 from tests.conftest import git
 from tests.stub_api import Call, Reply, serving
 
@@ -17,6 +18,7 @@ PAGES = sorted((ROOT / "docs" / "frameworks").glob("*.md"))
 VET = {"name": "Luna's vet", "description": "who looks after the dog Luna", "content": "Dr. Moreno."}
 FILE = {"command": "create", "path": "/memories/entries/luna-s-vet.md", "file_text": "Dr. Moreno.\n"}
 LONGEST = 20
+pytestmark = pytest.mark.skipif(bool(adapters.lacking()), reason=adapters.INSTALL)
 
 #: What the model says to each example that asks one, by what the example imports.
 SCRIPTS: dict[str, tuple[Reply, ...]] = {
@@ -63,9 +65,9 @@ def output(example: str, folder: Path) -> str:
 
 
 def test_every_adapter_has_an_example() -> None:
-    adapters = [file.stem for file in (ROOT / "crabmem" / "adapters").glob("[!_]*.py")]
+    names = [file.stem for file in (ROOT / "crabmem" / "adapters").glob("[!_]*.py")]
     text = "\n".join(code for code, printed in EXAMPLES)
-    assert sorted(name for name in adapters if f"from crabmem.adapters.{name} import " in text) == sorted(adapters)
+    assert sorted(name for name in names if f"from crabmem.adapters.{name} import " in text) == sorted(names)
     assert "formats.openai_chat(" in text
 
 

@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from crabmem import Disabled, InvalidArguments, Memory
-from crabmem.adapters.anthropic import MemoryTool
 from crabmem.cli.app import cli
 from crabmem.operations import context, files
 from crabmem.write.actor import Actor
@@ -115,19 +114,6 @@ def test_notes_of_other_days_can_be_begun_and_other_files_changed(growing: Memor
         for text in texts:
             put(growing, text, day)
         assert growing.file(f"memory/{day}").read_text() == texts[-1]
-
-
-def test_claude_may_add_to_a_note_by_its_own_tool_and_change_none(tmp_path: Path, family: str) -> None:
-    with Memory(tmp_path / "m", agent="coder", profile=family) as memory:
-        path = f"/memories/{memory.write_note('Tea.').path.rpartition('/')[2]}"
-        tool = MemoryTool(memory)
-        with pytest.raises(Exception, match="only grows"):
-            tool.call({"command": "str_replace", "path": path, "old_str": "Tea", "new_str": "Coffee"})
-        with pytest.raises(Exception, match="only grows"):
-            tool.call({"command": "delete", "path": path})
-        lines = len(memory.file(f"memory/{path.rpartition('/')[2]}").read_text().splitlines())
-        tool.call({"command": "insert", "path": path, "insert_line": lines, "insert_text": "Coffee."})
-        assert tool.clear_all_memory() == "All memory cleared"
 
 
 def test_where_no_profile_says_so_a_note_may_be_changed(memory: Memory) -> None:

@@ -19,6 +19,7 @@ from crabmem.operations import files
 from tests.adapters.test_anthropic_tool import answer, create
 from tests.conftest import git
 from tests.faults.repository import complaints
+from tests.operations.test_notes import FAMILY
 
 
 def doctored(memory: Memory) -> bool:
@@ -329,3 +330,18 @@ def test_the_asynchronous_tool_refuses_a_link_in_the_same_words(memory: Memory) 
     with pytest.raises(ToolError, match="would escape /memories directory"):
         asyncio.run(AsyncMemoryTool(memory).call(command))
     memory.file("memory/link").unlink()
+
+
+def test_claude_may_add_to_a_note_by_its_own_tool_and_change_none(tmp_path: Path) -> None:
+    family = tmp_path / "family.toml"
+    family.write_text(FAMILY)
+    with Memory(tmp_path / "m", agent="coder", profile=str(family)) as memory:
+        path = f"/memories/{memory.write_note('Tea.').path.rpartition('/')[2]}"
+        tool = MemoryTool(memory)
+        with pytest.raises(Exception, match="only grows"):
+            tool.call({"command": "str_replace", "path": path, "old_str": "Tea", "new_str": "Coffee"})
+        with pytest.raises(Exception, match="only grows"):
+            tool.call({"command": "delete", "path": path})
+        lines = len(memory.file(f"memory/{path.rpartition('/')[2]}").read_text().splitlines())
+        tool.call({"command": "insert", "path": path, "insert_line": lines, "insert_text": "Coffee."})
+        assert tool.clear_all_memory() == "All memory cleared"
