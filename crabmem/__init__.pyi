@@ -10,6 +10,7 @@ from .errors import Disabled as Disabled
 from .errors import EmbedderFailed as EmbedderFailed
 from .errors import Full as Full
 from .errors import HoldsSecret as HoldsSecret
+from .errors import Inapplicable as Inapplicable
 from .errors import InvalidArguments as InvalidArguments
 from .errors import InvalidSettings as InvalidSettings
 from .errors import MassLoss as MassLoss

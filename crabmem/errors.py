@@ -46,8 +46,12 @@ class InvalidArguments(CrabmemError):
     """What was given cannot be used; nothing was written."""
 
 
+class Inapplicable(InvalidArguments):
+    """What was given is right by itself, and does not go with what is there; nothing was written."""
+
+
 class AlreadyThere(CrabmemError):
-    """Another fact, or agent, of that name is there, and nobody said that it may be replaced; it stays as it is."""
+    """Another fact, agent or file of that name is there, and nobody said that it may be replaced; it stays as it is."""
 
 
 class NotFound(CrabmemError):

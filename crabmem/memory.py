@@ -29,6 +29,7 @@ from .operations import (
 from .session.engine import Options
 from .session.opening import engine_at, recover
 from .session.session import Session
+from .text.arguments import naming_wrong_arguments
 from .tools import guide
 from .tools.result import Result
 from .tools.tool import Tool
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .embeddings.embedder import Embedder
 
 
+@naming_wrong_arguments
 class Memory(Session):
     """An agent's memory in the folder `root`: open it, and what it is asked for often is listed here.
 

@@ -750,16 +750,18 @@ class Rewritten:
 class Begun:
     """What a workspace was given to begin with: its folder, the commit (None: nothing was missing), and the files.
 
-    `made`: its history was begun now. `left` are files that were there already, and stay as they are.
+    `made`: its history was begun now. `left` are files that were there already, and stay as they are. `unread` are
+    files that were the identity or the overview for the profile before, with the paths of those that are it now.
     """
 
-    JSON = ("path=root", "made", "commit", "paths", "left")
+    JSON = ("path=root", "made", "commit", "paths", "left", "unread?")
 
     root: str
     made: bool
     commit: str | None
     paths: tuple[str, ...]
     left: tuple[str, ...]
+    unread: Mapping[str, str] | None = None
 
 
 @value
@@ -877,6 +879,40 @@ class Stats:
     characters: int
     sessions: int
     since: datetime | None
+
+
+@value
+class UnrecordedEdit:
+    """A file that is not as the newest commit has it: `state` is "new", "changed" or "removed"."""
+
+    path: str
+    state: Literal["new", "changed", "removed"]
+
+
+@value
+class Status:
+    """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
+
+    `agents` have a workspace of their own in it; so many `proposals` wait for a person. `in_progress` is what the
+    person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each.
+    """
+
+    JSON = (
+        "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
+        "proposals", "in_progress", "odd",
+    )  # fmt: skip
+
+    root: str
+    is_begun: bool
+    profile: str
+    facts: int
+    unreadable: int
+    agents: tuple[str, ...]
+    last: Commit | None
+    edits: tuple[UnrecordedEdit, ...]
+    proposals: int
+    in_progress: str | None
+    odd: tuple[str, ...]
 
 
 @value

@@ -28,7 +28,6 @@ ROWS: list[list[str]] = [
     # Engines, each of which knows one thing, and nothing of memory.
     ["git", "search", "embeddings"],
     ["recall", "write"],
-    ["sync"],
     ["prompt"],
     ["session"],
     ["sync"],

@@ -18,10 +18,10 @@ import click
 from .. import __version__
 from ..disk import fs
 from ..disk.fork_lock import BEYOND_TIME
-from ..errors import CrabmemError
+from ..errors import CrabmemError, Inapplicable, InvalidArguments
 from .declared import ABOUT_A_FILE, GLOBAL, GLOBALS, VERBS, GlobalOptions
 from .declared import Verb as Declared
-from .failure import Failure
+from .failure import Failure, WrongUsage
 from .opening import open_session as open_session
 from .options import AFTER, completing, use_global, with_params
 from .output import in_colour
@@ -158,7 +158,8 @@ def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -
     if isinstance(error, CrabmemError):
         known = {flag for option in verb.params for flag in option.opts}
         names = {argument: flag for argument, flag in _FLAGS.items() if flag in known}
-        return Failure(" ".join(error.text(names).split()))
+        is_wrong_usage = isinstance(error, InvalidArguments) and not isinstance(error, Inapplicable)
+        return (WrongUsage if is_wrong_usage else Failure)(" ".join(error.text(names).split()))
     if isinstance(error, OverflowError):
         return Failure(BEYOND_TIME) if "_PyTime_t" in str(error) else error
     if isinstance(error, BrokenPipeError):
@@ -212,7 +213,7 @@ _ELSEWHERE = {
     "grep": "recall", "query": "recall", "ask": "recall", "add": "remember", "save": "remember", "store": "remember",
     "set": "remember", "new": "remember", "put": "remember", "rm": "forget", "delete": "forget", "del": "forget",
     "remove": "forget", "erase": "purge", "history": "log", "changes": "log", "ls": "list", "all": "list",
-    "mv": "rename", "move": "rename", "status": "stats", "info": "stats", "check": "doctor", "fsck": "doctor",
+    "mv": "rename", "move": "rename", "info": "status", "check": "doctor", "fsck": "doctor",
     "settings": "config", "serve": "mcp", "server": "mcp", "commit": "adopt", "record": "adopt", "reset": "rollback",
     "checkout": "rollback", "agent": "agents", "identity": "soul", "overview": "memory", "annotate": "blame",
 }  # fmt: skip
@@ -242,7 +243,7 @@ def cli(ctx: click.Context, /, **said: Any) -> None:
     Each fact is one Markdown file you can open in any editor; every write is a commit you can read
     with `git log -p`.
     """
-    ctx.color = None if in_colour(sys.stdout) else False
+    ctx.color = in_colour(sys.stdout)
     ctx.obj = GlobalOptions.of(**said)
 
 

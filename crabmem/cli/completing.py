@@ -1,4 +1,4 @@
-"""What a shell completes arguments with: names of facts, agents, tags, profiles."""
+"""What a shell completes arguments with: names of facts, agents, tags, profiles, commits, tools, files."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -13,6 +13,11 @@ from .options import options_so_far
 
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from ..session.session import Session
+
+
+# Commits that are offered, and those whose writers are.
+_NEWEST = 20
+_LOOKED_AT = 200
 
 
 def complete_from(of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> Callable[..., list[str]]:
@@ -72,6 +77,49 @@ def complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> li
     return [kind for kind in KINDS if kind.startswith(begun)]
 
 
+def complete_files(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
+    """Files, as the shell knows them."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(begun, type="file")]
+
+
+def complete_folders(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
+    """Folders, as the shell knows them."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(begun, type="dir")]
+
+
+def complete_commits(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
+    """The newest commits whose ids begin so; shells that show more than the word show what each did."""
+    from click.shell_completion import CompletionItem
+
+    told: dict[str, str] = {}
+
+    def newest(memory: "Session") -> Iterable[str]:
+        from ..operations.history import log
+        from ..text.hashes import short
+
+        told.update((short(commit.commit), commit.line) for commit in log(memory, limit=_NEWEST))
+        return told
+
+    return [CompletionItem(id, help=told[id]) for id in complete_from(newest)(ctx, param, begun)]
+
+
+def complete_listed_tools(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """Tools after the last comma."""
+    before, comma, last = begun.rpartition(",")
+    return [f"{before}{comma}{name}" for name in complete_tools(ctx, param, last)]
+
+
+def complete_sources(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The kinds of memory that can be imported."""
+    from ..importers.recognition import sources
+
+    return [source.name for source in sources() if source.name.startswith(begun)]
+
+
 def _agents(memory: "Session") -> list[str]:
     from ..operations.agents import agents
 
@@ -79,19 +127,33 @@ def _agents(memory: "Session") -> list[str]:
 
 
 def _tags(memory: "Session") -> list[str]:
-    from ..operations.facts import entries
+    from ..operations.reading import headers_and_unreadable
 
-    return sorted({tag for entry in entries(memory) for tag in entry.labels})
-
-
-def _writers(memory: "Session") -> list[str]:
-    from ..operations.history import log
-
-    return sorted({commit.agent for commit in log(memory, limit=200) if commit.agent})
+    return sorted({tag for header in headers_and_unreadable(memory)[0] for tag in header.labels})
 
 
-complete_agents, complete_tags, complete_writers = (
+def _tools(memory: "Session") -> list[str]:
+    from ..tools.toolbox import Toolbox
+
+    return Toolbox(memory).known
+
+
+def _said(name: str) -> "Callable[[Session], list[str]]":
+    """What the newest commits say by that name: their agents, sessions, tools."""
+
+    def said(memory: "Session") -> list[str]:
+        from ..operations.history import log
+
+        return sorted({value for commit in log(memory, limit=_LOOKED_AT) if (value := getattr(commit, name))})
+
+    return said
+
+
+complete_agents, complete_tags, complete_tools = (
     complete_from(_agents, is_around=True),
     complete_from(_tags),
-    complete_from(_writers),
+    complete_from(_tools),
+)
+complete_writers, complete_sessions, complete_writing_tools, complete_authors = map(
+    complete_from, map(_said, ("agent", "session", "tool", "author"))
 )

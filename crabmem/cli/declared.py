@@ -209,13 +209,19 @@ _AGENT = "Who writes, for the history.  [env: CRABMEM_AGENT]"
 _SESSION = "In which session.  [env: CRABMEM_SESSION]"
 #: The options before the verb, each of which may stand after it, too, where it has none of that name.
 GLOBALS = (
-    Param(("--dir", "folder"), {"metavar": "D", "help": "Workspace folder.  [env: CRABMEM_DIR]"}),
-    Param(("--project",), {"metavar": "P", "help": _PROJECT}),
+    Param(
+        ("--dir", "folder"),
+        {"metavar": "D", "shell_complete": "complete_folders", "help": "Workspace folder.  [env: CRABMEM_DIR]"},
+    ),
+    Param(("--project",), {"metavar": "P", "shell_complete": "complete_folders", "help": _PROJECT}),
     Param(("--workspace",), {"metavar": "W", "shell_complete": "complete_agents", "help": _WORKSPACE}),
     Param(
         ("--agent",), {"metavar": "A", "envvar": "CRABMEM_AGENT", "shell_complete": "complete_writers", "help": _AGENT}
     ),
-    Param(("--session",), {"metavar": "S", "envvar": "CRABMEM_SESSION", "help": _SESSION}),
+    Param(
+        ("--session",),
+        {"metavar": "S", "envvar": "CRABMEM_SESSION", "shell_complete": "complete_sessions", "help": _SESSION},
+    ),
     Param(
         ("--profile",),
         {"metavar": "P", "envvar": "CRABMEM_PROFILE", "shell_complete": "complete_profiles", "help": _PROFILE},
@@ -234,7 +240,14 @@ GLOBALS = (
 )
 
 JSON = Param(("--json", "json_wanted"), {"is_flag": True, "help": "Print JSON for programs."})
-AS_OF = Param(("--as-of",), {"metavar": "REV", "help": "The files of a commit, a date, or '2 days ago'."})
+AS_OF = Param(
+    ("--as-of",),
+    {
+        "metavar": "WHEN",
+        "shell_complete": "complete_commits",
+        "help": "As it was at a commit, a date, or '2 days ago'.",
+    },
+)
 TAGS = Param(
     ("-t", "--tag", "tags"),
     {"multiple": True, "shell_complete": "complete_tags", "help": "Only facts with this tag; may be repeated."},

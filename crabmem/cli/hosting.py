@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from ..errors import CrabmemError, InvalidArguments
 from ..hosts.config_files import Change, write_changes
 from ..hosts.host import Host
 from ..hosts.installation import Installation
-from ..hosts.options import InstallOptions, Surroundings, Whose
+from ..hosts.options import InstallOptions, Whose
+from ..hosts.surroundings import Surroundings
 from ..hosts.table import HOSTS, host_named
 from ..results import Finding
 from ..session.engine import Options
@@ -28,8 +29,11 @@ from .failure import Failure
 from .importing import Import, import_data, import_lines, import_summary, take_in
 from .options import global_options
 from .output import can_ask, coloured_diff, confirm, plain, show, tell, warn
+from .surroundings import surroundings
 
 _MODULE = "crabmem"
+#: What JSON calls the configs of a person, and those of a project.
+_SCOPES = ("user", "project")
 _MAY_IT = "May {} read and write this memory without asking you each time? Every write is a commit you can undo."
 _TEMPORARY = ("archive-v0", "environments-v2", "builds-v0")
 
@@ -56,7 +60,7 @@ class _Choice:
 
 def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = True, server: bool = True) -> None:
     """Put crabmem into the configs of a host: its hooks, its server, or both."""
-    host, here = host_named(name), _surroundings()
+    host, here = host_named(name), surroundings()
     options = replace(_options(ctx, host), with_hooks=hooks, with_server=server)
     installation = _installation(options, here, request)
     is_by_project = bool(global_options(ctx).project)
@@ -97,7 +101,7 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
 
 def uninstall(ctx: click.Context, name: str, request: Request) -> None:
     """Take crabmem out of the configs of a host."""
-    host, here = host_named(name), _surroundings()
+    host, here = host_named(name), surroundings()
     changes = _installation(_options(ctx, host), here, request).removal()
     is_done = _carry_out(changes, here, request, "uninstalled")
     lines = _removal_outcome(host, changes, is_done)
@@ -106,7 +110,7 @@ def uninstall(ctx: click.Context, name: str, request: Request) -> None:
 
 def show_all(ctx: click.Context, json_wanted: bool) -> None:
     """List the hosts, and whether each is found and has crabmem."""
-    here = _surroundings()
+    here = surroundings()
     options = _options(ctx, HOSTS[0])
     rows = [_row(replace(options, host=host), here) for host in HOSTS]
     show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
@@ -117,13 +121,23 @@ def show_all(ctx: click.Context, json_wanted: bool) -> None:
 
 def findings() -> Iterator[Finding]:
     """A finding for each host that calls a crabmem that is gone. A config that cannot be read has none."""
-    here = _surroundings()
+    here = surroundings()
     for host in HOSTS:
         for project_option in _scopes(here):
             for program in Installation(_plain_options(host), here, project_option).missing_programs():
                 verb = f"crabmem install {host.name}{' --here' * project_option}"
                 words = f"{host.title} calls {program}, which is gone: `{verb}` renews that"
                 yield Finding("warning", "", words, "hosts")
+
+
+def installed_in(mentioned: Iterable[tuple[Host, bool]]) -> list[dict[str, str]]:
+    """Those hosts, and scopes, that crabmem is installed in, of some whose configs have its name."""
+    here = surroundings()
+    return [
+        {"host": host.name, "scope": _SCOPES[in_project]}
+        for host, in_project in mentioned
+        if Installation(_plain_options(host), here, in_project).is_found()
+    ]
 
 
 def _installation(options: InstallOptions, here: Surroundings, request: Request) -> Installation:
@@ -286,7 +300,7 @@ def _data(host: Host, request: Request, changes: Sequence[Change], is_done: bool
     """What happened, for programs."""
     return {
         "host": host.name,
-        "scope": "project" if request.project else "user",
+        "scope": _SCOPES[request.project],
         "written": is_done,
         "changes": [
             {
@@ -313,7 +327,7 @@ def _scopes(here: Surroundings) -> Sequence[bool]:
 
 def _row(options: InstallOptions, here: Surroundings) -> dict[str, Any]:
     installations = [Installation(options, here, project_option) for project_option in _scopes(here)]
-    there = {("user", "project")[number]: each for number, each in enumerate(installations) if _is_installed(each)}
+    there = {_SCOPES[number]: each for number, each in enumerate(installations) if _is_installed(each)}
     return {
         "host": options.host.name,
         "found": "found" if _is_found(options.host, here) else "not found",
@@ -334,10 +348,6 @@ def _is_installed(installation: Installation) -> bool:
     except CrabmemError as error:
         warn([str(error)])
         return False
-
-
-def _surroundings() -> Surroundings:
-    return Surroundings(Path.home(), Path.cwd(), os.environ, sys.platform)
 
 
 def _options(ctx: click.Context, host: Host) -> InstallOptions:

@@ -25,7 +25,7 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
 
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
     yet, the person is told, for the folder may be mistyped; not so without `tells_place`. A verb that goes on for long
-    is not `is_brief`.
+    is not `is_brief`. In a session of a kind whose tools only look, verbs write nothing either.
     """
     from ..session.engine import Options
     from ..session.init import is_begun
@@ -37,6 +37,11 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     options = Options(progress=progress, profile=wanted.profile, is_parent_named=wanted.names_agent, is_brief=is_brief)
     memory = session_at(wanted.place, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
     ctx.call_on_close(lambda: memory.close(wait=False))
+    if is_brief and memory.kind != "main" and memory.profile.limits_tools(memory.kind):
+        from ..text.values import replace
+        from ..tools.toolbox import Toolbox  # late: most sessions have all tools
+
+        memory.actor = replace(memory.actor, only_reads=Toolbox(memory).only_look)
     if is_person and tells_place and not is_begun(memory):
         ctx.with_resource(_telling_place(memory))
     for repair in memory.recovered:

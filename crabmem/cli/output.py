@@ -37,7 +37,7 @@ def echo(text: str, err: bool = False) -> None:
     if "\x1b" in text or stream.encoding.lower() != "utf-8":
         import click
 
-        return click.echo(text, nl=False, err=err, color=None if in_colour(sys.stdout) else False)
+        return click.echo(text, nl=False, err=err, color=in_colour(stream))
     stream.write(text)
     stream.flush()
 
@@ -130,8 +130,8 @@ def as_text(data: object, indent: int | None = None) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` without what would steer a terminal, when it goes to one."""
-    return visible(text) if sys.stdout.isatty() else text
+    """`text` without what would steer a terminal, when it goes to one, or is coloured as for one."""
+    return visible(text) if sys.stdout.isatty() or in_colour(sys.stdout) else text
 
 
 def tell(text: str) -> None:
@@ -197,17 +197,36 @@ def here(time: datetime) -> datetime:
 
 
 def in_colour(stream: Any) -> bool:
-    """Whether `stream` is a terminal whose owner wants colours."""
-    return bool(stream.isatty()) and not os.environ.get("NO_COLOR")
+    """Whether to colour what goes to `stream`: on a terminal, unless its owner wants none (NO_COLOR, CLICOLOR=0, a
+    dumb terminal); elsewhere where that is forced (CLICOLOR_FORCE)."""
+    told = os.environ.get
+    if told("NO_COLOR"):
+        return False
+    if told("CLICOLOR_FORCE", "0") not in ("", "0"):
+        return True
+    return bool(stream.isatty()) and told("CLICOLOR") != "0" and told("TERM") != "dumb"
 
 
-def yellow(text: str) -> str:
-    """`text` in yellow, where colours are wanted."""
+def coloured(text: str, colour: str | None = None, bold: bool = False) -> str:
+    """`text` in a colour that click knows, or bold, where colours are wanted on stdout."""
     if not in_colour(sys.stdout):
         return text
     import click
 
-    return click.style(text, fg="yellow")
+    return click.style(text, fg=colour, bold=bold or None)
+
+
+def commit_line(commit: Commit) -> str:
+    """One commit on one line: id, time, author, subject."""
+    from ..text.hashes import short
+
+    time = coloured(f"{here(commit.time):%Y-%m-%d %H:%M}", "green")
+    return f"{yellow(short(commit.commit))}  {time}  {coloured(plain(commit.who), 'cyan')}  {plain(commit.subject)}"
+
+
+def yellow(text: str) -> str:
+    """`text` in yellow, where colours are wanted."""
+    return coloured(text, "yellow")
 
 
 def coloured_diff(diff: str) -> str:

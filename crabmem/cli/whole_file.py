@@ -12,7 +12,7 @@ from ..text.hashes import short
 from .app import open_session, verb
 from .declared import ABOUT_A_FILE
 from .input import TEXT, content_of
-from .options import global_options, json_option
+from .options import as_of_option, global_options, json_option
 from .output import coloured_diff, plain, show, tell, tell_recorded, warn
 
 TYPE_CHECKING = False
@@ -25,30 +25,47 @@ def file_group(
     after: str,
     file_name: str,
     about: str,
-    read: Callable[[Session], Document],
+    read: Callable[[Session, str | None], Document],
     write: Callable[[Session, str, str | None], Changed],
     seed: Callable[[Session], str],
     check: Callable[[Session], None],
 ) -> None:
     """Make the verb `name` with show, set and edit for a file.
 
-    `check` refuses whoever may not write it, before an editor opens.
+    `read` returns the file, now or as it was at a revision or time. `check` refuses whoever may not write it, before
+    an editor opens.
     """
 
-    @verb(name, after=after, cls=click.Group, invoke_without_command=True, help=ABOUT_A_FILE.format(about))
-    @click.pass_context
-    def group(ctx: click.Context) -> None:
-        if ctx.invoked_subcommand is None:
-            ctx.invoke(show_, json_wanted=False)
-
-    @group.command("show", help=f"Print {file_name}.")
+    @verb(
+        name,
+        after=after,
+        cls=click.Group,
+        invoke_without_command=True,
+        help=_with_examples(ABOUT_A_FILE.format(about), f"{name}", f"{name} edit"),
+    )
+    @as_of_option
     @json_option
     @click.pass_context
-    def show_(ctx: click.Context, json_wanted: bool) -> None:
-        document = read(open_session(ctx))
+    def group(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
+        if ctx.invoked_subcommand is None:
+            ctx.invoke(show_, as_of=as_of, json_wanted=json_wanted)
+
+    @group.command("show", help=_with_examples(f"Print {file_name}.", f"{name} show --as-of '2 days ago'"))
+    @as_of_option
+    @json_option
+    @click.pass_context
+    def show_(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
+        document = read(open_session(ctx), as_of)
         show(json_wanted, json_of(document), lambda: plain(document.text))
 
-    @group.command("set", help=f"Replace {file_name} by -c TEXT, --file F, or - for stdin.")
+    @group.command(
+        "set",
+        help=_with_examples(
+            f"Replace {file_name} by -c TEXT, --file F, or - for stdin.",
+            f"{name} set --file new.md",
+            f"{name} show | sed s/May/June/ | crabmem {name} set -",
+        ),
+    )
     @click.argument("source", metavar="[-]", required=False)
     @click.option("-c", "--content", type=TEXT, help="The whole new text, or -.")
     @click.option("--file", type=click.Path(), help="Read it from a file.")
@@ -63,18 +80,23 @@ def file_group(
 
     @group.command(
         "edit",
-        help=f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours; with --agent, "
-        "as the agent's.",
+        help=_with_examples(
+            f"Open {file_name} in your editor ($VISUAL, $EDITOR), and record what you changed as yours; with --agent, "
+            "as the agent's.",
+            f"{name} edit",
+        ),
     )
     @click.pass_context
     def edit(ctx: click.Context) -> None:
         from ..operations import adoption, setup  # late: who only shows a file needs nothing that writes
+        from ..session.rules import check_may_write
         from .editor import edit_copy, edit_file
 
         memory = open_session(ctx)
+        check_may_write(memory)
         check(memory)
         setup.init(memory)
-        file = memory.file(read(memory).path)
+        file = memory.file(read(memory, None).path)
         if global_options(ctx).agent:
             done = edit_copy(file, lambda text, version: write(memory, text, version), seed(memory))
             return show_changed(False, done) if done else tell("nothing changed")
@@ -88,6 +110,11 @@ def file_group(
             if made and file.read_bytes() == text.encode():
                 fs.unlink(file)
         tell_recorded(memory, adoption.adopt(memory))
+
+
+def _with_examples(about: str, *commands: str) -> str:
+    """The help that says `about` and shows commands, each on a line."""
+    return "\n\n".join([about, "\n".join(["\b", *(f"crabmem {command}" for command in commands)])])
 
 
 def show_changed(json_wanted: bool, done: Changed) -> None:

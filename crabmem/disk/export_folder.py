@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import InvalidArguments, Unwritable, Way
+from ..errors import Inapplicable, Unwritable, Way
 from ..text.words import counted, listed
 from ..workspace.layout import is_contained
 from . import fs
@@ -26,15 +26,15 @@ class ExportFolder:
     """The folder at `place`, which may not be there yet; `own` is the workspace that is exported."""
 
     def __init__(self, place: Path, own: Path) -> None:
-        """Raises InvalidArguments: it can be no such folder."""
+        """Raises Inapplicable: it can be no such folder."""
         self._folder = place.resolve()
         self._place = place
         if self._folder.is_relative_to(own.resolve()):
-            raise InvalidArguments(f"{place} is in the workspace itself; name a folder elsewhere")
+            raise Inapplicable(f"{place} is in the workspace itself; name a folder elsewhere")
         if self._folder.exists() and not self._folder.is_dir():
-            raise InvalidArguments(f"{place} is a file; name a folder")
+            raise Inapplicable(f"{place} is a file; name a folder")
         if (self._folder / ".git/crabmem").exists():
-            raise InvalidArguments(f"{place} is a memory itself; name another folder, or use `crabmem import` there")
+            raise Inapplicable(f"{place} is a memory itself; name another folder, or use `crabmem import` there")
 
     def changes(self, files: Mapping[str, bytes], force: bool = False) -> dict[str, str]:
         """What becomes of each file when `files` are written there: made, replaced, unchanged or removed.
@@ -42,13 +42,13 @@ class ExportFolder:
         What an export wrote, is none of `files` and was changed since is "kept", and no longer known as an export's.
 
         Raises:
-            InvalidArguments: without `force`, something else is there that would be overwritten, or the folder is not
+            Inapplicable: without `force`, something else is there that would be overwritten, or the folder is not
                 empty and no earlier export.
             Unwritable: what is there cannot be read.
         """
         hashes = self._hashes()
         if hashes is None and not force and self._is_used():
-            raise InvalidArguments(
+            raise Inapplicable(
                 f"{self._place} is not empty, and no earlier export; name another folder",
                 Way("force=True", "{} writes there all the same, and deletes nothing"),
             )
@@ -62,7 +62,7 @@ class ExportFolder:
                 states[path] = "kept" if is_theirs and wanted is None else _state(there, wanted)
         if theirs and not force:
             about = f"{counted(len(theirs), 'file')} in {self._place} would be overwritten that no export wrote so"
-            raise InvalidArguments(
+            raise Inapplicable(
                 f"{about}: {listed(theirs, _NAMED)}",
                 Way("force=True", "{} overwrites", "name another folder"),
             )

@@ -10,7 +10,7 @@ import stat
 import time
 from contextlib import suppress
 
-from ..errors import InvalidArguments, Unreadable, Unwritable, Way
+from ..errors import Inapplicable, InvalidArguments, Unreadable, Unwritable, Way
 from ..text.values import once, value
 from ..workspace.layout import SETTINGS
 from . import fs, regular, state, system
@@ -401,7 +401,7 @@ def usable_folder(root: Path | str) -> str:
     except (OSError, ValueError):
         raise InvalidArguments(f"{str(root)[:80]!r} cannot be the name of a folder") from None
     if not usable:
-        raise InvalidArguments(f"{root} is a file; a workspace is a folder", Way("root=…", "name another with {}"))
+        raise Inapplicable(f"{root} is a file; a workspace is a folder", Way("root=…", "name another with {}"))
     folder = os.fspath(root)
     return folder if os.path.isabs(folder) else os.path.join(os.getcwd(), folder)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from itertools import takewhile
 
-from ..errors import DamagedHistory, InvalidArguments, NotFound
+from ..errors import DamagedHistory, Inapplicable, NotFound
 from .commits import tag_target
 from .objects import HEX, Objects
 from .refs import Refs, is_ref
@@ -29,7 +29,7 @@ def resolve(
 
     Raises:
         NotFound: it names none.
-        InvalidArguments: it names several.
+        Inapplicable: it names several.
     """
     pieces = _PIECE.findall(revision.strip())
     steps = list(takewhile(_STEP.fullmatch, reversed(pieces[1:])))
@@ -61,7 +61,7 @@ def _named(name: str, refs: Refs, objects: Objects, accept: Callable[[str], bool
             found += [oid] if objects.raw(oid)[0] == "commit" else []
     found = [oid for oid in found if accept is None or accept(oid)]
     if len(found) > 1:
-        raise InvalidArguments(f"{name} is short for {len(found)} commits; give more digits")
+        raise Inapplicable(f"{name} is short for {len(found)} commits; give more digits")
     return found[0] if found else None
 
 

@@ -9,11 +9,9 @@ from pathlib import Path
 from ..disk import fs
 from ..errors import BadConfig, CrabmemError, Unwritable
 from ..text.edit import BOM, unified_diff
-from .host import Config
-from .options import Surroundings
+from .host import LARGEST, Config
+from .surroundings import Surroundings
 
-# Claude Code keeps what was said in all projects in its config.
-_LARGEST = 50_000_000
 _BACKUP = ".before-crabmem"
 _NOTHING = "; nothing was written"
 _CHANGED = "somebody changed it meanwhile; try again"
@@ -173,7 +171,7 @@ def config_text(file: Path) -> str | None:
         Unwritable: it is read-only.
     """
     try:
-        data, status = fs.read(file, limit=_LARGEST)
+        data, status = fs.read(file, limit=LARGEST)
         text = data.decode()
     except FileNotFoundError:
         return None

@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .desired import Desired
-    from .options import InstallOptions, Surroundings
+    from .options import InstallOptions
+    from .surroundings import Surroundings
 
 #: What crabmem is called in the configs of hosts.
 NAME = "crabmem"
+#: Bytes of the largest config that is read: Claude Code keeps what was said in all projects in its own.
+LARGEST = 50_000_000
 ABOUT = "Plain-file memory for AI agents, with its history in Git"
 
 SESSION_START = "session-start"

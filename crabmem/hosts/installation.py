@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -13,8 +13,9 @@ from ..errors import CrabmemError
 from .config_files import Change, config_text, errors_about, resolved_file
 from .desired import Desired, holds_claim, holds_ours, put_all, remove_all, restore
 from .host import NAME, Config
-from .options import WHOSE, InstallOptions, Surroundings, Whose
+from .options import WHOSE, InstallOptions, Whose
 from .parsed_config import ParsedConfig, parse
+from .surroundings import Surroundings
 
 
 class Installation:
@@ -81,22 +82,28 @@ class Installation:
         """The changes by which the configs are as before the installation, with what was changed since."""
         return [self._removal(config) for config in self.configs]
 
-    def missing_programs(self) -> list[str]:
-        """The programs that the configs call for crabmem and that are gone; a config that cannot be read has none.
+    def is_found(self) -> bool:
+        """Whether `is_there`, for who changes nothing: found sooner, and a config that cannot be read has nothing."""
+        return any(holds_ours(parsed, everything_desired(config, self.options)) for config, parsed in self._naming_us())
 
-        A config without our name in it is not parsed.
-        """
+    def missing_programs(self) -> list[str]:
+        """The programs that the configs call for crabmem and that are gone; a config that cannot be read has none."""
         found = set[str]()
+        for config, parsed in self._naming_us():
+            for desired in everything_desired(config, self.options):
+                found.update(desired.programs(parsed))
+        return sorted(program for program in found if shutil.which(program) is None)
+
+    def _naming_us(self) -> Iterator[tuple[Config, ParsedConfig]]:
+        """The configs with our name in them that can be read; no other is parsed."""
         for config in self.configs:
             with suppress(CrabmemError, ValueError):
                 file = resolved_file(config, self._here)
                 with errors_about(file):
                     text = config_text(file) or ""
-                    if NAME in text:
-                        parsed = _parsed_fast(config, text)
-                        for desired in everything_desired(config, self.options):
-                            found.update(desired.programs(parsed))
-        return sorted(program for program in found if shutil.which(program) is None)
+                    parsed = _parsed_fast(config, text) if NAME in text else None
+                if parsed:
+                    yield config, parsed
 
     def _has_choice(self, allow: bool, memory: Whose) -> bool:
         options = replace(self.options, allow=allow, memory=memory)

@@ -1,4 +1,4 @@
-"""What an installation is asked for, and the machine it is made on."""
+"""What an installation is asked for."""
 
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -26,28 +26,6 @@ _CAREFULLY = (
     'exec 2>/dev/null; crabmem_said=$("$0" "$@") && [ ${#crabmem_said} -lt 1000000 ] && '
     'case $crabmem_said in {*) printf "%s\\n" "$crabmem_said"; esac; exit 0'
 )
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """The machine as the face found it; `project` is the folder that a project's configs lie in."""
-
-    home: Path
-    project: Path
-    environment: Mapping[str, str]
-    system: str
-
-    def folder(self, variable: str, default: str) -> Path:
-        """The folder that an environment variable names, else `default` below the home folder."""
-        named = self.environment.get(variable)
-        return Path(named) if named else self.home / default
-
-    @property
-    def applications(self) -> Path:
-        """Where programs with windows keep their settings."""
-        if self.system == "darwin":
-            return self.home / "Library/Application Support"
-        return self.folder("XDG_CONFIG_HOME", ".config")
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,8 @@ from .host import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .desired import Desired
-    from .options import InstallOptions, Surroundings
+    from .options import InstallOptions
+    from .surroundings import Surroundings
 
 _SWITCH_OFF_YOURSELF = "its own memories stay beside crabmem's until you switch them off in its settings"
 _ALWAYS_ALLOW = "when it asks for a tool, choose to always allow it"

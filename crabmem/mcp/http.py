@@ -11,7 +11,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..errors import InvalidArguments
+from ..errors import Inapplicable
 from .connections import AT_ONCE, Connection, trust
 from .served import Served
 from .server import MemoryServer, running
@@ -32,7 +32,7 @@ def over_http(served: Served, port: int, token: str, ready: Callable[[str], None
     read, and holds a connection for seconds only.
 
     Raises:
-        InvalidArguments: the port is taken.
+        Inapplicable: the port is taken.
     """
     with _listening(port) as listening:
         anyio.run(_serve, served, token, listening, ready)
@@ -43,7 +43,7 @@ def _listening(port: int) -> Iterator[socket.socket]:
     try:
         listening = socket.create_server((HOST, port))
     except OSError:
-        raise InvalidArguments(f"port {port} is taken; name another with --port, or 0 for any that is free") from None
+        raise Inapplicable(f"port {port} is taken; name another with --port, or 0 for any that is free") from None
     with listening:
         yield listening
 

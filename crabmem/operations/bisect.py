@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..errors import InvalidArguments
+from ..errors import Inapplicable, InvalidArguments
 from ..git.walk import Line
 from ..results import Bisected, Recall, Step
 from ..session.session import Session
@@ -43,7 +43,7 @@ def bisect(
     merge, the line that it was made on counts, and the merge for all it brought.
 
     Raises:
-        InvalidArguments: it is good at `until`, bad at `since`, or good nowhere.
+        Inapplicable: it is good at `until`, bad at `since`, or good nowhere.
         NotFound: there is no such revision or time.
     """
     session.view.check_whole()
@@ -52,7 +52,7 @@ def bisect(
     line = timeline.history.line(end)
     start = None if since is None else line.place(timeline.commit_at(since, is_end=False))
     if since is not None and start is None:
-        raise InvalidArguments(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
+        raise Inapplicable(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
     trial = _Trial(session, line, test, progress)
     found = halved(trial, _last_good(trial, line) if start is None else _good_start(trial, line, start))
     suspects = tuple(timeline.history.commit(line[place]) for place in range(found.good + 1, found.bad + 1))
@@ -90,9 +90,9 @@ def _good_start(trial: Trial, line: Line, start: int) -> Found:
     last = _bad_end(trial, line, more + 1)
     verdict = trial(start, more)
     if verdict is None:
-        raise InvalidArguments(f"at {short(line[start])} it cannot be told; begin at another commit")
+        raise Inapplicable(f"at {short(line[start])} it cannot be told; begin at another commit")
     if not verdict:
-        raise InvalidArguments(f"it is bad already at {short(line[start])}; begin earlier, where it was good")
+        raise Inapplicable(f"it is bad already at {short(line[start])}; begin earlier, where it was good")
     return Found(start, last)
 
 
@@ -107,9 +107,7 @@ def _last_good(trial: Trial, line: Line) -> Found:
             return Found(place, bad)
         bad = place if verdict is False else bad
     first = short(line[0])
-    raise InvalidArguments(
-        f"it is bad wherever we looked, back to the first commit, {first}; say since when it was good"
-    )
+    raise Inapplicable(f"it is bad wherever we looked, back to the first commit, {first}; say since when it was good")
 
 
 def _halvings(commits: int) -> int:
@@ -121,9 +119,9 @@ def _bad_end(trial: Trial, line: Line, more: int) -> int:
     last = len(line) - 1
     verdict = trial(last, more)
     if verdict is None:
-        raise InvalidArguments(f"at {short(line[last])} it cannot be told; end at another commit")
+        raise Inapplicable(f"at {short(line[last])} it cannot be told; end at another commit")
     if verdict:
-        raise InvalidArguments(
+        raise Inapplicable(
             f"it is good at {short(line[last])}, so that there is nothing to find (`crabmem diff` shows edits "
             "that are not recorded yet, and do not count)"
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
 
-from ..errors import InvalidArguments, NotFound, Unreadable
+from ..errors import Inapplicable, InvalidArguments, NotFound, Unreadable
 from ..recall.catalog import Progress
 from ..recall.ranking import check_question
 from ..results import Answer, Evaluation, Recall
@@ -68,7 +68,7 @@ def _parted(questions: Sequence[Expectation], workspace: str) -> tuple[list[Expe
     elsewhere = [question for question in questions if question.workspace not in ("", workspace)]
     if elsewhere and not asked:
         names = ", ".join(sorted({question.workspace for question in elsewhere}))
-        raise InvalidArguments(f"no question is for the workspace {workspace}; they are for: {names}")
+        raise Inapplicable(f"no question is for the workspace {workspace}; they are for: {names}")
     if not asked:
         raise InvalidArguments("there are no questions")
     return asked, elsewhere

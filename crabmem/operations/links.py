@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
 
-from ..errors import InvalidArguments, Unreadable
+from ..errors import Inapplicable, Unreadable
 from ..git.commits import Note, moving
 from ..recall.catalog import Listing
 from ..recall.names import at_path, below_folder, place_for
@@ -127,7 +127,7 @@ def renaming(
     Its file moves to the slug of the name if it was called by that of the old one.
 
     Raises:
-        InvalidArguments: another entry answers to that name.
+        Inapplicable: another entry answers to that name.
         Unwritable: the name cannot be set in its file.
     """
     _check_free(listing, entry, name, sees)
@@ -158,8 +158,8 @@ def _check_free(listing: Listing, entry: Entry, name: str, sees: Callable[[str],
     others += [*at_path(files, name), *below_folder(files, name)]
     if other := next((other for other in others if other.path != entry.path), None):
         if not sees(other.path):
-            raise InvalidArguments(f"{name} is taken; choose another name")
-        raise InvalidArguments(f"{name} is what {other.path} answers to already; choose another name, or forget that")
+            raise Inapplicable(f"{name} is taken; choose another name")
+        raise Inapplicable(f"{name} is what {other.path} answers to already; choose another name, or forget that")
 
 
 def _moved(listing: Listing, entry: Entry, name: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from ..errors import CrabmemError, DamagedHistory, Disabled, Full, InvalidArguments, NotFound
+from ..errors import CrabmemError, DamagedHistory, Disabled, Full, Inapplicable, InvalidArguments, NotFound
 from ..results import Changed, Proposal, Proposed
 from ..session import rules
 from ..session.rules import check_may_write
@@ -65,13 +65,13 @@ class Proposals:
 
         Raises:
             NotFound: there is none.
-            InvalidArguments: there are several, or `name` is too short to tell.
+            Inapplicable: there are several, or `name` is too short to tell.
         """
         found = [each for each in self.all() if each.id.startswith(name.lower())]
         if not found:
             raise NotFound(f"no proposal with the id {name}; `crabmem proposals` lists those that wait")
         if len(found) > 1 or len(name) < _SHORTEST:
-            raise InvalidArguments(f"{name} does not tell which proposal; give more of its id")
+            raise Inapplicable(f"{name} does not tell which proposal; give more of its id")
         return found[0]
 
     def add(self, path: str, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
@@ -79,7 +79,7 @@ class Proposals:
         same gives way.
 
         Raises:
-            InvalidArguments: the file says that already.
+            Inapplicable: the file says that already.
             Full: so many wait that no person would go through them.
         """
         waiting = self.all()
@@ -98,7 +98,7 @@ class Proposals:
         commit = self._history.set_aside({path: self._history.put(data)}, note, when) if is_new else None
         made = self._read(commit) if commit else None
         if not made:
-            raise InvalidArguments(f"{path} says that already, so there is nothing to propose")
+            raise Inapplicable(f"{path} says that already, so there is nothing to propose")
         return made
 
     def drop(self, proposal: Proposal) -> None:
@@ -220,7 +220,7 @@ def proposal(session: Session, id: str) -> Proposal:
 
     Raises:
         NotFound: there is none.
-        InvalidArguments: there are several.
+        Inapplicable: there are several.
     """
     found = _waiting(session).named(id)
     return session.look(lambda now: against(found, _now(session, now, found.path)))

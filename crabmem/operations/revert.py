@@ -6,7 +6,7 @@ from itertools import islice
 from typing import get_args
 
 from ..disk.scan import Scan
-from ..errors import Disabled, InvalidArguments, NotFound
+from ..errors import Disabled, Inapplicable, InvalidArguments, NotFound
 from ..git.commits import Note
 from ..git.history import History
 from ..git.timeline import State, Timeline
@@ -24,11 +24,12 @@ from .paths import path_at
 from .undo import Undo, going_back
 
 
-def restore(session: Session) -> Restored:
+def restore(session: Session, *, dry_run: bool = False) -> Restored:
     """Bring back the files that are gone from disk and were not forgotten, and the entries that were emptied there.
 
     Those that `unrecorded` tells of, and any others that were deleted since the last write. An agent does not
-    bring back the identity, which it may not write, or the settings.
+    bring back the identity, which it may not write, or the settings. With `dry_run` nothing is written, and the answer
+    says what would be.
     """
     engine, head = session.engine, session.timeline.head()
     scan = engine.store.scan()
@@ -38,9 +39,8 @@ def restore(session: Session) -> Restored:
     blobs = {path: engine.history.file(head, path) for path in gone - rules.kept_from_actor(session)}
     if not blobs:
         return Restored(None, head or "", (), "")
-    return _restored(
-        session, head or "", lambda scan: blobs, rules.note(session, "restore", counted(len(blobs), "file"))
-    )
+    note = rules.note(session, "restore", counted(len(blobs), "file"))
+    return _restored(session, head or "", lambda scan: blobs, note, dry_run)
 
 
 def rollback(
@@ -53,7 +53,7 @@ def rollback(
 
     Raises:
         NotFound: there is no such revision, the history begins later, or there was no such entry then.
-        InvalidArguments: another entry has the file name that it had.
+        Inapplicable: another entry has the file name that it had.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
     timeline, history = session.timeline, session.engine.history
@@ -69,9 +69,11 @@ def rollback(
     then = timeline.path_at(path, commit)
     blob = history.file(commit, then)
     if blob is None:
-        raise NotFound(f"there was no {then} at {to}; `crabmem forget` removes what is there now")
+        is_fact = session.layout.is_entry(path)
+        way = "`crabmem forget` removes what is there now" if is_fact else f"to have none again, delete {path}"
+        raise NotFound(f"there was no {then} at {to}; {way}")
     if then != path and then in session.engine.store.scan().files:
-        raise InvalidArguments(f"{then}, where it was at {to}, is another entry now; rename that one first")
+        raise Inapplicable(f"{then}, where it was at {to}, is another entry now; rename that one first")
     return _restored(session, commit, lambda scan: {path: None, then: blob}, note, dry_run)
 
 
@@ -123,7 +125,7 @@ def undo(session: Session, *, even_if_many: bool = False) -> Restored:
     nothing of memory is passed over.
 
     Raises:
-        InvalidArguments: there is nothing to undo, or its files were changed since.
+        Inapplicable: there is nothing to undo, or its files were changed since.
         MassLoss: too many of the entries would be gone at once, and they were there before that commit, in memory
             or on the disk; `even_if_many` says that this is meant.
     """
@@ -140,7 +142,7 @@ def redo(session: Session, *, even_if_many: bool = False) -> Restored:
     """Bring back what the newest undo took back; after several, doing it again brings back the next.
 
     Raises:
-        InvalidArguments: something else was written since, here or outside, or nothing was undone.
+        Inapplicable: something else was written since, here or outside, or nothing was undone.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
     return _taken_back(session, "redo", Undo.to_redo, lambda commit: even_if_many)

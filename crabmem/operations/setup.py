@@ -9,14 +9,15 @@ from typing import Literal
 
 from ..disk import fs
 from ..disk.scan import Scan
-from ..errors import InvalidArguments, Unwritable, Way
+from ..errors import CrabmemError, Inapplicable, InvalidArguments, Unwritable, Way
 from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Begun
 from ..session.init import init as init
 from ..session.init import init_with, seeds
-from ..session.locate import outside, settings_file
+from ..session.locate import outside, settings_file, workspace_at
 from ..session.session import Session
 from ..text.entry import decode
+from ..text.values import replace
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import layout_in
 from ..workspace.workspace import Workspace
@@ -30,6 +31,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     """
     from ..prompt.seeding import with_profile  # late: few writes seed anything
 
+    unread = _unread(session)
     file = Path(session.engine.profile_name)
     # A file in the workspace goes by its way from there.
     name = (
@@ -43,11 +45,25 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     if not dry_run:
         session.engine.allowed.allow_profile(session.root, outside(session.root, session.engine.profile_name))
     note = Note(f"init: the profile {one_line(name)}", identity(CREATOR))
-    return init_with(session, wanted, note, claim, dry_run)
+    return replace(init_with(session, wanted, note, claim, dry_run), unread=unread)
 
 
-def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False) -> None:
-    """Have the settings of the folder `root` say what it is; with `is_meant`, also inside a repository.
+def _unread(session: Session) -> dict[str, str]:
+    """The identity and the overview that the settings of now have, where this session has others, by path: to these."""
+    try:
+        before = workspace_at(session.root, None, session.engine.allowed).layout
+    except CrabmemError:  # it is why the person names another profile
+        return {}
+    files, now = session.look(lambda now: now.files), session.layout
+    pairs = ((before.identity, now.identity), (before.overview, now.overview))
+    return {old: new for old, new in pairs if old != new and old in files}
+
+
+def declare(
+    root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False, dry_run: bool = False
+) -> None:
+    """Have the settings of the folder `root` say what it is; with `is_meant`, also inside a repository. With `dry_run`
+    nothing is written, and what would be refused is.
 
     Raises:
         InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
@@ -63,12 +79,14 @@ def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant:
         return
     if fs.is_own_folder(Workspace(root).private):
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
-        raise InvalidArguments(f"{root} is a workspace already; `crabmem --dir {root} {way}")
+        raise Inapplicable(f"{root} is a workspace already; `crabmem --dir {root} {way}")
     line = toml_edit.put("", (key,), value)
     # Half of it is left where a crash or a full disk cut it.
     if before is not None and not line.encode().startswith(before):
-        raise InvalidArguments(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
+        raise Inapplicable(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
     _refuse_repository(root, is_meant)
+    if dry_run:
+        return
     try:
         (fs.create if before is None else fs.overwrite)(root / SETTINGS, line.encode())
     except OSError as error:
@@ -78,7 +96,7 @@ def declare(root: Path, key: Literal["profile", "layout"], value: str, is_meant:
 def _refuse_repository(root: Path, is_meant: bool) -> None:
     around = next((folder for folder in (root, *root.parents) if os.path.exists(folder / ".git")), None)
     if around and fs.is_own_folder(Workspace(around).private):
-        raise InvalidArguments(f"{root} is part of the workspace {around}, which has its history")
+        raise Inapplicable(f"{root} is part of the workspace {around}, which has its history")
     if around and not is_meant:
         where = "is a Git repository" if around == root else f"lies in a Git repository, {around}"
         meant = Way("is_meant=True", "if memory is to have a history of its own there: {}")

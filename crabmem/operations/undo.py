@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from ..disk.scan import Scan
-from ..errors import InvalidArguments
+from ..errors import Inapplicable
 from ..git.history import History
 from ..git.timeline import State, Timeline
 from ..results import Commit
@@ -35,7 +35,7 @@ class Undo:
         A commit that changed no file of memory, as of the code beside it, is passed over.
 
         Raises:
-            InvalidArguments: there is none.
+            Inapplicable: there is none.
         """
         gone = set[str]()
         for commit in self._backwards():
@@ -46,13 +46,13 @@ class Undo:
                     break
                 return commit
             gone |= self._gone_with(commit)
-        raise InvalidArguments("there is nothing to undo")
+        raise Inapplicable("there is nothing to undo")
 
     def to_redo(self) -> Commit:
         """The newest undo that no redo took back, while nothing else was written to memory after it.
 
         Raises:
-            InvalidArguments: there is none.
+            Inapplicable: there is none.
         """
         gone = set[str]()
         for commit in self._backwards():
@@ -64,7 +64,7 @@ class Undo:
             if kind is not _Kind.REDO:
                 break
             gone |= self._gone_with(commit)
-        raise InvalidArguments("there is nothing to redo: the newest commit is no undo; `crabmem log` lists them")
+        raise Inapplicable("there is nothing to redo: the newest commit is no undo; `crabmem log` lists them")
 
     def _backwards(self) -> Iterator[Commit]:
         """The head and the commits before it, each by its first parent: those that changed a file of memory.
@@ -158,14 +158,14 @@ class Undo:
         """The state of the files of `commit` that takes it back.
 
         Raises:
-            InvalidArguments: they were changed since.
+            Inapplicable: they were changed since.
             Unreadable: this user may not look whether they were.
         """
         changes = self._changes(commit.commit)
         for path, (_, after) in changes.items():
             scan.check_not_denied(path)
             if scan.blob(path) != after:
-                raise InvalidArguments(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
+                raise Inapplicable(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
         return {path: before for path, (before, _) in changes.items()}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import InvalidArguments, NotFound, Unwritable
+from ..errors import Inapplicable, NotFound, Unwritable
 from ..text.daily_notes import day_in
 from ..text.entry import MAX_NAME
 from ..text.slug import free_slug, name_key, slug_of, spelled
@@ -33,7 +33,7 @@ def entry_called(source: EntrySource, name: str) -> Entry:
 
     Raises:
         NotFound: none is; the message has the nearest names.
-        InvalidArguments: several are, and nothing tells which is meant.
+        Inapplicable: several are, and nothing tells which is meant.
     """
     files = source.having(FILE + _stem_key(name))
     if whole := at_path(files, name):
@@ -48,7 +48,7 @@ def entry_called(source: EntrySource, name: str) -> Entry:
         below_folder(files, name),
     ):
         if len(matches) > 1:
-            raise InvalidArguments(f"several entries are called {name}; say which file: {_distinct_names(matches)}")
+            raise Inapplicable(f"several entries are called {name}; say which file: {_distinct_names(matches)}")
         if matches:
             return matches[0]
     raise NotFound(f"no entry named: {name}{_nearest(source, key)}")
@@ -122,7 +122,7 @@ def entry_to_update(
     of one name. One that is meant by its path keeps its name. Without `by_place` none is: a name is a name.
 
     Raises:
-        InvalidArguments: several entries are meant, and nothing tells which.
+        Inapplicable: several entries are meant, and nothing tells which.
     """
     key = name_key(name)
     halves = listing.being_written
@@ -144,7 +144,7 @@ def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) ->
     matches = exactly_called([entry for entry in entries if sees(entry.path)], name)
     if len(matches) > 1:
         files = ", ".join(entry.path for entry in matches)
-        raise InvalidArguments(f"several entries are called {name}; give the path of the one that is meant: {files}")
+        raise Inapplicable(f"several entries are called {name}; give the path of the one that is meant: {files}")
     return next(iter(matches or entries), None)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ..disk import fs
-from ..errors import InvalidArguments, InvalidSettings, Unreadable
+from ..errors import Inapplicable, InvalidArguments, InvalidSettings, Unreadable
 from ..text.values import replace
 from ..workspace import settings
 from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, SETTINGS
@@ -66,7 +66,7 @@ def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Wor
     name, as far as they are `allowed` to.
 
     Raises:
-        InvalidArguments: there is no such profile; the message begins with the file of settings that names it.
+        Inapplicable: there is no such profile; the message begins with the file of settings that names it.
         InvalidSettings: the profile cannot be read, or may not be.
     """
     named, layout = settings.layout_in(_readable_settings(root))
@@ -78,7 +78,7 @@ def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Wor
         return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
     except InvalidArguments as error:
         around = root if named else Workspace(root).around or root
-        raise InvalidArguments(f"{os.path.join(around, SETTINGS)}: {error.problem}") from None
+        raise Inapplicable(f"{os.path.join(around, SETTINGS)}: {error.problem}") from None
 
 
 def profile_at(root: Path | str, named: str, allowed: Allowed) -> str:

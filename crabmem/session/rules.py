@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import CrabmemError, InvalidSettings
+from ..errors import CrabmemError, Disabled, InvalidSettings
 from ..workspace.layout import SETTINGS
 
 TYPE_CHECKING = False
@@ -39,11 +39,17 @@ def checked_settings(session: Session) -> Settings:
 
 
 def check_may_write(session: Session) -> None:
-    """Refuse an agent's write while a key of the settings is unknown: it may be one that was to refuse it.
+    """Refuse every write of who only reads, and an agent's while a key of the settings is unknown: it may be one that
+    was to refuse it.
 
     Raises:
-        InvalidSettings: one is unknown.
+        Disabled: the actor only reads.
+        InvalidSettings: a key is unknown.
     """
+    if session.actor.only_reads:
+        name = session.engine.profile_name
+        words = f"sessions of the kind {session.kind} only read, as the tools do that the profile {name} gives them"
+        raise Disabled(f"{words}; leave it to one of the kind main")
     if session.actor.is_agent:
         checked_settings(session)
 

@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from ..errors import InvalidArguments
+from ..errors import Inapplicable, InvalidArguments
 from .limits import MAX_WHO
 
 #: Who agents may not be, whoever the person is: the usual name of the person, and who commits.
@@ -73,7 +73,7 @@ def refuse_taken(given: str, person: str) -> None:
     if not _skeleton(_MAIL.sub(" ", given).strip(_DROPPED)):
         raise InvalidArguments(f"an agent cannot be called {given!r}: nothing of that is seen in the history; name it")
     if _is_taken(given, person):
-        raise InvalidArguments(
+        raise Inapplicable(
             f"an agent cannot be called {given!r}: the history would not tell it from the person or from crabmem; "
             "give it another name"
         )

@@ -17,6 +17,7 @@ from ..errors import InvalidArguments
 from .edit import BOM
 from .toml import MOST_DOTS, deep_line, nearest
 from .words import shortened
+from .wrong_values import place_in, value_at, wrong_value
 
 _SHOWN = 40
 # Places that nDCG looks at.
@@ -97,7 +98,7 @@ def _question(table: Any, where: str) -> Expectation:
     try:
         given = msgspec.convert(table, _Given)
     except msgspec.ValidationError as error:
-        raise InvalidArguments(f"{where}: {_reason(str(error))}") from None
+        raise InvalidArguments(f"{where}: {_reason(str(error), table)}") from None
     asked = given.text.strip() or given.query.strip()
     if given.text and given.query:
         raise InvalidArguments(f"{where}: `text` and `query` are the same; give one")
@@ -115,11 +116,12 @@ def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(text for text in ([given] if isinstance(given, str) else given) if text.strip())
 
 
-def _reason(message: str) -> str:
-    """msgspec's message in words of this file, with the nearest known key."""
+def _reason(message: str, table: Any) -> str:
+    """msgspec's message in words of this file, with the nearest known key; `table` is what was given."""
+    place = place_in(message)
+    if words := wrong_value(message, place or "it", value_at(table, place)):
+        return words
     unknown = message.partition("unknown field `")[2].partition("`")[0]
-    if not unknown:
-        return message.replace("`$.", "`").replace("Object", "the query").replace("`object`", "a table")
     return f"unknown key `{unknown}`; {nearest(unknown, _Given.__struct_fields__)}"
 
 

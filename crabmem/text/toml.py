@@ -8,6 +8,7 @@ import msgspec
 
 from ..errors import InvalidSettings
 from .edit import BOM
+from .wrong_values import place_in, value_at, wrong_value
 
 T = TypeVar("T", bound=msgspec.Struct)
 #: Settings and profiles of more characters are not read; our own profiles have a few thousand.
@@ -21,7 +22,8 @@ QUOTED = re.compile(
     re.DOTALL,
 )
 _UNKNOWN = "unknown setting"
-_PLACE = re.compile(r"at (?:`key` in )?`\$\.?([^`]*)`\Z")
+_UNKNOWN_FIELD = re.compile("unknown field `([^`]*)`")
+_MISSING = re.compile("missing required field `([^`]*)`")
 _DEEP = re.compile(rf"\.(?:[ \t]*+[A-Za-z0-9_-]++[ \t]*+\.){{{MOST_DOTS}}}")
 
 
@@ -35,7 +37,7 @@ def read(text: str, file: str, kind: type[T]) -> T:
     try:
         return msgspec.toml.decode(text.removeprefix(BOM), type=kind)
     except msgspec.ValidationError as error:
-        raise InvalidSettings(f"{file}: {_reason(str(error), kind)}") from None
+        raise InvalidSettings(f"{file}: {_reason(str(error), kind, text.removeprefix(BOM))}") from None
     except RecursionError:
         raise InvalidSettings(f"{file} is not TOML that we read: it is nested too deeply") from None
     except (msgspec.DecodeError, ValueError) as error:  # a number of thousands of digits is a ValueError
@@ -106,18 +108,27 @@ def struct_in(hint: Any) -> type[msgspec.Struct] | None:
     return next((found for each in get_args(hint) if (found := struct_in(each))), None)
 
 
-def _reason(message: str, kind: type[msgspec.Struct]) -> str:
-    """msgspec's message in words of a file, with the nearest known key or value."""
-    found = _PLACE.search(message)
-    place = found[1] if found else ""
+def _reason(message: str, kind: type[msgspec.Struct], text: str) -> str:
+    """msgspec's message in words of a file, with the nearest known key or value; `text` is what the file says."""
+    place, data = place_in(message), msgspec.toml.decode(text)
     if message.startswith("Invalid enum value"):
-        return f"{message.replace('`$.', '`')}; {nearest(message.split(chr(39))[1], _values(kind, place))}"
-    unknown = message.partition("unknown field `")[2].partition("`")[0]
+        value = value_at(data, place)
+        value = value if isinstance(value, str) else message.split("'")[1]  # a key, or a value of one that is not named
+        words = f"{place} cannot have the key" if " at `key` in " in message else f"{place} cannot be"
+        return f"{words} {value!r}; {nearest(value, _values(kind, place))}"
+    if words := wrong_value(message, place or "the file", value_at(data, place)):
+        return words
+    unknown, missing = _UNKNOWN_FIELD.search(message), _MISSING.search(message)
+    if missing:
+        return f"`{_joined(place, missing[1])}` is missing"
     if not unknown:
-        words = re.sub(r"Object missing required field (`[^`]*`)", r"\1 is missing", message)
-        return words.replace("`$.", "`").replace("Object", "the file")
+        return message.partition(" - at `")[0]
     known = _table_at(kind, _keys(place)).__struct_fields__
-    return f"{_UNKNOWN} `{'.'.join([*filter(None, [place]), unknown])}`; {nearest(unknown, known)}"
+    return f"{_UNKNOWN} `{_joined(place, unknown[1])}`; {nearest(unknown[1], known)}"
+
+
+def _joined(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key
 
 
 def _keys(place: str) -> list[str]:

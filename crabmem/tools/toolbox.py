@@ -45,6 +45,16 @@ class Toolbox:
         usual = {*self.usual}
         return [item.name for item in self._by_name().values() if item.name in usual and self._is_allowed(item)]
 
+    @property
+    def known(self) -> list[str]:
+        """The names of all that a host may ask for here."""
+        return [*self._by_name()]
+
+    @property
+    def only_look(self) -> bool:
+        """Whether the profile gives sessions of this kind no tools but some that look, or none at all."""
+        return all(item.hints.read_only for item in self._of_profile())
+
     def _is_allowed(self, item: ToolFunction) -> bool:
         return self._memory.settings.tools and item.allowed(self._memory)
 

@@ -16,11 +16,15 @@ _OF_PEOPLE = ("rollback", "revert", "restore", "apply")
 
 @value
 class Actor:
-    """The agent and its session, as far as they are known; or the person, where no agent is named."""
+    """The agent and its session, as far as they are known; or the person, where no agent is named.
+
+    `only_reads`: in a session of a kind that is to write nothing.
+    """
 
     agent: str | None = None
     session: str | None = None
     is_person: bool = False
+    only_reads: bool = False
 
     def __post_init__(self) -> None:
         for what, given in (("agent", self.agent), ("session", self.session)):

@@ -36,7 +36,7 @@ def changes_to_bring_back(
         if merged.conflicts:
             report(
                 f"{path} was written during your rebase or merge, and you changed the same lines: yours stays; "
-                f"`crabmem show` with --at {tip[:SHORT_DIGITS]} shows the other"
+                f"`crabmem show` with --as-of {tip[:SHORT_DIGITS]} shows the other"
             )
         elif merged.data != now:
             changes[path] = merged.data

@@ -436,6 +436,8 @@ def test_many_facts_gone_from_disk_are_told_of_and_come_back_or_go_when_that_is_
     assert run("restore").stdout.startswith("restored 10 files\n  memory/entries/fact-0.md\n")
     assert run("restore").stdout == "nothing is missing\n"
     lose()
+    assert run("restore", "--dry-run").stdout.startswith("would restore 10 files\n  memory/entries/fact-0.md\n")
+    assert not (root / "memory/entries/fact-0.md").exists()
     assert run("adopt", "--yes-really").stderr.startswith("recorded: edit: Fact 0, Fact 1, Fact 2 and 7 more")
     assert run("undo").exit_code == 0
     assert run("rollback", "--to", "HEAD~4").exit_code == 1
@@ -444,8 +446,8 @@ def test_many_facts_gone_from_disk_are_told_of_and_come_back_or_go_when_that_is_
 
 def test_show_and_list_tell_how_it_was_at_a_commit(run: Run) -> None:
     run("forget", "wifi")
-    assert run("show", "wifi", "--at", "HEAD~1").stdout.startswith("## Wifi\n")
-    assert len(run("list", "--at", "HEAD~2").stdout.splitlines()) == 1
+    assert run("show", "wifi", "--as-of", "HEAD~1").stdout.startswith("## Wifi\n")
+    assert len(run("list", "--as-of", "HEAD~2").stdout.splitlines()) == 1
 
 
 def test_an_edit_in_the_editor_is_recorded_as_the_persons(
@@ -528,6 +530,12 @@ def families(begun: str) -> list[str]:
         ("profile check mine.", ["mine."]),
         ("agents clone ", ["coder"]),
         ("proposals show zz", []),
+        ("log --session s-", ["s-1"]),
+        ("log --tool f", []),
+        ("log --tool rem", ["remember"]),
+        ("call re", ["remember", "recall"]),
+        ("mcp --tools get,lo", ["get,log"]),
+        ("eval q.toml --fail-under m", ["mrr="]),
         ("proposals apply ", [samples.PROPOSAL]),
     ],
 )
@@ -610,8 +618,6 @@ def test_the_version_is_printed(run: Run) -> None:
         (["forget", "harbour"], "no entry named: harbour"),
         (["edit", "harbour"], "no entry named: harbour"),
         (["log", "harbour"], "no entry named: harbour"),
-        (["recall", "wifi", "--limit", "0"], "limit must be at least 1, not 0"),
-        (["recall", " "], "the query is blank"),
         (["call", "recal", "{}"], "no tool named: recal (there are: remember, forget, recall, memory)"),
         (["call", "recall", "{query"], "not JSON"),
         (["call", "recall", "[]"], "not a JSON object"),
@@ -620,13 +626,10 @@ def test_the_version_is_printed(run: Run) -> None:
         (["call", "recall", '{"query": "x", "limit": 0}'], "limit must be at least 1"),
         (["call", "memory", '{"content": "x", "if_version": "0123456789ab"}'], "is not there"),
         (["memory", "set", "-c", "x", "--if-version", "0123456789ab"], "is not there"),
-        (["remember", " ", "-d", "d", "-c", "c"], "the name is empty"),
-        (["remember", "A", "-d", "d", "--file", "/nowhere/text.md"], "/nowhere/text.md"),
-        (["show", "wifi", "--at", "nope"], "no revision named nope"),
+        (["show", "wifi", "--as-of", "nope"], "no revision named nope"),
         (["diff", "nope"], "no revision named nope"),
         (["rollback", "--to", "HEAD~99"], "no revision named HEAD~99"),
         (["rollback", "--to", "1999-01-01"], "the history begins after"),
-        (["--workspace", " ", "path"], "the agent's name is empty"),
     ],
 )
 def test_an_error_is_one_line_on_stderr_and_changes_nothing(
@@ -756,7 +759,7 @@ def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest
         file.chmod(0o600)
     (root / ".git/crabmem/redo").unlink(missing_ok=True)
     damage(root / ".git")
-    for words in (["log"], ["log", "wifi"], ["diff"], ["show", "wifi", "--at", "HEAD"]):
+    for words in (["log"], ["log", "wifi"], ["diff"], ["show", "wifi", "--as-of", "HEAD"]):
         assert_one_line_error(run(*words), "")
     for verb in ("recall", "show", "list", "prompt", "memory show", "path", "tools"):
         assert run(*samples.typed(verb)).exit_code == 0
@@ -810,7 +813,7 @@ def test_an_editor_that_fails_is_an_error(run: Run, monkeypatch: pytest.MonkeyPa
 def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
     done = process("--dir", str(root), *words, stdin=b'{"query": "caf\xe9"}')
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert (done.returncode, done.stdout) == (2, b"")
     assert re.fullmatch(rb"crabmem: [^\n]*UTF-8[^\n]*\n", done.stderr), done.stderr
 
 
@@ -827,6 +830,16 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
         (["remember", "A", "-c", "c"], "no fact called A yet: give -d DESC"),
         (["rollback"], "Missing option '--to'"),
         (["log", "-n", "0"], "0 is not in the range"),
+        (["recall", " "], "the query is blank"),
+        (["remember", " ", "-d", "d", "-c", "c"], "the name is empty"),
+        (["remember", "A", "-d", "d", "--file", "/nowhere/text.md"], "/nowhere/text.md"),
+        (["--workspace", " ", "path"], "the agent's name is empty"),
+        (["--kind", "party", "list"], "there is no kind of session party"),
+        (["--profile", "nobody", "list"], "there is no profile nobody"),
+        (["purge"], "say what to purge, by one of"),
+        (["purge", "--pattern", "("], "that is no regular expression"),
+        (["revert"], "name either the commits to take back, or a session or an agent"),
+        (["recall", "wifi", "--limit", "0"], "0 is not in the range"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
         (["list", "--colour"], "No such option"),
         (["revert", "HEAD", "--ours", "--theirs"], "give one of them"),

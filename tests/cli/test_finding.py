@@ -78,9 +78,24 @@ def test_a_list_shows_names_and_is_narrowed_and_sorted(run: Run) -> None:
     assert slugs(run("list", "--since", "HEAD~1")) == ["canary"]
     assert slugs(run("list", "--sort", "changed")) == ["canary", "deploy-key", "wifi"]
     assert slugs(run("list", "--sort", "changed", "--tag", "home", "--limit", "1")) == ["canary"]
-    assert slugs(run("list", "--at", "HEAD~1", "--since", "HEAD~2")) == ["deploy-key"]
+    assert slugs(run("list", "--as-of", "HEAD~1", "--since", "HEAD~2")) == ["deploy-key"]
     assert [each["name"] for each in json.loads(run("list", "--tag", "home", "--json").stdout)] == ["Canary", "Wifi"]
-    assert run("list", "--sort", "changed", "--at", "HEAD").exit_code == 2
+    assert run("list", "--sort", "changed", "--as-of", "HEAD").exit_code == 2
+
+
+def test_the_long_list_says_when_each_fact_changed_and_its_tags(run: Run, root: Path) -> None:
+    plain = {line.split()[0]: line for line in run("list").stdout.splitlines()}
+    long = {line.split()[0]: line for line in run("list", "--long").stdout.splitlines()}
+    assert plain.keys() == long.keys()
+    assert re.fullmatch(r"deploy-key  +\d{4}-\d\d-\d\d  +[^ ]+  +Deploy key: .*", long["deploy-key"])
+    assert len({line.index(line.split(maxsplit=2)[1]) for line in long.values()}) == 1, "columns"
+    assert slugs(run("list", "--reverse")) == slugs(run("list"))[::-1]
+    first = json.loads(run("list", "--long", "--sort", "changed", "-n", "1", "--json").stdout)
+    with Memory(root) as memory:
+        assert [each["changed"] for each in first] == [memory.log(limit=1, name=first[0]["name"])[0].time.isoformat()]
+    assert run("list", "--long", "--as-of", "HEAD").exit_code == 2
+    (root / "memory/entries/wifi.md").unlink()
+    assert slugs(run("list", "-l", "-r")) == slugs(run("list", "-r"))
 
 
 def test_the_order_by_change_is_that_of_the_texts_recorded_or_not(run: Run, root: Path) -> None:
@@ -179,8 +194,8 @@ def test_that_there_is_nothing_is_said(words: list[str], tmp_path: Path) -> None
 def test_as_of_the_day_of_a_fact_it_is_there_and_since_that_day_too(run: Run, root: Path) -> None:
     with Memory(root) as memory:
         day = f"{memory.log(limit=1)[0].time:%Y-%m-%d}"
-    assert run("show", "canary", "--at", day).stdout.startswith("## Canary")
-    assert slugs(run("list", "--at", day)) == ["canary", "deploy-key", "wifi"]
+    assert run("show", "canary", "--as-of", day).stdout.startswith("## Canary")
+    assert slugs(run("list", "--as-of", day)) == ["canary", "deploy-key", "wifi"]
     assert "## Canary" in run("recall", "deploy", "--as-of", day, "--since", day, "--until", day).stdout
 
 

@@ -302,9 +302,9 @@ def test_reader_that_leaves_ends_the_answer_quietly(root: Path, words: list[str]
     ("words", "status", "told"),
     [
         (["show", "nobody"], 1, "crabmem: no entry named: nobody"),
-        (["recall", " "], 1, "crabmem: the query is blank"),
+        (["recall", " "], 2, "crabmem: the query is blank"),
         (["remember", "x", "-d", "d", "-c", " "], 2, "Usage: crabmem remember [OPTIONS] NAME [-]\n"),
-        (["list", "--at", "HEAD", "--sort", "changed"], 2, "Usage: crabmem list [OPTIONS]\n"),
+        (["list", "--as-of", "HEAD", "--sort", "changed"], 2, "Usage: crabmem list [OPTIONS]\n"),
     ],
 )  # fmt: skip
 def test_an_error_is_what_click_makes_of_it(root: Path, words: list[str], status: int, told: str) -> None:

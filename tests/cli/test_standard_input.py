@@ -92,7 +92,7 @@ def test_dashes_within_words_are_words(run: Run) -> None:
 
 def test_standard_input_that_is_no_text_is_refused(run: Run) -> None:
     result = run("remember", "Tea", "-d", "d", "-c", "-", stdin=b"\xff\xfe")
-    assert (result.exit_code, result.stderr) == (1, "crabmem: standard input is not UTF-8 text\n")
+    assert (result.exit_code, result.stderr) == (2, "crabmem: standard input is not UTF-8 text\n")
 
 
 def test_the_description_of_a_pipe_is_one_line(run: Run) -> None:

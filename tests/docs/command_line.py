@@ -12,8 +12,9 @@ _HEAD = """# The command line
 
 Every verb, as the program describes it: `crabmem VERB --help` prints the same. `--json` gives data on every verb that
 prints some. Options of [crabmem itself](#crabmem) stand before the verb, or after it where it has none of that name.
-Exit status: 0 done, 1 an error, 2 wrong usage. What is data goes to standard output, what is said about it to
-standard error; there are no colours where nobody looks on, or with `NO_COLOR`.
+Exit status: 0 done, 1 refused or not found, 2 what was typed or given cannot be used. What is data goes to standard
+output, what is said about it to standard error. A terminal gets colours, all else with `CLICOLOR_FORCE`, none with
+`NO_COLOR`.
 """
 
 

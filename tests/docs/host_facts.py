@@ -6,7 +6,8 @@ from typing import Any
 
 from crabmem.hosts.desired import Desired
 from crabmem.hosts.host import EVENTS, Config, Host, OwnMemory
-from crabmem.hosts.options import InstallOptions, Surroundings
+from crabmem.hosts.options import InstallOptions
+from crabmem.hosts.surroundings import Surroundings
 from crabmem.hosts.table import HOSTS
 
 from .pages import DOCS

@@ -59,7 +59,7 @@ _OURS = (
 _SHAPES = (
     "café.md", "cafe\u0301.md", "Å", "A\u030a", "\u212b", "a" * 251, "a" * 255, "a" * 256, "a" * 500, "é" * 128,
     "日" * 300, "🦀" * 70, "../" * 100, "a/" * 200, "CON", "con.md", "NUL", "AUX.txt", "PRN", "COM1", "LPT9.md", "COM¹",
-    "CONIN$", "CLOCK$", "-", "--", "-rf", "--dir=/etc", "--help", "--json", "-c", "-d", "--", "--at=HEAD", "@",
+    "CONIN$", "CLOCK$", "-", "--", "-rf", "--dir=/etc", "--help", "--json", "-c", "-d", "--", "--as-of=HEAD", "@",
     "%s%n", "%(trailers)", "'; --", '"', "\x1b]0;x\x07", "\u202egpj.md", "\ud800", "\udcff", "\udcff/../secret.md",
 )  # fmt: skip
 

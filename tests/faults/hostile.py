@@ -72,7 +72,7 @@ VERBS: dict[str, tuple[Sequence[str], str]] = {
     "recall": (("recall", "vet"), ""),
     "recall --json": (("recall", "vet", "--json"), ""),
     "recall --as-of": (("recall", "vet", "--as-of", "HEAD~1"), ""),
-    "show --at": (("show", "Vet", "--at", "HEAD"), ""),
+    "show --as-of": (("show", "Vet", "--as-of", "HEAD"), ""),
     "links": (("links",), ""),
     "diff": (("diff",), ""),
     "when": (("when", "vet"), ""),

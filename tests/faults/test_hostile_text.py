@@ -292,7 +292,7 @@ def test_joiners_that_words_and_emoji_need_stay(text: str) -> None:
 _VERBS = (
     "list", "recall zebra", "show zebra", "log", "log -p", "diff", "doctor", "prompt", "memory", "soul", "config",
     "list --json", "recall zebra --json", "show zebra --json", "log --json", "diff --json", "doctor --json",
-    "call recall '{\"query\":\"zebra\"}'", "forget nobody\x1b[31m", "show zebra --at HEAD", "tools",
+    "call recall '{\"query\":\"zebra\"}'", "forget nobody\x1b[31m", "show zebra --as-of HEAD", "tools",
     "undo", "undo --json",
 )  # fmt: skip
 

@@ -131,7 +131,7 @@ def _answers(asked: tuple[Callable[[str], object], ...], payload: str) -> str:
 
 def _typed(line: CommandLine, payload: str) -> str:
     return (
-        line.run("show", f"--at={payload}", "Known")
+        line.run("show", f"--as-of={payload}", "Known")
         + line.run("diff", "--", payload, payload)
         + line.run("rollback", f"--to={payload}")
         + line.run("log", "--", payload)
@@ -546,7 +546,7 @@ def test_names_that_only_form_or_case_tells_apart_on_disk_are_both_kept(ground: 
 def test_real_commands_refuse_what_leads_out(ground: Ground) -> None:
     for words in (
         ["show", "--", "../../secret.md"], ["forget", f"{ground.outside}/secret.md"], ["show",
-        "Known", "--at=../config"],
+        "Known", "--as-of=../config"],
         ["rollback", "--to=refs/../../../secret.md"], ["call", "forget", '{"name": "../../../.git/config"}'],
     ):  # fmt: skip
         command = [*forked.COMMAND, f"--dir={ground.root}", *words]

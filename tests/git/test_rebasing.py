@@ -123,7 +123,7 @@ def test_where_both_changed_the_same_lines_the_persons_stay_and_the_other_text_i
     memory.adopt()
     assert memory.get("X").content == "Ann's\n\nline\n\nlast"
     [said] = [found.message for found in memory.doctor() if "x.md was written during your rebase" in found.message]
-    commit = said.partition("--at ")[2].split()[0]
+    commit = said.partition("--as-of ")[2].split()[0]
     assert memory.get("X", commit).content == "new\n\nline\n\nlast"
 
 

@@ -17,8 +17,9 @@ from crabmem.errors import BadConfig
 from crabmem.hosts.desired import Desired, Switch, holds_ours, put_all, restore
 from crabmem.hosts.host import Config, Host
 from crabmem.hosts.installation import desired_in, everything_desired
-from crabmem.hosts.options import WHOSE, InstallOptions, Surroundings
+from crabmem.hosts.options import WHOSE, InstallOptions
 from crabmem.hosts.parsed_config import parse
+from crabmem.hosts.surroundings import Surroundings
 from crabmem.hosts.table import HOSTS, host_named
 from crabmem.text import toml_edit as tables
 from tests.text.test_jsonc import documents

@@ -99,11 +99,20 @@ def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, ru
         return
     assert run("install", name, *words).exit_code == 0
     assert files(home.parent)
+    assert {"host": name, "scope": scope} in json.loads(run("status", "--json").stdout)["hosts"]
     again = run("install", name, *words)
     assert again.stdout.startswith("already installed in ")
     assert run("uninstall", name, *words).exit_code == 0
     assert files(home.parent) == {"home": "/", "project": "/"}
     assert run("uninstall", name, *words).stdout.startswith("not installed in ")
+    assert json.loads(run("status", "--json").stdout)["hosts"] == []
+
+
+def test_a_host_whose_config_only_mentions_us_or_cannot_be_read_is_not_said_to_have_us(run: Run, home: Path) -> None:
+    written(home / ".claude.json", '{"projects": {"/work/crabmem": {}}}')
+    written(home / ".codex/config.toml", "crabmem = [")
+    assert json.loads(run("status", "--json").stdout)["hosts"] == []
+    assert "none yet: `crabmem install`" in run("status").stdout
 
 
 def test_a_config_is_what_it_was_byte_for_byte(run: Run, home: Path) -> None:
@@ -193,7 +202,7 @@ def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, ho
 def test_memory_in_the_workspace_is_only_where_there_is_such_a_thing(
     run: Run, home: Path, words: tuple[str, ...]
 ) -> None:
-    assert run("install", *words).exit_code == 1
+    assert run("install", *words).exit_code == 2
     assert files(home) == {}
 
 
@@ -726,7 +735,7 @@ def as_words(arguments: list[dict[str, str]]) -> list[str]:
 )  # fmt: skip
 def test_a_name_that_the_mcp_registry_does_not_take_writes_nothing(name: str, run: Run, home: Path) -> None:
     done = run("bundle", "server-json", "server.json", "--name", name)
-    assert done.exit_code == 1 and "as io.github.OWNER/crabmem" in done.stderr
+    assert done.exit_code == 2 and "as io.github.OWNER/crabmem" in done.stderr
     assert not Path("server.json").exists()
 
 

@@ -218,7 +218,7 @@ def test_edit_of_the_person_is_recorded_before_an_import_replaces_it(imported: I
 def test_the_workspace_itself_is_not_imported(imported: Import, folder: Path) -> None:
     imported(folder)
     result = imported(folder.parent / "memory")
-    assert (result.exit_code, "is in this memory already" in result.stderr) == (1, True)
+    assert (result.exit_code, "is in this memory already" in result.stderr) == (2, True)
     beside = imported(folder.parent, "--json")
     assert {item["file"]: item.get("reason") for item in json.loads(beside.stdout)["files"]}["memory"] == (
         "it is this memory itself"
@@ -590,7 +590,7 @@ def test_a_dry_run_says_what_would_be_made(imported: Import, folder: Path) -> No
 def test_a_folder_that_is_not_there_is_an_error_of_one_line(tmp_path: Path, verb: str) -> None:
     options = ["--dir", str(tmp_path / "memory")] if verb == "import" else []
     result = CliRunner().invoke(cli, [*options, verb, str(tmp_path / "nothing")])
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("crabmem: there is no ") and result.stderr.count("\n") == 1
 
 

@@ -521,7 +521,7 @@ def test_kind_is_as_it_looks_or_as_it_is_named(tmp_path: Path, imported: Import)
     result = imported(folder, "--from", "folder", "--json")
     assert (json.loads(result.stdout)["kind"], len(entries(tmp_path))) == ("folder", 3)
     wrong = imported(folder, "--from", "evernote")
-    assert (wrong.exit_code, "evernote is no kind of memory; there are: crabmem, " in wrong.stderr) == (1, True)
+    assert (wrong.exit_code, "evernote is no kind of memory; there are: crabmem, " in wrong.stderr) == (2, True)
     shown = imported("--help").stdout
     assert all(source.name in shown for source in sources())
 
@@ -540,7 +540,7 @@ def test_json_of_nobody_is_an_error_of_one_line(
 ) -> None:
     (tmp_path / name).write_text(text)
     result = imported(tmp_path / name)
-    assert (result.exit_code, words in result.stderr, result.stderr.count("\n")) == (1, True, 1)
+    assert (result.exit_code, words in result.stderr, result.stderr.count("\n")) == (2, True, 1)
     assert not (tmp_path / "memory").exists()
 
 

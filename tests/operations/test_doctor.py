@@ -92,7 +92,7 @@ def test_a_profile_that_is_none_is_a_finding(tmp_path: Path) -> None:
     levels = [(item["level"], item["check"]) for item in json.loads(done.stdout) if item["check"] != "hosts"]
     assert (done.exit_code, levels) == (1, [("error", "settings"), ("info", "settings")])
     done = CliRunner().invoke(cli, ["--dir", str(root), "--profile", "nope", "doctor"])
-    assert done.exit_code == 1 and done.stdout == "" and done.stderr.startswith("crabmem: there is no profile nope; ")
+    assert done.exit_code == 2 and done.stdout == "" and done.stderr.startswith("crabmem: there is no profile nope; ")
 
 
 def test_the_workspace_whose_settings_name_a_profile_that_is_none_is_named(tmp_path: Path) -> None:

@@ -70,6 +70,23 @@ def test_adopting_twice_is_harmless(adopted: Path) -> None:
     assert (files(adopted), git(adopted, "rev-parse", "HEAD")) == (before, head)
 
 
+@pytest.mark.parametrize("options", [[], ["--profile", "claw"]])
+def test_a_dry_run_says_what_adopting_keeps_and_changes_nothing(sample: Sample, options: list[str]) -> None:
+    root = sample("claude-code")
+    before = files(root)
+    told = run("adopt", str(root), *options, "--dry-run")
+    planned = json.loads(run("adopt", str(root), *options, "--dry-run", "--json").stdout)
+    assert (files(root), (root / ".git").exists()) == (before, False)
+    done = json.loads(run("adopt", str(root), *options, "--json").stdout)
+    kept = git(root, "ls-tree", "-r", "--name-only", "HEAD").splitlines()
+    assert planned["paths"] == told.stdout.splitlines() == [path for path in kept if path != "crabmem.toml"]
+    assert (planned["facts"], planned["commit"]) == (done["facts"], None)
+    assert f"{len(planned['paths'])} files, {done['facts']} facts among them" in told.stderr
+    (root / "MEMORY.md").write_text("# Another\n")
+    edits = json.loads(run("--dir", str(root), "adopt", "--dry-run", "--json").stdout)["edits"]
+    assert edits == [{"path": "MEMORY.md", "state": "changed"}] and git(root, "status", "--porcelain") != ""
+
+
 @pytest.mark.parametrize("half", ["", 'layout = "fl'])
 def test_adopting_again_ends_what_a_full_disk_or_a_crash_cut_off(sample: Sample, half: str) -> None:
     root = sample("claude-code")
@@ -253,10 +270,12 @@ def test_a_folder_that_is_something_else_is_adopted_only_when_that_is_meant(
     root = sample("claude-code")
     make(root)
     before = files(root.parent)
-    refused = run("adopt", str(root))
-    assert (refused.exit_code, len(refused.stderr.splitlines())) == (1, 1) and reason in refused.stderr
+    tried, refused = run("adopt", str(root), "--dry-run"), run("adopt", str(root))
+    assert (tried.exit_code, tried.stderr) == (refused.exit_code, refused.stderr)
+    status = 2 if make is _is_file else 1
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (status, 1) and reason in refused.stderr
     assert files(root.parent) == before
-    assert run("adopt", str(root), "--yes-really").exit_code == int(is_final)
+    assert run("adopt", str(root), "--yes-really").exit_code == (status if is_final else 0)
 
 
 def test_in_a_repository_of_the_person_only_memory_is_recorded(sample: Sample) -> None:

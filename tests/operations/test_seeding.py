@@ -118,7 +118,7 @@ def test_a_profile_that_lies_in_the_workspace_is_named_by_its_way_from_there(tmp
 
 def test_a_profile_that_is_none_makes_nothing(tmp_path: Path) -> None:
     done = run("--dir", str(tmp_path / "notes"), "init", "--profile", "nobody")
-    assert done.exit_code == 1 and "no profile nobody; there are " in done.stderr
+    assert done.exit_code == 2 and "no profile nobody; there are " in done.stderr
     assert not (tmp_path / "notes").exists()
 
 
@@ -168,7 +168,7 @@ def test_adopting_for_a_family_twice_is_harmless_and_for_another_it_is_refused(h
 
 def test_a_folder_is_not_adopted_for_a_profile_that_is_none(hives: Path) -> None:
     before = files(hives)
-    assert run("adopt", str(hives), "--profile", "nobody").exit_code == 1
+    assert run("adopt", str(hives), "--profile", "nobody").exit_code == 2
     assert files(hives) == before and not (hives / ".git").exists()
 
 
@@ -250,3 +250,31 @@ def test_taking_up_a_family_may_die_at_any_change_of_the_disk_and_is_done_again(
     assert run("--dir", str(root), "init", "--profile", family).exit_code == 0
     assert {name for name in files(root) if "/" not in name} == {"FIRST.md", "KEEPER.md", "USER.md", "crabmem.toml"}
     assert_clean(root)
+
+
+def test_what_another_profile_does_not_read_any_more_is_told(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    with Memory(root, is_person=True) as memory:
+        memory.init()
+        memory.write_overview("# Overview\n")
+    tried = run("--dir", str(root), "init", "--profile", "claw", "--dry-run")
+    done = run("--dir", str(root), "init", "--profile", "claw")
+    for told in (tried.stderr, done.stderr):
+        assert "Crab.md is no longer read before a conversation: with the profile claw that is SOUL.md" in told
+        assert (
+            "memory/MEMORY.md is no longer read before a conversation: with the profile claw that is MEMORY.md" in told
+        )
+    again = run("--dir", str(root), "init", "--profile", "claw", "--json")
+    assert "no longer read" not in again.stderr and "unread" not in json.loads(again.stdout)
+
+
+def test_a_file_that_is_no_fact_is_not_said_to_go_by_forget(tmp_path: Path) -> None:
+    root = str(tmp_path / "notes")
+    run("--dir", root, "remember", "Tea", "-d", "what to drink", "-c", "Oolong.")
+    run("--dir", root, "memory", "set", "-c", "# Overview")
+    run("--dir", root, "remember", "Wifi", "-d", "the password", "-c", "On the router.")
+    overview = run("--dir", root, "rollback", "--to", "HEAD~2", "--entry", "MEMORY.md")
+    fact = run("--dir", root, "rollback", "--to", "HEAD~2", "--entry", "wifi")
+    assert (overview.exit_code, fact.exit_code) == (1, 1)
+    assert "delete memory/MEMORY.md" in overview.stderr and "forget" not in overview.stderr
+    assert "`crabmem forget` removes what is there now" in fact.stderr

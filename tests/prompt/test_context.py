@@ -161,8 +161,8 @@ def test_a_host_with_less_room_gets_the_last_file_cut_first(limit: int) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('say = "cut"', 'say = "cuts"'), "Invalid enum value 'cuts' - at `part[4].say`; did you mean `cut`?"),
-        (('kinds = ["main", "group"]', 'kinds = ["grup"]'), "at `part[2].kinds[0]`; did you mean `group`?"),
+        (('say = "cut"', 'say = "cuts"'), "part[4].say cannot be 'cuts'; did you mean `cut`?"),
+        (('kinds = ["main", "group"]', 'kinds = ["grup"]'), "part[2].kinds[0] cannot be 'grup'; did you mean `group`?"),
         (("[[part]]\nwords", "[[part]]\nword"), "unknown setting `part[0].word`; did you mean `words`?"),
         (('say = "cut"', 'title = "nothing"'), "part 5 must name one of file, notes, words, template, say"),
         (("least", "lest"), "unknown setting `budget.lest`; did you mean `least`?"),

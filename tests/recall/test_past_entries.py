@@ -384,7 +384,7 @@ def test_the_command_line_looks_back(run: Callable[..., str]) -> None:
     assert '"as_of": "' in run("recall", "deploy", "key", "--as-of", "2026-02-05", "--json")
     assert "as_of" not in run("recall", "deploy", "key", "--json")
     assert "Fridays" in run("prompt", "--as-of", "2026-02-14")
-    assert "team chat" in run("show", "Deploy key", "--at", "2026-02-05")
+    assert "team chat" in run("show", "Deploy key", "--as-of", "2026-02-05")
 
 
 def test_an_agent_may_ask_about_the_past(story: Path) -> None:

@@ -77,19 +77,19 @@ def test_a_byte_order_mark_is_no_part_of_the_settings() -> None:
         ("[auto_recall]\nzzz = 3", "unknown setting `auto_recall.zzz`; known: limit, words, characters, threshold"),
         ("[vectors]\nmodle = 'x'", "unknown setting `vectors.modle`; did you mean `model`?"),
         ("[vectors]\nzzz = 3", "unknown setting `vectors.zzz`; known: provider, model, url, key, weight, timeout"),
-        ("[vectors]\nweight = 2", "Expected `float` <= 1.0 - at `vectors.weight`"),
-        ("[vectors]\nprovider = 'gpt'", "Invalid enum value 'gpt' - at `vectors.provider`; known: auto, off, "),
-        ("language = 'germna'", "Invalid enum value 'germna' - at `language`; did you mean `german`?"),
-        ('language = "\'"', "at `language`; known: none, arabic, "),
+        ("[vectors]\nweight = 2", "vectors.weight must be a number of at most 1, and is 2"),
+        ("[vectors]\nprovider = 'gpt'", "vectors.provider cannot be 'gpt'; known: auto, off, "),
+        ("language = 'germna'", "language cannot be 'germna'; did you mean `german`?"),
+        ('language = "\'"', 'language cannot be "\'"; known: none, arabic, '),
         ("[zzz]\nlimit = 3", "unknown setting `zzz`"),
-        ('recall_limit = "3"', "Expected `int`, got `str` - at `recall_limit`"),
-        ("recall_limit = true", "Expected `int`, got `bool` - at `recall_limit`"),
-        ("recall_limit = 0", "Expected `int` >= 1 - at `recall_limit`"),
-        ("soul_editable = 1", "Expected `bool`, got `int` - at `soul_editable`"),
-        ("lock_timeout = 0", "Expected `float` > 0.0 - at `lock_timeout`"),
-        ("lock_timeout = nan", "at `lock_timeout`"),
-        ("auto_recall = 3", "at `auto_recall`"),
-        ("[auto_recall]\nlimit = 0", "Expected `int` >= 1 - at `auto_recall.limit`"),
+        ('recall_limit = "3"', "recall_limit must be a whole number, and is '3'"),
+        ("recall_limit = true", "recall_limit must be a whole number, and is true"),
+        ("recall_limit = 0", "recall_limit must be a whole number of at least 1, and is 0"),
+        ("soul_editable = 1", "soul_editable must be true or false, and is 1"),
+        ("lock_timeout = 0", "lock_timeout must be a number above 0, and is 0"),
+        ("lock_timeout = nan", "lock_timeout must be a number above 0, and is nan"),
+        ("auto_recall = 3", "auto_recall must be a table, and is 3"),
+        ("[auto_recall]\nlimit = 0", "auto_recall.limit must be a whole number of at least 1, and is 0"),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_file(text: str, message: str) -> None:
@@ -147,7 +147,7 @@ def test_a_key_may_go_where_it_is_for_and_one_of_ours_anywhere(url: str, key: st
      *(f"[vectors]\n{name} = '{'x' * 1_001}'" for name in ("model", "url"))],
 )  # fmt: skip
 def test_a_setting_that_would_hang_or_flood_is_refused(said: str) -> None:
-    with pytest.raises(InvalidSettings, match=r"(<=|>=|>) "):
+    with pytest.raises(InvalidSettings, match=r"must be .* (of at most|of at least|above) \d"):
         parse_settings(said.encode(), "crabmem.toml")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -11,19 +12,22 @@ import click
 
 from ...disk import fs
 from ...disk.allowed import Allowed
+from ...disk.store import Store
 from ...operations import adoption, files, history, maintenance, setup
 from ...operations.doctor.files import left_out
+from ...operations.status import status
 from ...prompt.profile import load_profile
-from ...results import Commit, json_of
-from ...session.locate import outside
+from ...results import Commit, UnrecordedEdit, json_of
+from ...session.locate import outside, workspace_at
 from ...session.session import Session
 from ...text.values import replace
 from ...text.words import counted
 from ...workspace.layout import AGENTS, FLAT, SETTINGS
 from ...workspace.workspace import Workspace
 from ..app import open_session, profile_option, verb
+from ..completing import complete_folders
 from ..failure import Failure
-from ..options import global_options, json_option
+from ..options import dry_run_option, global_options, json_option
 from ..output import plain, progress_bar, show, tell, tell_recorded
 
 # Files at the top of a folder that are looked at, to know whose it is.
@@ -33,12 +37,13 @@ _NAMED = 5
 
 
 @verb(after="eval")
-@click.argument("folder", metavar="[DIR]", required=False)
+@click.argument("folder", metavar="[DIR]", required=False, shell_complete=complete_folders)
 @profile_option
 @click.option("--yes-really", is_flag=True, help="Even if many facts are gone, or DIR lies in a repository.")
+@dry_run_option
 @json_option
 @click.pass_context
-def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted: bool) -> None:
+def adopt(ctx: click.Context, folder: str | None, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
     """Record your edits now. Otherwise the next write does, or `crabmem watch`.
 
     Nobody can tell who wrote what lies on disk, so it is recorded as yours, with --agent too.
@@ -53,24 +58,37 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, json_wanted:
     of that family works in.
 
     \b
+    crabmem adopt --dry-run                                    which of your edits are not recorded yet
     crabmem adopt ~/.claude/projects/-home-ann-shop/memory     what Claude Code noted on one project
     crabmem adopt ~/.openclaw/workspace --profile claw         a workspace of that family
     crabmem adopt ~/.camelagi/agents/scribe --profile camel    an agent beside an adopted ~/.camelagi/workspace
     """
     if folder is not None:
-        return _adopt_folder(ctx, folder, yes_really, json_wanted)
+        return _adopt_folder(ctx, folder, yes_really, dry_run, json_wanted)
     memory = open_session(ctx)
+    if dry_run:
+        edits = status(memory).edits
+        show(json_wanted, {"commit": None, "edits": json_of(edits)}, lambda: "\n".join(map(_edit, edits)))
+        if not json_wanted:
+            tell(f"would record {counted(len(edits), 'file')}" if edits else "nothing changed")
+        return None if yes_really else _fail_if_unrecorded(memory)
     with progress_bar("recording") as progress:
         commit = adoption.adopt(memory, yes_really, progress)
     _report(memory, commit, {}, json_wanted)
     _fail_if_unrecorded(memory)
 
 
-def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, json_wanted: bool) -> None:
+def _edit(edit: UnrecordedEdit) -> str:
+    return f"{edit.state:8} {plain(edit.path)}"
+
+
+def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
     if global_options(ctx).folder or global_options(ctx).workspace or global_options(ctx).project:
         raise click.UsageError("the folder to adopt is the workspace; leave out --dir, --project and --workspace")
     meant = replace(global_options(ctx), folder=folder, workspace="", project="")
     root = meant.root.absolute()
+    if dry_run:
+        return _would_adopt(root, meant.profile, yes_really, json_wanted)
     made = [name for name in (".git", SETTINGS) if not os.path.lexists(root / name)]
     _prepare(root, meant.profile, yes_really)
     ctx.obj = replace(meant, folder=str(root))
@@ -84,7 +102,7 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, json_wanted
     _report(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
     kept = f"{counted(len(files.blobs(memory)), 'file')}, {counted(facts, 'fact')} among them, in {root}"
     tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
-    for line in _left_out(memory):
+    for line in _left_out(Workspace(memory.root, memory.layout)):
         tell(line)
     if not facts:
         tell(_why_nothing(memory))
@@ -96,11 +114,25 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, json_wanted
     _fail_if_unrecorded(memory)
 
 
-def _left_out(memory: Session) -> Iterator[str]:
+def _would_adopt(root: Path, profile: str | None, is_meant: bool, json_wanted: bool) -> None:
+    """Say which files the history would have, and which are facts; nothing is written."""
+    _declare(root, profile, is_meant, dry_run=True)
+    workspace = Workspace(root, FLAT) if profile is None else workspace_at(root, profile, Allowed(os.environ))
+    paths = sorted(Store(workspace, time.time_ns).scan().files.keys() - {SETTINGS})
+    facts = sum(map(workspace.layout.is_entry, paths))
+    data = {"path": str(root), "facts": facts, "commit": None, "paths": paths}
+    show(json_wanted, data, lambda: "\n".join(map(plain, paths)))
+    if not json_wanted:
+        tell(f"would keep the history of {counted(len(paths), 'file')}, {counted(facts, 'fact')} among them, in {root}")
+        for line in _left_out(workspace):
+            tell(line)
+
+
+def _left_out(workspace: Workspace) -> Iterator[str]:
     """A line for each file that is no part of memory; of those with the same reason, for the first few."""
 
     times = Counter[str]()
-    for found in left_out(Workspace(memory.root, memory.layout)):
+    for found in left_out(workspace):
         times[found.message] += 1
         if times[found.message] <= _NAMED:
             yield plain(f"left out: {found.path}: {found.message}")
@@ -128,13 +160,21 @@ def _is_claude_code(memory: Session) -> bool:
 
 
 def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
+    whole = _declare(root, profile, is_meant)
+    if profile is not None:
+        Allowed(os.environ).allow_profile(root, outside(root, whole))
+        _join(root, profile)
+
+
+def _declare(root: Path, profile: str | None, is_meant: bool, dry_run: bool = False) -> str:
+    """Have the settings say what the folder is; the name of the profile, or its whole path."""
     if profile is None:
-        return setup.declare(root, "layout", FLAT.name, is_meant)
+        setup.declare(root, "layout", FLAT.name, is_meant, dry_run)
+        return ""
     load_profile(profile)  # raises for an unknown profile, before anything is written
     whole = os.path.abspath(os.path.expanduser(profile)) if profile.endswith(".toml") else profile
-    setup.declare(root, "profile", whole, is_meant)
-    Allowed(os.environ).allow_profile(root, outside(root, whole))
-    _join(root, profile)
+    setup.declare(root, "profile", whole, is_meant, dry_run)
+    return whole
 
 
 def _join(root: Path, profile: str) -> None:

@@ -34,7 +34,11 @@ def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, json_wanted: bool) -> None:
-    """List the agents, with how many facts each has and when it was last written."""
+    """List the agents, with how many facts each has and when it was last written.
+
+    \b
+    crabmem agents list --json
+    """
     memory = open_session(ctx)
     found = agents.agents(memory)
     data = {"workspace": str(memory.root), "agents": [json_of(agent) for agent in found]}
@@ -49,7 +53,11 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def new(ctx: click.Context, name: str, description: str, json_wanted: bool) -> None:
-    """Make a workspace for the agent NAME, with the files that the profile has it begin with."""
+    """Make a workspace for the agent NAME, with the files that the profile has it begin with.
+
+    \b
+    crabmem agents new coder -d "writes the code"
+    """
     _say(agents.new_agent(open_session(ctx), name, description), json_wanted)
 
 
@@ -62,6 +70,10 @@ def clone(ctx: click.Context, source: str, target: str, json_wanted: bool) -> No
     """Copy the memory of the agent FROM to the agent TO, who may be new; `.` is the workspace around them.
 
     The profile says which files that are. What TO has already stays as it is.
+
+    \b
+    crabmem agents clone coder reviewer
+    crabmem agents clone . coder
     """
     _say(agents.clone_agent(open_session(ctx), source, target), json_wanted)
 

@@ -18,9 +18,11 @@ from ...text.hashes import short
 from ...text.limits import RECALL_LIMIT
 from ...text.words import listed
 from ..app import open_session, verb
+from ..completing import complete_commits
 from ..failure import Failure
+from ..input import LINE
 from ..options import json_option
-from ..output import plain, show, tell
+from ..output import plain, show, tell, yellow
 
 _CANNOT_TELL = 125
 _VERDICTS = {True: "good", False: "bad", None: "cannot be told"}
@@ -28,11 +30,30 @@ _FILES = 3
 
 
 @verb(after="digest")
-@click.option("--bad", "never", multiple=True, metavar="'QUERY must not return NAME'", help="Bad when it does.")
-@click.option("--good", "always", multiple=True, metavar="'QUERY must return NAME'", help="Good only when it does.")
-@click.option("--limit", type=click.IntRange(min=1), default=RECALL_LIMIT, show_default=True, help="In so many facts.")
-@click.option("--since", metavar="REV", help="Where it was good.  [default: looked for, backwards]")
-@click.option("--until", metavar="REV", help="Where it is bad.  [default: the newest commit]")
+@click.option(
+    "--bad", "never", multiple=True, type=LINE, metavar="'QUERY must not return NAME'", help="Bad when it does."
+)
+@click.option(
+    "--good", "always", multiple=True, type=LINE, metavar="'QUERY must return NAME'", help="Good only when it does."
+)
+@click.option(
+    "-n",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=RECALL_LIMIT,
+    show_default=True,
+    help="In so many facts.",
+)
+@click.option(
+    "--since",
+    metavar="WHEN",
+    shell_complete=complete_commits,
+    help="Where it was good.  [default: looked for, backwards]",
+)
+@click.option(
+    "--until", metavar="WHEN", shell_complete=complete_commits, help="Where it is bad.  [default: the newest commit]"
+)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @json_option
 @click.pass_context
@@ -127,4 +148,4 @@ def _suspect(commit: Commit) -> str:
         listed(commit.paths, _FILES),
         *(["a merge, which brought it: look into that with --until its other parent"] if commit.parents[1:] else []),
     ]
-    return f"{click.style(short(commit.commit), fg='yellow')}  " + "\n  ".join(map(plain, lines))
+    return f"{yellow(short(commit.commit))}  " + "\n  ".join(map(plain, lines))

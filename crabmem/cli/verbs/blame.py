@@ -9,7 +9,7 @@ from ...text.words import shortened
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import json_option
-from ..output import paged, plain, show
+from ..output import paged, plain, show, yellow
 
 _WHO = 24
 
@@ -22,6 +22,10 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """Say who wrote each line of a fact, and when.
 
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
+
+    \b
+    crabmem blame "Deploy key"
+    crabmem blame MEMORY.md
     """
     lines = provenance.blame(open_session(ctx), name)
     if json_wanted:
@@ -33,7 +37,7 @@ def _line(line: Line) -> str:
     """Commit, day, author and text of a line."""
     if line.commit is None or line.time is None:
         return f"{'-' * 8}  {'not recorded yet':{_WHO + 12}}  {plain(line.text)}\n"
-    commit = click.style(short(line.commit), fg="yellow")
+    commit = yellow(short(line.commit))
     who = shortened(_who(line.author or "", line.session, line.is_person), _WHO)
     return f"{commit}  {line.time:%Y-%m-%d}  {plain(who):{_WHO}}  {plain(line.text)}".rstrip() + "\n"
 

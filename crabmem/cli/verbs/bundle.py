@@ -6,8 +6,9 @@ import click
 
 from ... import __version__
 from ...disk import fs
-from ...errors import InvalidArguments, Unwritable
+from ...errors import AlreadyThere, Unwritable
 from ..app import verb
+from ..completing import complete_files
 from ..options import json_option
 from ..output import plain, show, tell
 
@@ -17,7 +18,7 @@ KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", 
 
 @verb(after="uninstall")
 @click.argument("kind", type=click.Choice(KINDS))
-@click.argument("place", metavar="FOLDER|FILE")
+@click.argument("place", metavar="FOLDER|FILE", shell_complete=complete_files)
 @click.option("--name", metavar="NAMESPACE/NAME", help="With server-json: what the MCP registry is to call it.")
 @json_option
 def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
@@ -69,7 +70,7 @@ def _write(folder: Path, files: dict[str, bytes]) -> list[str]:
     """Write new files below `folder`; nothing when one of them is there."""
     taken = next((path for path in files if (folder / path).exists()), None)
     if taken:
-        raise InvalidArguments(f"{folder / taken} is there already; choose another place")
+        raise AlreadyThere(f"{folder / taken} is there already; choose another place")
     try:
         for path, data in files.items():
             fs.make_folder((folder / path).parent)

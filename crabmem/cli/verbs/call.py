@@ -6,6 +6,7 @@ from ...errors import CrabmemError
 from ...session.session import Session
 from ...tools.toolbox import Toolbox
 from ..app import open_session, verb
+from ..completing import complete_listed_tools, complete_tools
 from ..failure import Failure
 from ..input import TEXT
 from ..options import json_option, tool_names
@@ -13,9 +14,14 @@ from ..output import plain, show
 
 
 @verb(after="tools")
-@click.argument("tool")
+@click.argument("tool", shell_complete=complete_tools)
 @click.argument("arguments", metavar="[JSON|-]", type=TEXT, default="{}")
-@click.option("--tools", metavar="A,B,…", help="Of these tools, as `crabmem mcp --tools`, instead of those offered.")
+@click.option(
+    "--tools",
+    metavar="A,B,…",
+    shell_complete=complete_listed_tools,
+    help="Of these tools, as `crabmem mcp --tools`, instead of those offered.",
+)
 @json_option
 @click.pass_context
 def call(ctx: click.Context, tool: str, arguments: str, tools: str | None, json_wanted: bool) -> None:

@@ -9,7 +9,13 @@ from ..app import cli, verb
 @verb(after="config")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
-    """Print a completion script: source it from your shell's start-up file."""
+    """Print a completion script: source it from your shell's start-up file.
+
+    \b
+    eval "$(crabmem completion bash)"     as a line of ~/.bashrc
+    eval "$(crabmem completion zsh)"      as a line of ~/.zshrc
+    crabmem completion fish > ~/.config/fish/completions/crabmem.fish
+    """
     complete = get_completion_class(shell)
     assert complete is not None
     click.echo(complete(cli, {}, "crabmem", "_CRABMEM_COMPLETE").source())

@@ -28,6 +28,10 @@ def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
     They are changed by editing crabmem.toml in the workspace, which need only say what differs. It may come from
     somebody else, by clone, pull or archive: so what is named under [vectors], and a profile that is a file outside of
     the workspace, counts only after `crabmem config allow` on this machine, whoever wrote it there.
+
+    \b
+    crabmem config
+    crabmem config allow
     """
     if ctx.invoked_subcommand is None:
         ctx.invoke(show_, json_wanted=json_wanted)
@@ -37,7 +41,11 @@ def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def show_(ctx: click.Context, json_wanted: bool) -> None:
-    """Print the settings in force, with what each means, as a crabmem.toml; and whether what they name is allowed."""
+    """Print the settings in force, with what each means, as a crabmem.toml; and whether what they name is allowed.
+
+    \b
+    crabmem config show > crabmem.toml
+    """
     root = global_options(ctx).root.absolute()
     (rules, problem), known = known_settings_at(root), Allowed(os.environ).reach(root)
     warn([problem] if problem else [])
@@ -61,6 +69,10 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
 
     Kept for you on this machine, for this folder and for these values: when crabmem.toml names another service, model,
     key or profile, and in a copy of the folder, it needs another yes. So does an agent's own workspace.
+
+    \b
+    crabmem config allow
+    crabmem --dir ~/notes config allow --yes
     """
     if global_options(ctx).agent:
         raise Disabled("a person allows what settings reach, and no agent; leave out --agent (and CRABMEM_AGENT)")
@@ -86,7 +98,11 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def disallow(ctx: click.Context, json_wanted: bool) -> None:
-    """Take back what you allowed the settings of this workspace."""
+    """Take back what you allowed the settings of this workspace.
+
+    \b
+    crabmem config disallow
+    """
     root, allowed = global_options(ctx).root.absolute(), Allowed(os.environ)
     was_allowed = allowed.reach(root) != Reach()
     if was_allowed:

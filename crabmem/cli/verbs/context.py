@@ -24,6 +24,10 @@ def context(ctx: Any, as_of: str | None, json_wanted: bool) -> None:
     may.
 
     For other kinds of sessions: `crabmem --kind group context`. Tokens are counted as four characters each.
+
+    \b
+    crabmem context
+    crabmem --kind group context
     """
     memory = open_session(ctx)
     found = guide.context(memory, as_of=as_of)

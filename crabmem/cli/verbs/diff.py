@@ -4,14 +4,14 @@ import click
 
 from ...operations import history
 from ..app import open_session, verb
-from ..completing import complete_names
+from ..completing import complete_commits, complete_names
 from ..options import json_option
 from ..output import coloured_diff, paged, show, tell
 
 
 @verb(after="log")
-@click.argument("since", required=False)
-@click.argument("until", required=False)
+@click.argument("since", required=False, shell_complete=complete_commits)
+@click.argument("until", required=False, shell_complete=complete_commits)
 @click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
 @json_option
 @click.pass_context
@@ -20,6 +20,11 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
 
     Without arguments: edits of yours that are not recorded yet. With SINCE (a commit, or a time such
     as '2 days ago'): from then to the files as they are; with UNTIL: to that moment.
+
+    \b
+    crabmem diff                          what you edited since the last commit
+    crabmem diff '2 days ago'
+    crabmem diff HEAD~3 HEAD~1 --entry "Deploy key"
     """
     text = history.diff(open_session(ctx), since, until, name)
     if json_wanted:

@@ -8,6 +8,7 @@ from ...operations import digest as digest_operations
 from ...results import Digest, News, json_of
 from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
+from ..completing import complete_commits
 from ..options import json_option
 from ..output import paged, plain, show
 
@@ -15,12 +16,24 @@ _SHOWN = 100
 
 
 @verb(after="when")
-@click.option("--since", metavar="REV|TIME", default="1 week ago", show_default=True, help="From when on.")
-@click.option("--until", metavar="REV|TIME", help="Up to when.  [default: now]")
+@click.option(
+    "--since",
+    metavar="WHEN",
+    shell_complete=complete_commits,
+    default="1 week ago",
+    show_default=True,
+    help="From when on.",
+)
+@click.option("--until", metavar="WHEN", shell_complete=complete_commits, help="Up to when.  [default: now]")
 @json_option
 @click.pass_context
 def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
-    """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown."""
+    """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown.
+
+    \b
+    crabmem digest
+    crabmem digest --since 2026-05-01 --until 2026-06-01
+    """
     found = digest_operations.digest(open_session(ctx), since, until)
     if json_wanted:
         return show(True, json_of(found), str)

@@ -13,7 +13,7 @@ from ...session.session import Session
 from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
 from ..options import global_options, json_option
-from ..output import plain, show, tell
+from ..output import coloured, plain, show, tell
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
@@ -27,6 +27,10 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
 
     Reads the whole history, as `git fsck` does, and changes nothing without --fix. Exit status 1 when there
     is an error.
+
+    \b
+    crabmem doctor
+    crabmem doctor --fix
     """
     from .. import hosting
 
@@ -43,9 +47,9 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
         findings = maintenance.doctor(memory, _progress)
     findings += hosting.findings()
     troubled = {finding.check for finding in findings if finding.level != "info"}
-    fine = (f"{click.style('ok', fg='green')}: {check}" for check in checks if check not in troubled)
+    fine = (f"{coloured('ok', 'green')}: {check}" for check in checks if check not in troubled)
     lines = (
-        f"{click.style(finding.level, fg=_COLOURS[finding.level])}: "
+        f"{coloured(finding.level, _COLOURS[finding.level])}: "
         + plain(f"{finding.path}: {finding.message}" if finding.path else finding.message)
         for finding in findings
     )

@@ -3,6 +3,7 @@
 import click
 
 from ...operations import adoption, facts
+from ...session.rules import check_may_write
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..editor import edit_copy, edit_file
@@ -17,10 +18,15 @@ def edit(ctx: click.Context, name: str) -> None:
     """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours.
 
     With --agent it is recorded as the agent's.
+
+    \b
+    crabmem edit "Deploy key"
+    EDITOR=nano crabmem edit wifi
     """
     memory = open_session(ctx)
     entry = facts.get(memory, name)
     file = memory.file(entry.path)
+    check_may_write(memory)  # before the editor opens
     if not global_options(ctx).agent:
         edit_file(file)
         return tell_recorded(memory, adoption.adopt(memory))

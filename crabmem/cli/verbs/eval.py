@@ -10,6 +10,7 @@ from ...results import Answer, Evaluation, json_of
 from ...text.evaluation import FIGURE_NAMES, parse_questions
 from ...text.words import counted, shortened
 from ..app import open_session, verb
+from ..completing import complete_commits, complete_files
 from ..failure import Failure
 from ..input import content_of
 from ..options import json_option
@@ -44,15 +45,29 @@ def _gate(text: str) -> tuple[str, float]:
 
 
 @verb(after="watch")
-@click.argument("file", metavar="FILE|-")
-@click.option("--limit", type=int, default=10, show_default=True, help="How many facts each question gets.")
-@click.option("--compare", metavar="REV", help="And in the memory as it was at a commit, at a date, or '2 days ago'.")
+@click.argument("file", metavar="FILE|-", shell_complete=complete_files)
+@click.option(
+    "-n",
+    "--limit",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many facts each question gets.",
+)
+@click.option(
+    "--compare",
+    metavar="WHEN",
+    shell_complete=complete_commits,
+    help="And in the memory as it was at a commit, at a date, or '2 days ago'.",
+)
 @click.option(
     "--fail-under",
     "gates",
     callback=_gates,
     multiple=True,
     metavar="FIGURE=N",
+    shell_complete=lambda ctx, param, begun: [f"{name}=" for name in _GATES if name.startswith(begun)],
     help="Fail below that; may be repeated.",
 )
 @json_option
@@ -79,6 +94,10 @@ def eval_(
     the questions, by name: r@1, r@5 and r@10, the share of what must be found among the first 1, 5 and 10; mrr, 1
     over the first place of any of it; ndcg@10; and right, the share of questions whose every entry was found, one
     of them in the first place where that is asked for.
+
+    \b
+    crabmem eval questions.toml --compare '1 month ago'
+    crabmem eval questions.toml --fail-under r@5=0.8
     """
     given = content_of(ctx, None, file, None)
     questions = parse_questions(given, "stdin" if file == "-" else file)

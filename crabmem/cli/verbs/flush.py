@@ -10,10 +10,15 @@ from ..output import show, tell
 
 
 @verb(after="call")
-@click.option("--tokens", type=click.IntRange(min=0), required=True, help="So many are in the window now.")
-@click.option("--window", type=click.IntRange(min=1), required=True, help="So many it holds.")
-@click.option("--cycle", type=int, default=0, help="How often the conversation was shortened.  [default: 0]")
-@click.option("--flushed", metavar="CYCLE", type=int, help="In which cycle it was last asked to store, if in any.")
+@click.option("--tokens", metavar="N", type=click.IntRange(min=0), required=True, help="So many are in the window now.")
+@click.option("--window", metavar="N", type=click.IntRange(min=1), required=True, help="So many it holds.")
+@click.option(
+    "--cycle", metavar="N", type=click.IntRange(min=0), default=0, show_default=True,
+    help="How often the conversation was shortened.",
+)  # fmt: skip
+@click.option(
+    "--flushed", metavar="N", type=click.IntRange(min=0), help="In which cycle it was last asked to store, if in any."
+)
 @json_option
 @click.pass_context
 def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int | None, json_wanted: bool) -> None:

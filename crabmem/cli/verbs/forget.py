@@ -15,6 +15,10 @@ from ..output import plain, show
 @json_option
 @click.pass_context
 def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
-    """Remove one fact. History still holds it: `crabmem undo` brings it back, and `crabmem purge` erases it."""
+    """Remove one fact. History still holds it: `crabmem undo` brings it back, and `crabmem purge` erases it.
+
+    \b
+    crabmem forget "Deploy key"
+    """
     gone = facts.forget(open_session(ctx), name)
     show(json_wanted, json_of(gone), lambda: f"forgot: {plain(gone.name)}")

@@ -11,6 +11,7 @@ from ...operations import facts as facts_operations
 from ...results import Saved
 from ...text.entry import Fact
 from ..app import open_session, verb
+from ..completing import complete_sources, complete_tags
 from ..failure import Failure
 from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
 from ..options import json_option
@@ -32,8 +33,21 @@ class _WithKinds(click.Command):
 
 @verb(after="forget", cls=_WithKinds)
 @click.argument("place", metavar="DIR|FILE|-", type=click.Path(allow_dash=True, path_type=Path))
-@click.option("--from", "kind", metavar="KIND", help="Whose memory it is.  [default: as it looks]")
-@click.option("-t", "--tag", "tags", multiple=True, help="A label that every fact gets; may be repeated.")
+@click.option(
+    "--from",
+    "kind",
+    metavar="KIND",
+    shell_complete=complete_sources,
+    help="Whose memory it is.  [default: as it looks]",
+)
+@click.option(
+    "-t",
+    "--tag",
+    "tags",
+    multiple=True,
+    shell_complete=complete_tags,
+    help="A label that every fact gets; may be repeated.",
+)
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="Name only what was not taken, and sum up.")

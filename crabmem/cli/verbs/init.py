@@ -6,7 +6,7 @@ from ...operations import setup
 from ...results import json_of
 from ..app import open_session, profile_option, verb
 from ..options import dry_run_option, global_options, json_option
-from ..output import show, tell
+from ..output import show, tell, warn
 
 
 @verb(after="try")
@@ -33,3 +33,8 @@ def init(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     show(json_wanted, json_of(done), lambda: words)
     if done.paths and not json_wanted:
         tell(f"{'would write' if dry_run else 'wrote'} {', '.join(done.paths)}")
+    name = memory.engine.profile_name
+    warn(
+        f"{old} is no longer read before a conversation: with the profile {name} that is {new}; move there what it says"
+        for old, new in (done.unread or {}).items()
+    )

@@ -34,18 +34,29 @@ def learn() -> None:
 @json_option
 @click.pass_context
 def error_(ctx: click.Context, tool: str, words: str, context: str, json_wanted: bool) -> None:
-    """Record that TOOL failed, and how."""
+    """Record that TOOL failed, and how.
+
+    \b
+    crabmem learn error exec "exit 1: no such file" --context "while building"
+    make 2>&1 | tail -5 | crabmem learn error make -
+    """
     _learn(ctx, learnings.tool_failure(tool, words, context), json_wanted)
 
 
 @learn.command("correction")
 @_WORDS
 @click.option("--said", type=TEXT, default="", help="What the agent had said.")
-@click.option("--if-one", is_flag=True, help="Only if the message begins as corrections do: no, wrong, actually, …")
+@click.option(
+    "--if-one", is_flag=True, help="Only if the message begins as corrections do: with no, wrong, actually and such."
+)
 @json_option
 @click.pass_context
 def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wanted: bool) -> None:
-    """Record the message with which a person corrected the agent."""
+    """Record the message with which a person corrected the agent.
+
+    \b
+    crabmem learn correction "No, in May." --said "The fair is in June."
+    """
     if if_one and not learnings.is_correction(words):
         show(json_wanted, None, lambda: "")
         return tell("no correction")
@@ -57,7 +68,11 @@ def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wa
 @json_option
 @click.pass_context
 def win_(ctx: click.Context, words: str, json_wanted: bool) -> None:
-    """Record what worked well."""
+    """Record what worked well.
+
+    \b
+    crabmem learn win "Asking before deleting saved the day"
+    """
     _learn(ctx, learnings.win(words), json_wanted)
 
 

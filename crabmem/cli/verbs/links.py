@@ -22,6 +22,10 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
 
     A link says a file's name, a fact's name or an alias, as [[Luna's vet]] or [[luna-s-vet|the vet]]. In code
     there are none. NAME may be MEMORY.md or Crab.md too.
+
+    \b
+    crabmem links                         those that lead nowhere
+    crabmem links "Luna's vet"
     """
     found = links_operations.links(open_session(ctx), name)
     show(json_wanted, json_of(found), lambda: _lines(found))

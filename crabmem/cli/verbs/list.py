@@ -3,88 +3,137 @@
 from __future__ import annotations
 
 import sys
+from itertools import repeat
 
 from ...operations import reading
 from ...results import json_of
 from ...session.init import is_begun
 from ...text.words import shortened
-from ..declared import OneOf, Whole, json_option, option, tag_option, verb
+from ..declared import OneOf, Whole, as_of_option, json_option, option, tag_option, verb
 from ..opening import open_session
-from ..output import paged, plain, show, tell, tell_unreadable
+from ..output import coloured, here, in_colour, paged, plain, show, tell, tell_unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from datetime import datetime
     from typing import Any
 
     from ...recall.headers import Header
+    from ...session.session import Session
     from ...text.entry import Entry
 
 _WIDTH = 76
+# Characters of the tags of a fact.
+_TAGS = 24
 
 
 @verb(after="show")
-@option("--at", metavar="REV", help="As it was at a commit of `log`, at the end of a date, or '2 days ago'.")
+@as_of_option
 @tag_option
-@option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
+@option(
+    "--since",
+    metavar="WHEN",
+    shell_complete="complete_commits",
+    help="Only facts changed since a commit, a date, or '2 weeks ago'.",
+)
 @option("--sort", "order", type=OneOf("file", "name", "changed"), default="file", show_default=True,
     help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
+@option("-r", "--reverse", is_flag=True, help="The other way round.")
 @option("-n", "--limit", type=Whole(1), metavar="N", help="At most N facts.")
+@option("-l", "--long", "is_long", is_flag=True, help="With the day of the last change, and tags.")
 @json_option
 def list_(
     ctx: Any,
-    at: str | None,
+    as_of: str | None,
     tags: tuple[str, ...],
     since: str | None,
     order: str,
+    reverse: bool,
     limit: int | None,
+    is_long: bool,
     json_wanted: bool,
 ) -> None:
     """List facts: file name after the folders it lies in, name and description.
 
     \b
     crabmem list --tag ops
-    crabmem list --since '1 week ago' --sort changed -n 20
+    crabmem list --long --since '1 week ago' --sort changed -n 20
     """
-    if at and order == "changed":
+    if as_of and (is_long or order == "changed"):
         import click
 
-        raise click.UsageError("--sort changed goes by the files of now; leave out --at")
+        raise click.UsageError("--long and --sort changed go by the files of now; leave out --as-of")
     memory = open_session(ctx)
     entries: Sequence[Entry | Header]
-    if at or json_wanted:
-        entries, unreadable = reading.entries_and_unreadable(memory, at, since=since)
+    if as_of or json_wanted:
+        entries, unreadable = reading.entries_and_unreadable(memory, as_of, since=since)
     else:
         entries, unreadable = reading.headers_and_unreadable(memory, since=since)
     tell_unreadable(unreadable)
     if tags:
         from ..tag_filter import tell_unknown_tags
 
-        tell_unknown_tags(entries if since is None else reading.entries(memory, at), tags)
+        tell_unknown_tags(entries if since is None else reading.entries(memory, as_of), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
+    changed = _changed(memory) if is_long or order == "changed" else {}
     if order == "name":
         entries = sorted(entries, key=lambda entry: entry.name.casefold())
     elif order == "changed":
-        from ...operations.last_changed import last_changed
-
-        newest = {path: place for place, path in enumerate(last_changed(memory))}
+        newest = {path: place for place, path in enumerate(changed)}
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
-    shown = entries[:limit]
-    clean = plain if sys.stdout.isatty() else str  # asked once: of thousands, each would ask the system
-    labels = [clean(memory.layout.label(entry.path)) for entry in shown]
-    widths = list(map(_width, labels))
-    width = min(max(widths, default=0), 40)
+    shown = (entries[::-1] if reverse else entries)[:limit]
     if json_wanted:
-        return show(True, json_of(shown), str)
-    columns = zip(labels, widths, shown, strict=True)
-    labelled = ((label + " " * (width - own), entry) for label, own, entry in columns)
-    paged(ctx, (f"{label}  {shortened(clean(f'{entry.name}: {entry.about}'), _WIDTH)}\n" for label, entry in labelled))
+        data = json_of(shown)
+        return show(
+            True, [each | {"changed": json_of(changed.get(each["path"]))} for each in data] if is_long else data, str
+        )
+    paged(ctx, _lines(memory, shown, changed if is_long else None))
     if shown or not is_begun(memory):
         return
     if tags or since:
         tell("no fact is like that")
     elif not unreadable:  # else nobody knows
         tell("nothing has been remembered yet")
+
+
+def _changed(memory: Session) -> dict[str, datetime]:
+    from ...operations.last_changed import last_changed  # late: mostly nobody asks
+
+    return last_changed(memory)
+
+
+def _lines(memory: Session, entries: Sequence[Entry | Header], changed: Mapping[str, datetime] | None) -> Iterator[str]:
+    """The facts in columns; with when they were `changed` by path, the long form."""
+    # Asked once: of thousands, each would ask the system.
+    clean = plain if sys.stdout.isatty() or in_colour(sys.stdout) else str
+    paint = coloured if in_colour(sys.stdout) else _uncoloured
+    labels = [clean(memory.layout.label(entry.path)) for entry in entries]
+    widths = list(map(_width, labels))
+    width = min(max(widths, default=0), 40)
+    more = iter(_more(entries, changed, clean, paint)) if changed is not None else repeat("")
+    for label, own, entry in zip(labels, widths, entries, strict=True):
+        about = shortened(clean(f"{entry.name}: {entry.about}"), _WIDTH)
+        yield f"{paint(label, 'cyan')}{' ' * (width - own)}  {next(more)}{about}\n"
+
+
+def _more(
+    entries: Sequence[Entry | Header],
+    changed: Mapping[str, datetime],
+    clean: Callable[[str], str],
+    paint: Callable[[str, str], str],
+) -> Iterator[str]:
+    """What the long form says more of each: the day of the last change, and tags where any fact has one."""
+    tags = [shortened(clean(",".join(entry.labels)), _TAGS) for entry in entries]
+    width = max(map(_width, tags), default=0)
+    for entry, own in zip(entries, tags, strict=True):
+        day = f"{here(changed[entry.path]):%Y-%m-%d}" if entry.path in changed else " " * 10
+        column = f"{paint(own, 'magenta') if own else ''}{' ' * (width - _width(own) + 2)}" if width else ""
+        yield f"{paint(day, 'green')}  {column}"
+
+
+def _uncoloured(text: str, colour: str) -> str:
+    return text
 
 
 def _width(text: str) -> int:

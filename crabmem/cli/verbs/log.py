@@ -5,13 +5,11 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from ...operations import history
-from ...results import Commit, json_of
+from ...results import json_of
 from ...session.init import is_begun
-from ...text.hashes import short
-from ...text.values import replace
 from ..declared import Whole, argument, json_option, option, verb
 from ..opening import open_session
-from ..output import coloured_diff, here, paged, plain, show, tell, yellow
+from ..output import coloured_diff, commit_line, paged, show, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,14 +18,31 @@ if TYPE_CHECKING:
 
 @verb(after="History")
 @argument("name", required=False, shell_complete="complete_names")
-@option("-n", "--limit", type=Whole(1), default=20, show_default=True, help="How many commits.")
+@option("-n", "--limit", type=Whole(1), metavar="N", default=20, show_default=True, help="How many commits.")
 @option("-p", "--patch", is_flag=True, help="With what each commit changed.")
 @option("--agent", metavar="A", shell_complete="complete_writers", help="Only of this agent.")
-@option("--session", metavar="S", help="Only of this session.")
-@option("--tool", metavar="T", help="Only of this tool, as `remember`; `edit` for edits of files.")
-@option("--author", metavar="NAME", help="Only of whoever is called so, or has the word in the name.")
-@option("--since", metavar="REV|TIME", help="Only after a commit, a date, or '2 weeks ago'.")
-@option("--until", metavar="REV|TIME", help="Only up to then: a commit of the last page begins the next.")
+@option("--session", metavar="S", shell_complete="complete_sessions", help="Only of this session.")
+@option(
+    "--tool",
+    metavar="T",
+    shell_complete="complete_writing_tools",
+    help="Only of this tool, as `remember`; `edit` for edits of files.",
+)
+@option(
+    "--author",
+    metavar="NAME",
+    shell_complete="complete_authors",
+    help="Only of whoever is called so, or has the word in the name.",
+)
+@option(
+    "--since", metavar="WHEN", shell_complete="complete_commits", help="Only after a commit, a date, or '2 weeks ago'."
+)
+@option(
+    "--until",
+    metavar="WHEN",
+    shell_complete="complete_commits",
+    help="Only up to then: a commit of the last page begins the next.",
+)
 @json_option
 def log(
     ctx: Any,
@@ -45,6 +60,11 @@ def log(
     """List who wrote what, newest first; with NAME, for that fact only.
 
     A star marks a person: `ann*` is Ann, `ann` would be an agent.
+
+    \b
+    crabmem log -n 5 --patch
+    crabmem log "Deploy key"
+    crabmem log --agent coder --since '1 week ago'
     """
     memory = open_session(ctx)
     found = history.commits(
@@ -55,14 +75,8 @@ def log(
         show(True, [json_of(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs], str)
     else:
         # Shown as they are found: the next may lie far back.
-        lines = (f"{_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
+        lines = (f"{commit_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
         if first := next(lines, ""):
             paged(ctx, chain([first], lines))
         elif is_begun(memory):
             tell("no commit is like that")
-
-
-def _line(commit: Commit) -> str:
-    """One commit on one line: id, time, author, subject."""
-    told = replace(commit, time=here(commit.time))
-    return f"{yellow(short(commit.commit))}  {plain(told.line)}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..app import open_session, verb
+from ..completing import complete_listed_tools
 from ..failure import Failure
 from ..options import global_options, tool_names
 from ..output import tell
@@ -36,6 +37,7 @@ Over HTTP, on this machine only, for who names the token:
 @click.option(
     "--tools",
     metavar="A,B,…",
+    shell_complete=complete_listed_tools,
     help="Only these tools, of all there are; also get, list, log, that only look, and note.",
 )
 @click.option(

@@ -11,8 +11,10 @@ from ..options import global_options, json_option
 from ..output import plain, show
 
 
-@verb(after="context", cls=click.Group)
-def profile_verbs() -> None:
+@verb(after="context", cls=click.Group, invoke_without_command=True)
+@json_option
+@click.pass_context
+def profile_verbs(ctx: click.Context, json_wanted: bool) -> None:
     """Profiles: which files go into the prompt, how much of each, and which tools an agent gets.
 
     \b
@@ -21,13 +23,19 @@ def profile_verbs() -> None:
       crabmem profile check mine.toml
       crabmem --profile mine.toml prompt
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_, json_wanted=json_wanted)
 
 
 @profile_verbs.command("list")
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, json_wanted: bool) -> None:
-    """List the profiles that crabmem brings."""
+    """List the profiles that crabmem brings.
+
+    \b
+    crabmem profile list
+    """
     found = {name: profiles.built_in_profile(name).about for name in profiles.profile_names()}
     width = max(map(len, found))
     show(json_wanted, found, lambda: "\n".join(f"{name.ljust(width)}  {about}" for name, about in found.items()))
@@ -38,7 +46,11 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
-    """Print a profile as TOML, to begin one's own with; without NAME the one that is in force here."""
+    """Print a profile as TOML, to begin one's own with; without NAME the one that is in force here.
+
+    \b
+    crabmem profile show camel > mine.toml
+    """
     chosen = name or open_session(ctx, tells_place=False).engine.profile_name
     text = profiles.profile_toml(chosen)
     show(json_wanted, profiles.as_dict(profiles.parse_profile(text, chosen)), lambda: plain(text))
@@ -49,7 +61,11 @@ def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
-    """Check a profile's TOML file: its keys and values, its tools, and its templates; without FILE the one in force."""
+    """Check a profile's TOML file: its keys and values, its tools, and its templates; without FILE the one in force.
+
+    \b
+    crabmem profile check mine.toml
+    """
     chosen = file or global_options(ctx).profile or open_session(ctx, tells_place=False).engine.profile_name
     found = profiles.load_profile(chosen)
     for name in {*found.tools, *(tool for kind in profiles.KINDS for tool in found.tools_for(kind))}:

@@ -46,7 +46,11 @@ def proposals(ctx: click.Context, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
-    """Show who proposes what and why, as a diff against the identity of now."""
+    """Show who proposes what and why, as a diff against the identity of now.
+
+    \b
+    crabmem proposals show 3f2a91c7
+    """
     found = proposals_operations.proposal(open_session(ctx), id)
     show(json_wanted, json_of(found), lambda: f"{_heading(found)}\n\n{coloured_diff(found.diff)}")
 
@@ -56,7 +60,11 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
-    """Write the identity as it was proposed, as yours; what you changed in it since stays."""
+    """Write the identity as it was proposed, as yours; what you changed in it since stays.
+
+    \b
+    crabmem proposals apply 3f2a91c7
+    """
     show_changed(json_wanted, proposals_operations.apply_proposal(open_session(ctx), id))
 
 
@@ -66,7 +74,11 @@ def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 @json_option
 @click.pass_context
 def reject(ctx: click.Context, id: str, yes: bool, json_wanted: bool) -> None:
-    """Let a proposal go. Git removes its text by and by; `crabmem purge` erases a text at once."""
+    """Let a proposal go. Git removes its text by and by; `crabmem purge` erases a text at once.
+
+    \b
+    crabmem proposals reject 3f2a91c7
+    """
     memory = open_session(ctx)
     if not yes:
         confirm(f"{_line(proposals_operations.proposal(memory, id))}\nReject this?", "rejected")

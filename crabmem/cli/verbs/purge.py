@@ -54,6 +54,12 @@ def purge(
     Commits get new ids from the first that holds it on. Nothing takes a purge back: the plan comes first, and needs
     a yes. Agents' own workspaces are looked into, and purged with --agents. Encoded copies, such as base64, are not
     found.
+
+    \b
+    crabmem purge "Old address" --dry-run
+    crabmem purge --text hunter2
+    pbpaste | crabmem purge --text - --yes
+    crabmem purge --text hunter2 --verify
     """
     memory = open_session(ctx)
     if verify:

@@ -7,7 +7,7 @@ import sys
 from ...operations import recall as operation
 from ...results import json_of
 from ...text.answers import BETWEEN, answer_text
-from ..declared import Whole, argument, json_option, option, tag_option, verb
+from ..declared import Whole, argument, as_of_option, json_option, option, tag_option, verb
 from ..input import words_of
 from ..opening import open_session
 from ..output import in_colour, plain, show, tell
@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 
 @verb(after="remember")
 @argument("query", nargs=-1, required=True)
-@option("--limit", type=Whole(), help="How many facts at most.  [default: recall_limit, 5]")
+@option("-n", "--limit", type=Whole(1), metavar="N", help="How many facts at most.  [default: recall_limit, 5]")
 @tag_option
-@option("--since", metavar="REV", help="Only facts changed since a commit, a date, or '2 weeks ago'.")
-@option("--until", metavar="REV", help="Only facts not changed since then.")
-@option("--as-of", metavar="REV", help="In memory as it was at a commit, a date, or '3 weeks ago'.")
-@option("--budget", type=Whole(), metavar="N", help="At most N characters: of long facts the passage that matched.")
+@option(
+    "--since",
+    metavar="WHEN",
+    shell_complete="complete_commits",
+    help="Only facts changed since a commit, a date, or '2 weeks ago'.",
+)
+@option("--until", metavar="WHEN", shell_complete="complete_commits", help="Only facts not changed since then.")
+@as_of_option
+@option("--budget", type=Whole(1), metavar="N", help="At most N characters: of long facts the passage that matched.")
 @option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
 @option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
 @json_option

@@ -22,6 +22,9 @@ def reindex(ctx: click.Context, json_wanted: bool) -> None:
     Recall does both by itself, a little at a time. Do this once after you named a model or a service under
     [vectors] in crabmem.toml, and allowed that with `crabmem config allow`: it fetches a model that is not on this
     machine, which recall never does.
+
+    \b
+    crabmem reindex
     """
     done = maintenance.reindex(open_session(ctx), _embedding)
     about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""

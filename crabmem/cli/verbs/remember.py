@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @verb(after="Facts")
-@argument("name")
+@argument("name", shell_complete="complete_names")
 @argument("source", metavar="[-]", required=False)
 @option(
     "-d",
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     help="One line: the question this fact answers. Stays, if not given.",
 )
 @option("-c", "--content", type=Text(is_line=False), help="The fact itself, in Markdown.")
-@option("--file", help="Read the content from a file.")
+@option("--file", shell_complete="complete_files", help="Read the content from a file.")
 @option(
     "-a",
     "--alias",
@@ -36,7 +36,15 @@ if TYPE_CHECKING:
     multiple=True,
     help="Another name it is looked up by; may be repeated.",
 )
-@option("-t", "--tag", "tags", type=Text(is_line=True), multiple=True, help="A label to filter by; may be repeated.")
+@option(
+    "-t",
+    "--tag",
+    "tags",
+    type=Text(is_line=True),
+    multiple=True,
+    shell_complete="complete_tags",
+    help="A label to filter by; may be repeated.",
+)
 @option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
 @option("--no-tags", is_flag=True, help="Remove the tags it has.")
 @option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")

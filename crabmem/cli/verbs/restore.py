@@ -6,15 +6,22 @@ from ...operations import revert
 from ...results import json_of
 from ...text.words import counted
 from ..app import open_session, verb
-from ..options import json_option
+from ..options import dry_run_option, json_option
 from ..output import plain, show
 
 
 @verb(after="adopt")
+@dry_run_option
 @json_option
 @click.pass_context
-def restore(ctx: click.Context, json_wanted: bool) -> None:
-    """Bring back the facts that are gone from disk and that nobody forgot."""
-    done = revert.restore(open_session(ctx))
-    words = f"restored {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
+def restore(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
+    """Bring back the facts that are gone from disk and that nobody forgot.
+
+    \b
+    crabmem restore --dry-run
+    crabmem restore
+    """
+    done = revert.restore(open_session(ctx), dry_run=dry_run)
+    verb = "would restore" if dry_run else "restored"
+    words = f"{verb} {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
     show(json_wanted, json_of(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))

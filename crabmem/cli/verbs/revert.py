@@ -10,16 +10,22 @@ from ...text.hashes import short
 from ...text.merge import Conflict, Conflicting, Take
 from ...text.words import counted
 from ..app import open_session, verb
+from ..completing import complete_commits, complete_sessions, complete_writers
 from ..options import dry_run_option, json_option
 from ..output import coloured_diff, plain, show
 from ..restoring import yes_really_option
 
 
 @verb(after="bisect")
-@click.argument("commits", nargs=-1, metavar="COMMIT…")
-@click.option("--session", metavar="S", help="What was done in a session.")
-@click.option("--agent", metavar="A", help="What an agent did.")
-@click.option("--since", metavar="REV|TIME", help="Of a session or an agent, only what was done after that.")
+@click.argument("commits", nargs=-1, metavar="COMMIT…", shell_complete=complete_commits)
+@click.option("--session", metavar="S", shell_complete=complete_sessions, help="What was done in a session.")
+@click.option("--agent", metavar="A", shell_complete=complete_writers, help="What an agent did.")
+@click.option(
+    "--since",
+    metavar="WHEN",
+    shell_complete=complete_commits,
+    help="Of a session or an agent, only what was done after that.",
+)
 @click.option("--ours", is_flag=True, help="Where the same was changed since, keep what is there now.")
 @click.option("--theirs", is_flag=True, help="Where the same was changed since, take it back anyway.")
 @dry_run_option

@@ -6,14 +6,21 @@ from ...operations import revert
 from ...results import json_of
 from ...text.hashes import short
 from ..app import open_session, verb
-from ..completing import complete_names
+from ..completing import complete_commits, complete_names
 from ..options import dry_run_option, json_option
 from ..output import coloured_diff, show
 from ..restoring import files_restored, yes_really_option
 
 
 @verb(after="undo")
-@click.option("--to", "to", metavar="REV|TIME", required=True, help="A commit of `log`, a date, or '2 days ago'.")
+@click.option(
+    "--to",
+    "to",
+    metavar="WHEN",
+    required=True,
+    shell_complete=complete_commits,
+    help="A commit of `log`, a date, or '2 days ago'.",
+)
 @click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
 @dry_run_option
 @yes_really_option
@@ -23,6 +30,10 @@ def rollback(ctx: click.Context, to: str, name: str | None, dry_run: bool, yes_r
     """Bring the files back to how they were, as a new commit. Nothing is erased; `crabmem undo` takes it back.
 
     `crabmem revert` takes back single commits, and keeps what was done since.
+
+    \b
+    crabmem rollback --to '2 days ago' --dry-run
+    crabmem rollback --to HEAD~3 --entry "Deploy key"
     """
     done = revert.rollback(open_session(ctx), to, name, dry_run=dry_run, even_if_many=yes_really)
     files = files_restored(done, "would restore" if dry_run else "")

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 @verb(after="Upkeep")
 @json_option
 def stats(ctx: Any, json_wanted: bool) -> None:
-    """How much there is, and how often it spoke before a turn without being asked."""
+    """How much there is, and how often it spoke before a turn without being asked.
+
+    \b
+    crabmem stats
+    """
     found = maintenance.stats(open_session(ctx))
     show(json_wanted, json_of(found), lambda: _figures(found))
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import click
 
-from ...operations import facts
+from ...operations import reading
 from ...session.init import is_begun
 from ..app import open_session, verb
 from ..options import json_option
@@ -15,9 +15,14 @@ from ..output import paged, plain, show, tell, tell_unreadable
 @json_option
 @click.pass_context
 def tags_(ctx: click.Context, json_wanted: bool) -> None:
-    """List the tags that facts have, and how many have each."""
+    """List the tags that facts have, and how many have each.
+
+    \b
+    crabmem tags
+    crabmem list --tag ops                 the facts that have one
+    """
     memory = open_session(ctx)
-    entries, unreadable = facts.entries_and_unreadable(memory)
+    entries, unreadable = reading.headers_and_unreadable(memory)
     tell_unreadable(unreadable)
     spelled: dict[str, str] = {}
     counts = Counter(

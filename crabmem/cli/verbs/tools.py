@@ -19,6 +19,10 @@ def tools(ctx: click.Context, wanted: str | None, json_wanted: bool) -> None:
     """List the tools an agent is offered; with --json, their schemas.
 
     With --format, the definitions for function calling: answer each call of the model with `crabmem call`.
+
+    \b
+    crabmem tools
+    crabmem tools --format anthropic > tools.json
     """
     offered = Toolbox(open_session(ctx, tells_place=False)).offered
     if wanted:

@@ -42,7 +42,7 @@ def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
         ("Who wrote each line?", run("blame", "Luna's vet")),
         ("Forgetting was a mistake: take it back. Nothing is ever erased.", run("undo")),
         ("What did memory say before your edit? Every moment can still be read.",
-         run("show", "Luna's vet", "--at", "HEAD~3")),
+         run("show", "Luna's vet", "--as-of", "HEAD~3")),
         ("And today your correction is the answer.", run("recall", "vet")),
     ]  # fmt: skip
 
@@ -50,7 +50,11 @@ def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
 @verb(after="Start")
 @click.option("--keep", is_flag=True, help="Keep the folder, to look around in it.")
 def try_(keep: bool) -> None:
-    """A guided first minute in a throw-away workspace."""
+    """A guided first minute in a throw-away workspace.
+
+    \b
+    crabmem try
+    """
     root = Path(tempfile.mkdtemp(prefix="crabmem-try-"))
     try:
         with session_at(root) as memory:

@@ -21,6 +21,10 @@ def undo(ctx: click.Context, redo: bool, yes_really: bool, json_wanted: bool) ->
     """Take back the newest commit, as a new one. Again, it takes back the one before; `rollback` goes further at once.
 
     With --redo it brings back what was undone, step by step too, until something else is written.
+
+    \b
+    crabmem undo
+    crabmem undo --redo
     """
     memory = open_session(ctx)
     done = (revert.redo if redo else revert.undo)(memory, even_if_many=yes_really)

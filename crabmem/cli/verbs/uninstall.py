@@ -18,6 +18,9 @@ def uninstall(ctx: click.Context, name: str, project: bool, dry_run: bool, yes: 
     """Take crabmem out of a host's configs again. What you changed in them since stays; so does the memory.
 
     A config that nobody else changed is then what it was, byte for byte.
+
+    \b
+    crabmem uninstall claude-code --dry-run
     """
     from .. import hosting
 

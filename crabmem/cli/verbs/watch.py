@@ -30,7 +30,12 @@ def asked_to_stop() -> threading.Event:
 @click.option("--json", "json_wanted", is_flag=True, help="Print a line of JSON for each commit.")
 @click.pass_context
 def watch(ctx: click.Context, json_wanted: bool) -> None:
-    """Record edits as soon as you pause, until Ctrl-C. Without it they are recorded at the next write."""
+    """Record edits as soon as you pause, until Ctrl-C. Without it they are recorded at the next write.
+
+    \b
+    crabmem watch
+    crabmem watch --json
+    """
     from ...watch import watched
 
     memory = open_session(ctx, is_brief=False)

@@ -9,7 +9,7 @@ from ...text.words import enumerated, shortened
 from ..app import open_session, verb
 from ..input import words_of
 from ..options import json_option
-from ..output import plain, show, tell
+from ..output import coloured, plain, show, tell, yellow
 
 _SHOWN = 100
 _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
@@ -24,6 +24,9 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
 
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
     one entry. A star marks a person.
+
+    \b
+    crabmem when the key lies in the vault
     """
     found = occurrences.when(open_session(ctx), words_of(ctx, query))
     show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
@@ -34,8 +37,8 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
 def _sighting(step: Sighting) -> str:
     """What a commit did, and the lines that changed."""
     commit = step.commit
-    head = f"{click.style(short(commit.commit), fg='yellow')}  {commit.time:%Y-%m-%d %H:%M}  {plain(commit.who)}"
-    what = f"{click.style(step.what, fg=_COLOURS[step.what])} {'from' if step.what == 'vanished' else 'in'}"
+    head = f"{yellow(short(commit.commit))}  {commit.time:%Y-%m-%d %H:%M}  {plain(commit.who)}"
+    what = f"{coloured(step.what, _COLOURS[step.what])} {'from' if step.what == 'vanished' else 'in'}"
     gone = [line for line in step.before if line not in step.after]
     come = [line for line in step.after if line not in step.before]
     lines = [*(f"  - {_shown(line)}\n" for line in gone), *(f"  + {_shown(line)}\n" for line in come)]

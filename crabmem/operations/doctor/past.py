@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from ...disk import state
+from ...git.history import History
 from ...git.reach import Stored
 from ...git.timeline import Timeline
 from ...results import Finding
@@ -71,19 +72,13 @@ def branch(patient: Patient) -> Iterator[Finding]:
         return
     for path in history.unreadable_files():
         yield error(path, "Git cannot read it; restore it from a backup, or delete it and look at `git status`")
-    if doing := history.in_progress():
-        yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
-    elif not history.has_plain_index():
+    yield from position(history)
+    if not history.in_progress() and not history.has_plain_index():
         yield warning(
             ".git/index",
             "it is in a form that crabmem does not write, or holds files that are not merged: your next `git commit` "
             "would take back what was written since; `git sparse-checkout disable` makes it a plain one",
         )
-    elif history.waiting():
-        words = "what was written during your rebase or merge is not in the files yet; the next write brings it back"
-        yield warning(".git", words)
-    if not doing and history.is_detached():
-        yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
     held = patient.writer.unrecorded(patient.scan)
     if held:
         yield warning(patient.workspace.layout.entries[0], held.words)
@@ -92,6 +87,17 @@ def branch(patient: Patient) -> Iterator[Finding]:
             continue
         state = "changed" if file else "removed"
         yield info(path, f"{state} outside and not yet recorded; the next write does that")
+
+
+def position(history: History) -> Iterator[Finding]:
+    """Whether the branch can take the next commit, and has what was written before; told at once."""
+    if doing := history.in_progress():
+        yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
+    elif history.waiting():
+        words = "what was written during your rebase or merge is not in the files yet; the next write brings it back"
+        yield warning(".git", words)
+    if not doing and history.is_detached():
+        yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
 
 
 def times(patient: Patient) -> Iterator[Finding]:

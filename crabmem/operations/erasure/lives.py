@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from ...errors import InvalidArguments
+from ...errors import Inapplicable
 from ...git.diff import similarity
 from ...text.slug import name_key
 
@@ -80,7 +80,7 @@ def versions_of_entry(
     `names` has the name of each entry that ever was; for the others see `rule.erasure_of_entry`.
 
     Raises:
-        InvalidArguments: no entry answers to `name` now, and several that have another name now were called so.
+        Inapplicable: no entry answers to `name` now, and several that have another name now were called so.
     """
     named = [version for version, each in names.items() if name_key(each) == name_key(name)]
     if at_path := [version for version in names if version[0] == name]:
@@ -91,7 +91,7 @@ def versions_of_entry(
     wanted = {id(life): life for life in map(lives.life, first)}.values()
     alive = {path for life in wanted for path, blob in life if now.get(path) == blob}
     if first is named and sum(not life.isdisjoint(now.items()) for life in wanted) > 1:
-        raise InvalidArguments(f"several entries were called {name}; name the one you mean: {', '.join(sorted(alive))}")
+        raise Inapplicable(f"several entries were called {name}; name the one you mean: {', '.join(sorted(alive))}")
     others = {version for version in now.items() if version[0] not in alive}
     alike: dict[tuple[str, str], list[Version]] = {}
     for version, each in names.items():

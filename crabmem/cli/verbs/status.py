@@ -1,0 +1,97 @@
+"""`crabmem status`: how the workspace stands, on one screen."""
+
+from __future__ import annotations
+
+from ...operations.status import status as status_of
+from ...results import json_of
+from ...text.words import counted, enumerated
+from ..declared import json_option, verb
+from ..opening import open_session
+from ..output import coloured, commit_line, plain, show
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ...results import Status, UnrecordedEdit
+
+# Edits that are named.
+_NAMED = 5
+_WIDTH = 11
+_COLOURS = {"new": "green", "changed": "yellow", "removed": "red"}
+
+
+@verb(after="init")
+@json_option
+def status(ctx: Any, json_wanted: bool) -> None:
+    """Say how the workspace stands: what is in it, who wrote last, which edits of yours are not recorded yet, what
+    waits for you, what is odd, and which hosts crabmem is installed in.
+
+    It looks at the files and at the newest commit; `crabmem doctor` reads everything.
+
+    \b
+    crabmem status
+    crabmem --workspace coder status --json
+    """
+    found = status_of(open_session(ctx, tells_place=False))
+    hosts = _hosts()
+    show(json_wanted, {**json_of(found), "hosts": hosts}, lambda: "\n".join([*_lines(found), *_host_lines(hosts)]))
+
+
+def _hosts() -> list[dict[str, str]]:
+    """The hosts that crabmem is installed in, for any workspace."""
+    from ...hosts.mentions import mentions
+    from ..surroundings import surroundings
+
+    mentioned = list(mentions(surroundings()))
+    if not mentioned:
+        return []
+    from ..hosting import installed_in  # late: it edits configs, and takes longer to load than all else
+
+    return installed_in(mentioned)
+
+
+def _host_lines(hosts: list[dict[str, str]]) -> Iterator[str]:
+    names = [plain(each["host"]) + (" (project)" if each["scope"] == "project" else "") for each in hosts]
+    yield _line("hosts", enumerated(names) if names else "none yet: `crabmem install` lists those there are")
+
+
+def _lines(found: Status) -> Iterator[str]:
+    yield _line("workspace", f"{plain(found.root)}, profile {plain(found.profile)}")
+    if not found.is_begun:
+        yield _line("facts", "none: there is no memory here yet; `crabmem init` or `crabmem remember` begins one")
+    else:
+        broken = f", {counted(found.unreadable, 'file')} unreadable" if found.unreadable else ""
+        yield _line("facts", f"{found.facts:,}{broken}")
+        yield _line("last write", commit_line(found.last) if found.last else "none yet")
+        yield from _edits(found.edits)
+    if found.agents:
+        yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
+    if found.proposals:
+        waiting = f"{counted(found.proposals, 'proposal')} {'waits' if found.proposals == 1 else 'wait'} for you"
+        yield _line("to decide", f"{waiting}: `crabmem proposals`", "yellow")
+    if found.in_progress:
+        words = f"a {found.in_progress} of yours is not finished; what is written meanwhile comes after it"
+        yield _line("in progress", words, "yellow")
+    for words in found.odd:
+        yield _line("odd", plain(words), "red")
+    if found.odd or found.unreadable:
+        yield _line("", "`crabmem doctor` says more")
+
+
+def _edits(edits: tuple[UnrecordedEdit, ...]) -> Iterator[str]:
+    """What `adopt` would record: the first few by name."""
+    if not edits:
+        return (yield _line("edits", "all recorded"))
+    yield _line(
+        "edits", f"{counted(len(edits), 'file')} not recorded yet: the next write does that, or `crabmem adopt`"
+    )
+    for edit in edits[:_NAMED]:
+        yield f"{'':{_WIDTH}}  {coloured(f'{edit.state:8}', _COLOURS[edit.state])} {plain(edit.path)}"
+    if len(edits) > _NAMED:
+        yield f"{'':{_WIDTH}}  and {len(edits) - _NAMED:,} more: `crabmem diff`"
+
+
+def _line(label: str, text: str, colour: str = "") -> str:
+    return f"{coloured(f'{label:{_WIDTH}}', colour or 'cyan')}  {text}"

@@ -1,0 +1,26 @@
+"""The machine on which a host is looked for. Loads little, as who only looks needs no more than this and the table."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Surroundings(NamedTuple):
+    """The machine as the face found it; `project` is the folder that a project's configs lie in."""
+
+    home: Path
+    project: Path
+    environment: Mapping[str, str]
+    system: str
+
+    def folder(self, variable: str, default: str) -> Path:
+        """The folder that an environment variable names, else `default` below the home folder."""
+        named = self.environment.get(variable)
+        return Path(named) if named else self.home / default
+
+    @property
+    def applications(self) -> Path:
+        """Where programs with windows keep their settings."""
+        if self.system == "darwin":
+            return self.home / "Library/Application Support"
+        return self.folder("XDG_CONFIG_HOME", ".config")

@@ -1,0 +1,87 @@
+"""How a workspace stands at this moment: what is in it, who wrote last, what is not recorded, what waits."""
+
+from __future__ import annotations
+
+from ..errors import DamagedHistory
+from ..results import Status, UnrecordedEdit
+from ..session.init import is_begun
+from ..session.locate import agent_folders
+from ..session.rules import settings_problem
+from .history import commits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..disk.scan import Scan
+    from ..results import Commit
+    from ..session.session import Session
+    from ..session.snapshot import Snapshot
+
+
+def status(session: Session) -> Status:
+    """How the workspace stands, as far as this session may see it; nothing is changed.
+
+    What takes long to find out is left to `doctor`.
+    """
+    facts, unreadable, scan = session.look(_counted)
+    odd = [problem] if (problem := settings_problem(session)) else []
+    last: Commit | None = None
+    edits: tuple[UnrecordedEdit, ...] = ()
+    in_progress, waiting = None, 0
+    try:
+        edits = tuple(_edits(session, scan))
+        if session.engine.history.exists():
+            last = next(commits(session), None)
+            in_progress = session.engine.history.in_progress()
+            waiting = _waiting(session)
+            odd += _oddities(session, scan)
+    except DamagedHistory as error:
+        odd.append(str(error))
+    return Status(
+        root=str(session.root),
+        is_begun=is_begun(session),
+        profile=session.engine.profile_name,
+        facts=facts,
+        unreadable=unreadable,
+        agents=tuple(folder.name for folder in agent_folders(session.engine.workspace)),
+        last=last,
+        edits=edits,
+        proposals=waiting,
+        in_progress=in_progress,
+        odd=tuple(odd),
+    )
+
+
+def _counted(now: Snapshot) -> tuple[int, int, Scan]:
+    return len(now.entries.paths), len(now.entries.unreadable), now.scan
+
+
+def _edits(session: Session, scan: Scan) -> Iterator[UnrecordedEdit]:
+    """What is on disk otherwise than in the newest commit, by path: what `adopt` would record."""
+    history, view = session.engine.history, session.view
+    outside = {path: file for path, file in session.engine.writer.outside(scan).items() if view.allows(path)}
+    known = history.files(history.head_if_any()) if outside else {}
+    for path, file in sorted(outside.items()):
+        yield UnrecordedEdit(path, "removed" if file is None else "changed" if path in known else "new")
+
+
+def _waiting(session: Session) -> int:
+    """How many proposals wait for a person."""
+    path, history = session.layout.identity, session.engine.history
+    if not (session.view.allows(path) and history.aside()):
+        return 0
+    from .proposals import Proposals  # late: mostly nothing waits
+
+    return len(Proposals(history, path).all())
+
+
+def _oddities(session: Session, scan: Scan) -> Iterator[str]:
+    """What is odd and found at once, for who sees everything."""
+    if not session.view.is_whole:
+        return
+    from .doctor.past import position
+
+    if held := session.engine.writer.unrecorded(scan):
+        yield held.words
+    yield from (finding.message for finding in position(session.engine.history) if finding.level != "info")

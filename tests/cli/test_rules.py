@@ -1,0 +1,227 @@
+"""The rules that all verbs keep: the same options for the same thing, help that teaches, the same exit status."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from crabmem import Memory
+from crabmem.cli.app import cli
+from crabmem.cli.declared import GLOBALS
+from tests import forked, samples
+from tests.conftest import Run, git
+
+VERBS = samples.verbs()
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home and settings of nobody's: some verbs write there."""
+    for name in [name for name in os.environ if name.startswith("CRABMEM_")] + ["NO_COLOR", "VISUAL"]:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("EDITOR", "true")
+
+
+#: What a verb calls a moment of the past, or the first or last of a time.
+_MOMENTS = {"--as-of", "--since", "--until", "--to", "--compare"}
+#: Verbs that change many files at once, or that nothing of ours takes back.
+_FAR_REACHING = {
+    "adopt",
+    "export",
+    "import",
+    "init",
+    "install",
+    "purge",
+    "rename",
+    "restore",
+    "revert",
+    "rollback",
+    "uninstall",
+}
+#: Verbs that ask before they do something.
+_ASKING = {"config allow", "install", "proposals reject", "purge", "uninstall"}
+
+
+def options(name: str) -> Iterator[click.Option]:
+    """The options that the help of a verb shows."""
+    for param in VERBS[name].params:
+        if isinstance(param, click.Option) and not param.hidden:
+            yield param
+
+
+def spelled(name: str) -> set[str]:
+    """How the options of a verb are spelled."""
+    return {spelling for option in options(name) for spelling in option.opts}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_help_of_each_verb_shows_how_it_is_typed(name: str) -> None:
+    command = VERBS[name]
+    told = re.sub(r"\s+", " ", click.unstyle(command.get_help(click.Context(command, info_name=name))))
+    globally = "|".join(option for param in GLOBALS for option in param.options)
+    assert re.search(rf"crabmem (?:(?:{globally}) \S+ )*{name}\b", told), "an example, after a line with \\b"
+
+
+@pytest.mark.parametrize("name", ["", *VERBS])
+def test_each_option_is_described_in_a_sentence(name: str) -> None:
+    shown = options(name) if name else (param for param in cli.params if isinstance(param, click.Option))
+    for option in shown:
+        assert option.help, f"{name} {option.opts}"
+        plain = re.sub(r"  \[(?:env|default): [^\]]*\]", "", option.help)
+        assert re.match(r"[A-Za-z].*[.?)]$", plain, re.DOTALL), f"{name} {option.opts}: {option.help}"
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_an_option_is_called_the_same_in_every_verb(name: str) -> None:
+    given = spelled(name)
+    assert not given & {"--at", "--rev", "--on"}, "a moment is --as-of"
+    assert not given & {"-y", "--no-input", "--assume-yes"}, "who does not want to be asked says --yes"
+    for option in options(name):
+        if _MOMENTS & {*option.opts}:
+            assert option.metavar == "WHEN", f"{option.opts}: a commit, a date or '2 days ago' is WHEN"
+        if "--limit" in option.opts:
+            assert "-n" in option.opts and option.metavar == "N", f"{option.opts}: as `log -n`"
+        if {"--tag", "-t"} & {*option.opts}:
+            assert {"--tag", "-t"} <= {*option.opts} and option.multiple
+        if "--json" in option.opts:
+            assert option.is_flag and option.name == "json_wanted"
+
+
+#: Parameters whose values come from a set that is known: facts, tags, commits, agents, tools, files.
+_OF_A_SET = {
+    "name", "old", "tags", "as_of", "since", "until", "to", "compare", "commits", "agent", "session", "author", "tool",
+    "tools", "profile", "file", "folder", "place", "id", "shell", "event", "host", "kind", "gates", "order", "wanted",
+}  # fmt: skip
+#: Those of the same name that are new or anybody's words.
+_FREE = {("agents new", "name"), ("bundle", "name"), ("learn error", "tool")}
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_shell_is_offered_the_values_that_there_are(name: str) -> None:
+    for param in VERBS[name].params:
+        if param.name in _OF_A_SET and (name, param.name) not in _FREE:
+            is_known = isinstance(param.type, click.Choice | click.Path) or param._custom_shell_complete
+            assert is_known, f"{name}: {param.name} needs shell_complete, see cli/completing.py"
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash here")
+def test_bash_completes_verbs_and_values(root: Path, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "crabmem"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m crabmem "$@"\n')
+    program.chmod(0o755)
+    path = f"{program.parent}:{os.environ['PATH']}"
+
+    def offered(*words: str) -> set[str]:
+        typed = f"COMP_WORDS=({shlex.join(['crabmem', *words])}); COMP_CWORD={len(words)}; _crabmem_completion crabmem"
+        script = f'eval "$(crabmem completion bash)"; {typed}; printf "%s\\n" "${{COMPREPLY[@]}}"'
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
+        return {*done.stdout.split()}
+
+    assert offered("re") == {"recall", "remember", "rename", "restore", "revert", "reindex"}
+    assert offered("--dir", str(root), "show", "wi") == {"wifi"}
+    assert offered("list", "--sort", "") == {"file", "name", "changed"}
+    assert offered("--dir", str(root), "list", "--tag", "o") == {"ops"}
+    assert offered("call", "rem") == {"remember"} and offered("mcp", "--tools", "get,lo") == {"get,log"}
+
+
+def test_a_verb_that_does_much_at_once_can_be_tried_and_one_that_asks_can_be_told_not_to() -> None:
+    assert {name for name in VERBS if "--dry-run" in spelled(name)} == _FAR_REACHING
+    assert {name for name in VERBS if "--yes" in spelled(name)} == _ASKING
+
+
+@pytest.mark.parametrize("name", [name for name in VERBS if samples.verb(name).ends and name != "try"])
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--profile", "nobody"], "no profile nobody"), (["--kind", "party"], "no kind of session party"),
+        (["--workspace", " "], "the agent's name is empty"), (["--agent", "x" * 500], "has 500 characters"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_ends_with_2_whatever_the_verb(run: Run, name: str, words: list[str], told: str) -> None:
+    done = run(*words, *samples.typed(name), stdin=samples.verb(name).stdin)
+    if done.exit_code != 0 and told in done.stderr:  # a verb that opens no memory may not look at it
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace with two facts and a proposal."""
+    with Memory(tmp_path / "notes", agent="coder") as memory:
+        memory.remember("Deploy key", "where the deploy key lives", "In the vault.", tags=["ops"])
+        memory.remember("Wifi", "the password for guests", "On the router.", aliases=["wlan"])
+    return tmp_path / "notes"
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in VERBS if samples.verb(name).does == "writes" or name in ("purge", "agents new", "adopt")]
+)
+@pytest.mark.parametrize("who", [[], ["--agent", "scribe"]])
+def test_a_session_whose_tools_only_look_writes_nothing_by_a_verb_either(
+    run: Run, root: Path, name: str, who: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (root / "crabmem.toml").write_text("soul_editable = true\n")
+    run("adopt")
+    (root / "memory/entries/deploy-key.md").unlink()  # for `restore` and `adopt`
+    editor = tmp_path / "editor"
+    editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/opened\n")
+    editor.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(editor))
+    monkeypatch.setenv("VISUAL", str(editor))
+    before = git(root, "log", "--format=%H"), git(root, "status", "--porcelain")
+    done = run("--kind", "subagent", *who, *samples.typed(name), stdin=samples.verb(name).stdin)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert (
+        "sessions of the kind subagent only read" in done.stderr and "leave it to one of the kind main" in done.stderr
+    )
+    assert (git(root, "log", "--format=%H"), git(root, "status", "--porcelain")) == before
+    assert not (tmp_path / "opened").exists() and not (root / "agents").exists()
+
+
+def test_a_session_writes_by_verbs_where_its_tools_do(run: Run) -> None:
+    assert run("--kind", "scheduled", "remember", "Tea", "-d", "what to drink", "-c", "Oolong.").exit_code == 0
+    assert run("--kind", "subagent", "recall", "tea").exit_code == 0
+    refused = run("--profile", "legion", "--kind", "group", "note", "hello")
+    assert refused.exit_code == 1 and "that the profile legion gives them" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("surroundings", "is_coloured"),
+    [
+        ({}, False), ({"CLICOLOR_FORCE": "1"}, True), ({"CLICOLOR_FORCE": "0"}, False), ({"CLICOLOR_FORCE": ""}, False),
+        ({"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, False), ({"CLICOLOR_FORCE": "1", "NO_COLOR": ""}, True),
+    ],
+)  # fmt: skip
+def test_colours_are_forced_or_forbidden_by_the_surroundings(
+    root: Path, surroundings: dict[str, str], is_coloured: bool
+) -> None:
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("NO_COLOR", "CLICOLOR"))}
+    command = [*forked.COMMAND, "--dir", str(root), "status"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**own, **surroundings})
+    assert ("\x1b[" in done.stdout) == is_coloured, done
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["recall", "alert"], ["prompt"], ["show", "alert"], ["list"], ["log"], ["status"], ["diff", "HEAD~1"],
+     ["digest"], ["blame", "alert"], ["when", "alert"], ["memory"], ["tags"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_memory_holds_steers_no_terminal_where_colours_are_forced(
+    run: Run, words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = run("remember", "Alert", "-d", "a bell \a", "-c", "red \x1b[41m alert")
+    run("memory", "set", "-c", "red \x1b[41m alert")
+    assert made.exit_code == 0, made.stderr
+    monkeypatch.setenv("CLICOLOR_FORCE", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    shown = run(*words).stdout
+    assert "\x1b[41m" not in shown and "\a" not in shown
