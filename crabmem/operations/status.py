@@ -68,12 +68,12 @@ def _edits(session: Session, scan: Scan) -> Iterator[UnrecordedEdit]:
 
 def _waiting(session: Session) -> int:
     """How many proposals wait for a person."""
-    path, history = session.layout.identity, session.engine.history
-    if not (session.view.allows(path) and history.aside()):
+    history = session.engine.history
+    if not history.aside():
         return 0
     from .proposals import Proposals  # late: mostly nothing waits
 
-    return len(Proposals(history, path).all())
+    return len(Proposals(history, session.view.allows).all())
 
 
 def _oddities(session: Session, scan: Scan) -> Iterator[str]:

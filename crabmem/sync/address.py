@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -61,7 +60,7 @@ def parse_address(text: str, folder: Path) -> Address:
         raise InvalidArguments(f"{_cut(text)} is not followed, as Git might start a program for it: {_FORMS}")
     if "://" in text:
         return _of_url(text)
-    scp = None if sys.platform == "win32" and _DRIVE.match(text) else _SCP.fullmatch(text)
+    scp = _SCP.fullmatch(text)
     if scp:
         place, path = scp["host"], scp["path"]
         _check_place(place, scp["user"], path)

@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -58,10 +57,7 @@ def started(command: Sequence[str], environ: Mapping[str, str], stderr: int, **m
 def kill(process: "subprocess.Popen[bytes]") -> None:
     """End a program, and what it started, at once."""
     with suppress(OSError):
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def end(process: "subprocess.Popen[bytes]") -> int:

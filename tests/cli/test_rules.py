@@ -42,12 +42,13 @@ _FAR_REACHING = {
     "purge",
     "rename",
     "restore",
+    "sync",
     "revert",
     "rollback",
     "uninstall",
 }
 #: Verbs that ask before they do something.
-_ASKING = {"config allow", "install", "proposals reject", "purge", "uninstall"}
+_ASKING = {"config allow", "install", "proposals reject", "purge", "sync", "uninstall"}
 
 
 def options(name: str) -> Iterator[click.Option]:
@@ -85,7 +86,7 @@ def test_an_option_is_called_the_same_in_every_verb(name: str) -> None:
     assert not given & {"--at", "--rev", "--on"}, "a moment is --as-of"
     assert not given & {"-y", "--no-input", "--assume-yes"}, "who does not want to be asked says --yes"
     for option in options(name):
-        if _MOMENTS & {*option.opts}:
+        if _MOMENTS & {*option.opts} and option.metavar != "URL":  # of `sync --to`
             assert option.metavar == "WHEN", f"{option.opts}: a commit, a date or '2 days ago' is WHEN"
         if "--limit" in option.opts:
             assert "-n" in option.opts and option.metavar == "N", f"{option.opts}: as `log -n`"
@@ -126,7 +127,7 @@ def test_bash_completes_verbs_and_values(root: Path, tmp_path: Path) -> None:
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
         return {*done.stdout.split()}
 
-    assert offered("re") == {"recall", "remember", "rename", "restore", "revert", "reindex"}
+    assert offered("re") == {"recall", "remember", "rename", "resolve", "restore", "revert", "reindex"}
     assert offered("--dir", str(root), "show", "wi") == {"wifi"}
     assert offered("list", "--sort", "") == {"file", "name", "changed"}
     assert offered("--dir", str(root), "list", "--tag", "o") == {"ops"}

@@ -333,7 +333,7 @@ def test_no_face_but_the_command_line_knows_how_to_decide() -> None:
         for file in package.rglob("*.py")
         if re.search(r"apply_proposal|reject_proposal", file.read_text())
     }
-    assert knowing == {"operations/proposals.py", "cli/verbs/proposals.py"}
+    assert knowing == {"operations/proposals.py", "cli/verbs/proposals.py", "cli/verbs/resolve.py"}
 
 
 # On the command line

@@ -70,6 +70,7 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "new": ["Other", "Vet"],
         "source": ["."],
         "target": ["copy"],
+        "place": [root.parent / "exported"],
         "query": ["feeding at dawn", "marsupial network"],
         "message": ["how does the feeding at dawn go, and is the wifi up?"],
         "description": ["d"],

@@ -23,9 +23,9 @@ def grown(count: int) -> float:
 
 @pytest.mark.timeout(600)
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc how much a process holds")
-@pytest.mark.parametrize(("count", "most"), [(1_000, 2.5), pytest.param(2_000, 2.5, marks=pytest.mark.slow)])
-def test_a_process_does_not_grow_with_each_operation(count: int, most: float) -> None:
-    assert grown(count) < most
+def test_a_process_does_not_grow_with_each_operation() -> None:
+    # Of half as many it is still filling what it keeps, and grows by 2.3 MB in the last four tenths; of these by 0.9.
+    assert grown(2_000) < 2.5
 
 
 @pytest.mark.slow

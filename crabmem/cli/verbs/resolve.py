@@ -9,13 +9,14 @@ from ...results import CREATOR, Proposal, json_of
 from ...session.session import Session
 from ...text.hashes import short
 from ..app import open_session, verb
+from ..completing import complete_names
 from ..editor import edit_file
 from ..options import json_option
 from ..output import coloured_diff, plain, show, tell
 
 
 @verb(after="sync")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_names)
 @click.option("--ours", is_flag=True, help="Keep what is there; the other text goes.")
 @click.option("--theirs", is_flag=True, help="Have what waits instead, with what was changed since.")
 @click.option("--edit", "is_edited", is_flag=True, help="Write it yourself, in your editor; the other text goes.")
