@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # What a service is known by: provider, model, url and the name of the key's variable.
 _NAMED = 4
+# Seconds for which one waits who allows something while another does.
+_PATIENCE = 10.0
 
 
 @value
@@ -66,14 +68,19 @@ class Allowed:
         if not self._is_outside(root):
             raise Unwritable(f"{self._file} lies in the workspace {root}, which cannot allow itself anything; "
                              "set XDG_STATE_HOME to another folder")  # fmt: skip
-        others = {key: known for key, known in self._all().items() if key != _key(root)}
-        kept = others if reach == Reach() else others | {_key(root): reach}
         import json
+        import time
+
+        from .lock import locked
 
         try:
             fs.make_folder(self._file.parent)
-            said = {key: {name: getattr(each, name) for name in fields_of(Reach)} for key, each in kept.items()}
-            fs.swap_in(self._file, json.dumps(said, indent=2, ensure_ascii=False).encode() + b"\n")
+            # Else of two processes that allow something at once, one would forget what the other said.
+            with locked(self._file.parent, os.O_RDONLY, time.monotonic() + _PATIENCE):
+                others = {key: known for key, known in self._all().items() if key != _key(root)}
+                kept = others if reach == Reach() else others | {_key(root): reach}
+                said = {key: {name: getattr(each, name) for name in fields_of(Reach)} for key, each in kept.items()}
+                fs.swap_in(self._file, json.dumps(said, indent=2, ensure_ascii=False).encode() + b"\n")
         except OSError as error:
             raise Unwritable(f"{self._file} cannot be written: {fs.reason(error)}") from error
 

@@ -443,3 +443,14 @@ def test_a_file_that_is_no_profile_is_not_shown_in_errors(root: Path, tmp_path: 
         assert done.exit_code == 1 and done.stderr.count("\n") == 1 and ("is not TOML" in done.stderr) == may_read
         assert "bash" not in done.output and "ann" not in done.output.replace("cannot", "")
         allow(root)
+
+
+def test_of_many_that_allow_something_at_once_none_forgets_what_another_said(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from crabmem.disk.allowed import Allowed, Reach\n"
+        "for number in range(20): Allowed({'HOME': sys.argv[1]}).allow(Path(f'/{sys.argv[2]}/{number}'), Reach(remote='x'))"
+    )
+    many = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), f"{each}"]) for each in range(4)]
+    assert [each.wait() for each in many] == [0] * 4
+    allowed = Allowed({"HOME": str(tmp_path)})
+    assert all(allowed.reach(Path(f"/{each}/{number}")).remote for each in range(4) for number in range(20))
