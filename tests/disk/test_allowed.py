@@ -270,7 +270,7 @@ def test_what_is_allowed_is_kept_for_this_user_alone(root: Path, tmp_path: Path)
     [file] = (tmp_path / "state" / "crabmem").glob("allowed*")
     assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
     assert json.loads(file.read_text()) == {
-        str(root): {"vectors": ["auto", "m", "u", "k"], "profile": "", "parent": ""}
+        str(root): {"vectors": ["auto", "m", "u", "k"], "profile": "", "parent": "", "remote": ""}
     }
     allowed.allow_profile(root, "/x.toml")
     assert allowed.reach(root) == Reach(("auto", "m", "u", "k"), "/x.toml")
@@ -448,7 +448,8 @@ def test_a_file_that_is_no_profile_is_not_shown_in_errors(root: Path, tmp_path: 
 def test_of_many_that_allow_something_at_once_none_forgets_what_another_said(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from crabmem.disk.allowed import Allowed, Reach\n"
-        "for number in range(20): Allowed({'HOME': sys.argv[1]}).allow(Path(f'/{sys.argv[2]}/{number}'), Reach(remote='x'))"
+        "allowed = Allowed({'HOME': sys.argv[1]})\n"
+        "for number in range(20): allowed.allow(Path(f'/{sys.argv[2]}/{number}'), Reach(remote='x'))"
     )
     many = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path), f"{each}"]) for each in range(4)]
     assert [each.wait() for each in many] == [0] * 4
