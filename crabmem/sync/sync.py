@@ -209,8 +209,9 @@ class _Syncing:
         ref = self._ref_of(offer)
         theirs, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(_HEADS)}"
         before, waiting = self._history.tracked(tracked), self._waiting(offer)
+        if wants := [*filter(None, [theirs]), *waiting.come]:
+            self._fetch(wants, before)
         if theirs:
-            self._fetch([theirs, *waiting.come], before)
             self._check_went_on(before, theirs)
             if before is None and not is_expected:
                 self._tell_unexpected(theirs)

@@ -199,3 +199,14 @@ def test_undo_takes_back_the_newest_change_of_either_machine_and_no_sync(two: tu
     undone = [(other.undo().operation or pytest.fail("nothing")).subject for _ in range(3)]
     assert sorted(undone[:2]) == ["remember: Key", "remember: Tea"]
     assert not other.entries()
+
+
+def test_proposals_of_a_remote_without_a_branch_are_taken_in_whole(
+    disputing: tuple[Memory, Memory], hub: Path, machine: Machine
+) -> None:
+    git(hub, "update-ref", "-d", "refs/heads/main")
+    third = machine("third")
+    third.remember("Tea", "hot", "With milk.")
+    synced(third)
+    assert [each.path for each in proposals(third)] == ["memory/entries/luna.md"]
+    assert not git(third.root, "fsck", "--strict", "--no-dangling")
