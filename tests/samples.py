@@ -114,6 +114,8 @@ VERBS: Mapping[str, Verb] = {
     ),
     "reindex": Verb(does="else"),
     "watch": Verb(ends=False, does="else", unseen=[]),
+    "sync": Verb("--status", unseen=["--status", "--status --json"]),
+    "resolve": Verb(has_data=False),  # two machines are needed for what waits: see `tests/sync`
     "call": Verb("recall '{\"query\": \"password\"}'", unseen=[
         "recall '{\"query\":\"feeding\"}'", "get '{\"name\":\"Vet\"}'", "list {}", "log {}",
         "memory_search '{\"query\":\"dawn\"}'",

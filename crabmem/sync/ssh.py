@@ -38,7 +38,8 @@ _NO_NETWORK = re.compile(
 # Forges put lines around what they have to say.
 _TELLING = re.compile("error|fatal|denied|failed", re.IGNORECASE)
 _NO_REPOSITORY = re.compile(
-    "does not appear to be a git repository|repository .*not found|not found:|could not be found|no such", re.IGNORECASE
+    "does not appear to be a git repository|repository not found|['\"] not found|not found:|could not be found|no such",
+    re.IGNORECASE,
 )
 
 

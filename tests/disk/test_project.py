@@ -236,7 +236,7 @@ def test_the_memory_of_a_project_is_called_like_it_on_every_system(tmp_path: Pat
 
 def test_a_folder_that_is_not_there_is_an_error_of_one_line(tmp_path: Path) -> None:
     result = run(tmp_path, "path", "--project", tmp_path / "typo")
-    assert (result.exit_code, "there is no folder" in result.stderr, result.stderr.count("\n")) == (1, True, 1)
+    assert (result.exit_code, "there is no folder" in result.stderr, result.stderr.count("\n")) == (2, True, 1)
 
 
 def test_the_surroundings_may_say_it_and_an_empty_option_takes_it_back(
@@ -287,7 +287,7 @@ def test_a_host_is_given_the_memory_of_each_project(tmp_path: Path, monkeypatch:
     assert server == ["--dir", str(tmp_path / "memory"), "--project", ".", "--agent", "claude-code", "mcp"]
     settings = (tmp_path / ".claude" / "settings.json").read_text()
     assert f"--dir {tmp_path / 'memory'} --project . hook prompt" in settings
-    assert run(tmp_path, "--project", ".", "install", "claude-code", "--memory", "both", "--yes").exit_code == 1
+    assert run(tmp_path, "--project", ".", "install", "claude-code", "--memory", "both", "--yes").exit_code == 2
     assert run(tmp_path, "uninstall", "claude-code", "--yes").exit_code == 0
     assert not (tmp_path / ".claude.json").exists()
     monkeypatch.delenv("CRABMEM_DIR", raising=False)

@@ -788,7 +788,7 @@ def test_error_is_one_line_in_a_log_that_stays_small(root: Path) -> None:
     (root / "crabmem.toml").write_text("recall_limit = 0\n")
     assert heard(root, spoken("claude-code", "prompt"), "prompt") == {}
     [line] = logged(root)
-    assert "hook prompt: " in line and "at `recall_limit`" in line
+    assert "hook prompt: " in line and "recall_limit must be a whole number" in line
     (root / ".git/crabmem/hooks.log").write_bytes(b"an old line\n" * 6_000)
     assert heard(root, spoken("claude-code", "prompt"), "prompt") == {}
     assert len(logged(root)) < 4_000 and "recall_limit" in logged(root)[-1]
