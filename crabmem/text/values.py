@@ -100,7 +100,8 @@ class once(Generic[T]):
     """A property that is computed once for an object, and from then on is a plain attribute of it.
 
     As `functools.cached_property`, which before Python 3.12 holds one lock for all objects of a class: a child that is
-    forked while another thread computes would wait for that lock for ever. Two threads may compute it both here.
+    forked while another thread computes would wait for that lock for ever. Two threads may compute it both here, and
+    both have what was computed first.
     """
 
     def __init__(self, compute: "Callable[[Any], T]") -> None:
@@ -124,8 +125,7 @@ class once(Generic[T]):
         def __get__(self, instance, owner):
             if instance is None:
                 return self
-            value = instance.__dict__[self._name] = self._compute(instance)
-            return value
+            return instance.__dict__.setdefault(self._name, self._compute(instance))
 
 
 def replace(one: "T", /, **changes: "Any") -> "T":
