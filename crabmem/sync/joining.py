@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -47,7 +47,8 @@ def take_in(engine: Engine, tip: str, even_if_many: bool = False) -> Written[Tak
         MassLoss: too many of the facts would be gone at once; `even_if_many` says that this is meant.
     """
     joining = _Joining(engine.history, engine.workspace.layout)
-    return engine.writer.write(lambda scan: joining.draft(tip, even_if_many))
+    done = engine.writer.write(lambda scan: joining.draft(tip, even_if_many))
+    return replace(done, result=replace(done.result, is_joined=done.commit not in (None, tip)))
 
 
 class _Joining:
@@ -71,12 +72,10 @@ class _Joining:
         for data in self._made.values():
             history.put(data)
         when = datetime.fromtimestamp(max(self._committed(each) for each in (head, tip) if each), UTC)
-        is_joined = bool(head) and not self._is_forward(head, tip, wanted)
         self._set_aside(changed, done.disputes, when, tip)
         kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
         beside = {path: blob for path, blob in changed.items() if path not in kept}
-        taken = Taken(kept, done.disputes, is_joined)
-        return Draft(kept, _NOTE, taken, even_if_many, Join(tip, when, beside))
+        return Draft(kept, _NOTE, Taken(kept, done.disputes), even_if_many, Join(tip, when, beside))
 
     def _joined(self, head: str | None, tip: str) -> Joined:
         if head is None:
@@ -124,11 +123,6 @@ class _Joining:
                 paths = (each.path for each in self._history.changes.own(oid))
                 (persons if commit.is_person else agents).update(paths)
         return Side(changes, persons & changes.keys(), agents & changes.keys())
-
-    def _is_forward(self, head: str | None, tip: str, wanted: Mapping[str, str | None]) -> bool:
-        files = self._history.files(tip)
-        is_like_tip = all(files.get(path) == blob for path, blob in wanted.items())
-        return is_like_tip and head in self._history.bases(head or tip, tip)
 
     def _set_aside(
         self, changed: Mapping[str, str | None], disputes: Sequence[Dispute], when: datetime, tip: str

@@ -22,13 +22,12 @@ import re
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from unicodedata import normalize
 
 from ..git.diff import similarity
 from ..text.entry import Entry, entry_in
 from ..text.hashes import blob_id
 from ..text.merge import merge
-from ..text.slug import name_key
+from ..text.slug import composed, name_key
 from ..workspace.layout import Layout
 
 #: What a path says: the id of a blob of either side, new bytes, or None for no file.
@@ -122,6 +121,7 @@ class _Joining:
     ways: tuple[_Way, _Way]
     files: dict[str, Said] = field(default_factory=dict)
     disputes: list[Dispute] = field(default_factory=list)
+    entries: dict[tuple[str, str], Entry | None] = field(default_factory=dict)
 
     def result(self) -> Joined:
         for path in sorted(self.rules.guarded):
@@ -183,11 +183,11 @@ class _Joining:
         return found
 
     def _likeness(self, old: str, new: str, way: _Way) -> float:
-        before, after = self._data(self.base[old]) or b"", self._data(way.changes[new]) or b""
+        before, after = self.base[old], way.changes[new] or ""
         was, entry = self._entry(old, before), self._entry(new, after)
         if was and entry and name_key(was.name) in map(name_key, entry.aliases):
             return 2.0
-        return similarity(before, after)
+        return similarity(self.rules.read(before), self.rules.read(after))
 
     def _name_of_both(self, names: list[str]) -> str:
         by_person = [name for name in names if any(name in way.persons for way in self.ways)]
@@ -205,10 +205,8 @@ class _Joining:
                     self._move(way, path, min(paths))
 
     def _begun(self, way: _Way) -> dict[str, str]:
-        new = [path for path, blob in way.changes.items() if blob and path not in self.base]
-        entries = (
-            (path, self._entry(path, self._data(way.changes[path]) or b"")) for path in sorted(new, reverse=True)
-        )
+        new = {path: blob for path, blob in way.changes.items() if blob and path not in self.base}
+        entries = ((path, self._entry(path, blob)) for path, blob in sorted(new.items(), reverse=True))
         return {name_key(entry.name): path for path, entry in entries if entry}
 
     def keep_twins_apart(self) -> None:
@@ -255,7 +253,7 @@ class _Joining:
 
     def _join_texts(self, path: str, before: str | None, first: str, second: str) -> None:
         base, ours, theirs = (self._data(each) for each in (before, first, second))
-        if before is None and self._are_two_facts(path, ours, theirs):
+        if before is None and self._are_two_facts(path, first, second):
             self.files[path] = first
             self._put_beside(path, second)
             return
@@ -268,12 +266,16 @@ class _Joining:
             waiting = merge(path, base, ours, theirs, "theirs", joins=True).data or b""
             self.disputes.append(Dispute(path, waiting, False))
 
-    def _are_two_facts(self, path: str, one: bytes | None, other: bytes | None) -> bool:
-        entries = [self._entry(path, data or b"") for data in (one, other)]
+    def _are_two_facts(self, path: str, one: str, other: str) -> bool:
+        entries = [self._entry(path, blob) for blob in (one, other)]
         return len({name_key(entry.name) for entry in entries if entry}) > 1
 
-    def _entry(self, path: str, data: bytes) -> Entry | None:
-        return entry_in(path, data) if self.rules.layout.is_entry(path) else None
+    def _entry(self, path: str, blob: str) -> Entry | None:
+        """Return the fact in a blob at `path`, parsed once: each new file is compared with each that is gone."""
+        if (path, blob) not in self.entries:
+            is_entry = self.rules.layout.is_entry(path)
+            self.entries[path, blob] = entry_in(path, self.rules.read(blob)) if is_entry else None
+        return self.entries[path, blob]
 
     def _data(self, said: Said) -> bytes | None:
         return self.rules.read(said) if isinstance(said, str) else said
@@ -295,4 +297,4 @@ def _is_double(line: bytes, known: Set[bytes], targets: set[bytes]) -> bool:
 
 def _folded(path: str) -> str:
     """Return what a disk that minds neither case nor the form of letters takes a path for."""
-    return normalize("NFC", normalize("NFC", path).casefold())
+    return composed(composed(path).casefold())
