@@ -24,6 +24,8 @@ _BREAKS = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
 _TO = " => "
 #: The trailer with the time of a write to the microsecond, which Git's own times do not have.
 TIME = "Time"
+#: What the trailer `Tool` says of commits that join what two machines did.
+JOINING = "sync"
 # From the beginning of a write of many facts to its commit; a trailer that says more is none of that commit.
 _LONGEST_WRITE = timedelta(hours=1)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")

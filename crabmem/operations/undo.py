@@ -6,6 +6,7 @@ from enum import Enum
 
 from ..disk.scan import Scan
 from ..errors import Inapplicable
+from ..git.commits import JOINING
 from ..git.history import History
 from ..git.timeline import State, Timeline
 from ..results import Commit
@@ -77,7 +78,7 @@ class Undo:
         while waiting:
             commit = max(waiting, key=lambda each: each.time)
             waiting.remove(commit)
-            is_join = commit.tool == "sync" and len(commit.parents) > 1
+            is_join = commit.tool == JOINING and len(commit.parents) > 1
             if not is_join and self._changes(commit.commit):
                 yield commit
             new = [each for each in commit.parents[: None if is_join else 1] if each not in seen]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from ..git.commits import Note, identity
+from ..git.commits import JOINING, Note, identity
 from ..git.history import History
 from ..results import CREATOR
 from ..session.engine import Engine
@@ -21,9 +21,7 @@ from ..workspace.layout import SETTINGS, Layout
 from ..write.writer import Draft, Join, Written
 from .law import Dispute, Joined, Rules, Said, Side, join
 
-#: What the trailer `Tool` of the commits says that this makes.
-TOOL = "sync"
-_NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", TOOL),))
+_NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", JOINING),))
 _WAITING = "{} is another text on another machine, where the same place was changed"
 _GUARDED = "an agent on another machine changed {}, which no agent may here"
 
@@ -134,7 +132,7 @@ class _Joining:
         commit = self._history.prospective(changed, _NOTE, when, tip) if disputes else None
         for dispute in disputes if commit else ():
             words = (_GUARDED if dispute.is_guarded else _WAITING).format(dispute.path)
-            note = Note(f"propose: {dispute.path}", identity(CREATOR), words, (("Tool", TOOL),))
+            note = Note(f"propose: {dispute.path}", identity(CREATOR), words, (("Tool", JOINING),))
             self._history.set_aside({dispute.path: self._history.put(dispute.waiting)}, note, when, commit)
 
     def _committed(self, commit: str) -> int:
