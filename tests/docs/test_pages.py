@@ -94,6 +94,14 @@ def test_every_variable_of_the_environment_that_is_read_has_its_row() -> None:
     assert read - not_ours - set(re.findall(r"`([A-Z_]+)", rows)) == set()
 
 
+def test_the_address_over_http_is_the_one_that_is_served() -> None:
+    http = pytest.importorskip("crabmem.mcp.http")
+    verb = cli.get_command(click.Context(cli), "mcp")
+    port = verb and next(param.default for param in verb.params if param.name == "port")
+    told = re.findall(r"http://[^\s`\"]+", (DOCS / "hosts" / "other.md").read_text("utf-8"))
+    assert set(told) == {f"http://{http.HOST}:{port}{http.PATH}"}
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "promises.md"], ids=lambda page: page.name)
 def test_what_is_promised_is_counted_as_the_faults_were(page: Path) -> None:
     results = (ROOT / "tests" / "faults" / "RESULTS.md").read_text("utf-8")
