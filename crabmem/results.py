@@ -238,10 +238,15 @@ class Synced:
     commits went out.
 
     `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided.
-    `rounds` counts how often it began again, as others were quicker.
+    `rounds` counts how often it began again, as others were quicker. `purges` of other machines came in; `quoting` are
+    the paths of files that quote what they took, and stay. `is_rewritten` where what was purged here was taken out of
+    the remote's branch; `still_there` are the references of the remote that have it all the same.
     """
 
-    JSON = ("remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds")
+    JSON = (
+        "remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds", "purges", "quoting", "is_rewritten",
+        "still_there",
+    )  # fmt: skip
 
     remote: str
     commit: str | None
@@ -250,17 +255,22 @@ class Synced:
     is_joined: bool = False
     disputed: tuple[str, ...] = ()
     rounds: int = 1
+    purges: int = 0
+    is_rewritten: bool = False
+    quoting: tuple[str, ...] = ()
+    still_there: tuple[str, ...] = ()
 
 
 @value
 class Upcoming:
-    """What a sync would bring from the `remote` and send there: commits, newest first."""
+    """What a sync would bring from the `remote` and send there: commits, newest first, and so many `purges`."""
 
-    JSON = ("remote", "come", "go")
+    JSON = ("remote", "come", "go", "purges")
 
     remote: str
     come: tuple[Commit, ...]
     go: tuple[Commit, ...]
+    purges: int = 0
 
 
 @value

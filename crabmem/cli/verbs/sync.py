@@ -4,6 +4,7 @@ import os
 
 import click
 
+from ...errors import Unexpected
 from ...results import Commit, Synced, SyncState, Upcoming, json_of
 from ...session.session import Session
 from ...sync import sync as operation
@@ -67,7 +68,7 @@ def sync(
 def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool) -> Synced:
     try:
         return operation.sync(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
-    except operation.Unexpected as error:
+    except Unexpected as error:
         if yes or not can_ask():
             raise Failure(f"{error}: give {'--join' if error.is_apart else '--yes'} if it is yours") from None
         confirm(f"{error}. Take it in?", "taken in")

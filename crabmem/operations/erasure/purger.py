@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from ...disk import fs, state
+from ...disk.leftovers import left_beside
 from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable, Way
 from ...git.history import History
 from ...git.objects import Objects
@@ -41,8 +42,6 @@ from .rule import (
     erasure_of_text,
 )
 
-# What editors leave beside a file.
-_BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
 # What is larger is nobody's memory, and no editor's copy of it.
 _TOO_LARGE = 50_000_000
 _THERE = Way("agents.purge_everywhere", "purge there, or {}", "purge there")
@@ -257,7 +256,7 @@ class Purger:
         """Yield editors' copies beside the files that go: those that hold it, or belong to a file that changes."""
         file = self._workspace.file
         changed = {file(change.path) for change in changes if change.was}
-        beside = {left for each in changed for left in _left_beside(each.parent, glob.escape(each.name))}
+        beside = {left for each in changed for left in left_beside(each.parent, glob.escape(each.name))}
         for left in self._beside(files):
             path = self._path(left)
             read = self._read(path)
@@ -267,7 +266,7 @@ class Purger:
     def _beside(self, files: _Files) -> list[Path]:
         """Return what editors left in the folders of files."""
         folders = sorted({self._workspace.file(path).parent for path in files})
-        return [left for folder in folders for left in sorted(_left_beside(folder, "*"))]
+        return [left for folder in folders for left in sorted(left_beside(folder, "*"))]
 
     def _path(self, file: Path) -> str:
         return file.relative_to(self._workspace.root).as_posix()
@@ -427,11 +426,6 @@ def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Ite
         yield FileChange(path, blob_id(data), None, mode)
     elif bare != data:
         yield FileChange(path, blob_id(data), bare, mode)
-
-
-def _left_beside(folder: Path, name: str) -> set[Path]:
-    """Return what editors left in a folder beside the files whose names match `name`."""
-    return {left for form in _BESIDE for left in folder.glob(form.format(name))}
 
 
 def _inspect_below(root: Path, erasure: Erasure, is_in: Callable[[bytes, str], bool]) -> Iterator[Inspection]:

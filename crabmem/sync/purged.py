@@ -1,0 +1,338 @@
+"""Purges that travel: what was purged on one machine goes from the remote and from the others, and does not come back.
+
+A purge leaves a record (`git/purged`): which commits became which, and which texts are gone, by their ids. The machine
+that purged gives the remote the purged line, the only push that takes a commit away from a branch. A machine that
+meets the record puts what it has not pushed yet on that line (`git/rewrite/replay`), and drops its copies, by the
+exchange of a purge. What a remote has of the old line never comes in as it is, whoever pushed it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..disk import fs, state
+from ..disk.leftovers import left_beside
+from ..disk.scan import Scan
+from ..errors import Busy, HoldsPurged, MassLoss, SyncError, Unexpected
+from ..git.kept import ASIDE
+from ..git.objects import Objects
+from ..git.purged import PurgeRecord
+from ..git.refs import PURGED
+from ..git.repository import make_incoming
+from ..git.rewrite.replay import Replay
+from ..git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
+from ..git.rewrite.verification import inspect_git_files
+from ..session.engine import Engine
+from ..text.hashes import blob_id, short
+from ..text.words import listed
+from ..write.losses import losses
+from .remote import Offer, Remote, Updates
+
+_NAMED = 3
+
+
+class Purging:
+    """What one sync does about purges. `arrived` counts those taken in, `quoting` are files that quote them."""
+
+    def __init__(self, engine: Engine, other: Remote, shown: str, beside: Callable[[Path], Remote]) -> None:
+        """`beside` opens the remote, shown as `shown`, for a repository in another folder."""
+        self._engine, self._other, self._shown, self._beside = engine, other, shown, beside
+        self._history = engine.history
+        self.arrived, self.quoting = 0, tuple[str, ...]()
+        self._begin(PurgeRecord(), PurgeRecord())
+
+    def _begin(self, ours: PurgeRecord, theirs: PurgeRecord) -> None:
+        self._ours, self._theirs, self._all = ours, theirs, ours | theirs
+        #: What each commit that the remote has with what was purged is without it.
+        self.became: dict[str, str] = {}
+
+    # What comes in
+
+    def meet(self, offer: Offer) -> None:
+        """Learn of the purges that the remote knows of.
+
+        Raises:
+            Untrusted: it has something else for a record of purges.
+        """
+        tip, has_own = offer.refs.get(PURGED), self._history.has_purge_record()
+        if not (tip or has_own):
+            return
+        rewrite = self._history.rewrite()
+        ours = rewrite.record()
+        if tip and tip != ours.tip:
+            self._other.fetch([tip], [], lambda oid: False)
+        self._begin(ours, rewrite.record_at(tip) if tip else PurgeRecord())
+
+    @property
+    def news(self) -> int:
+        """How many purges the remote knows of that this machine does not."""
+        return self._ours.lacks(self._theirs)
+
+    def fetch(self, wants: Collection[str], haves: Collection[str], is_ours: Callable[[str], bool]) -> None:
+        """Store what `wants` reach; what was purged does not come in. `became` says what is here instead.
+
+        Raises:
+            HoldsPurged: it was purged, and the purged line is neither here nor there.
+        """
+        old = [want for want in wants if self._all.is_old(want)]
+        for want in old:
+            clean = self._all.commit(want)
+            if clean and self._history.has(clean):
+                self.became[want] = clean
+        fresh = [want for want in wants if want not in old]
+        try:
+            self._other.fetch(fresh, haves, is_ours, self._all.refused)
+        except HoldsPurged:
+            self._clean(fresh)
+
+    def _clean(self, wants: Collection[str]) -> None:
+        """Fetch to a place aside, put what is new there on the purged line, and throw the place away."""
+        with self._aside(wants) as there:
+            replay = self._history.rewrite().clean(wants, there, self._all)
+        if replay.lacking:
+            raise self._lacks(min(replay.lacking))
+        self._all |= PurgeRecord([replay.erased_again()])
+        self.became |= {want: replay.rewriter.ids[want] for want in wants}
+
+    @contextmanager
+    def _aside(self, wants: Collection[str]) -> Iterator[Objects]:
+        """A place of its own for what the remote has, as it is; it is gone afterwards."""
+        place = make_incoming(self._engine.workspace.private)
+        try:
+            with self._beside(place) as other:
+                other.fetch(wants, [], lambda oid: False)
+            objects = Objects(place / "objects")
+            try:
+                yield objects
+            finally:
+                objects.close()
+        finally:
+            fs.remove_tree(place)
+
+    def _lacks(self, commit: str) -> HoldsPurged:
+        return HoldsPurged(
+            f"{self._shown} has commit {short(commit)} of before a purge, and the purged line is neither there nor "
+            "here: nothing was taken in; sync the machine that purged first"
+        )
+
+    def tip(self, theirs: str | None) -> str | None:
+        """Return the commit that stands here for one of the remote's.
+
+        Raises:
+            HoldsPurged: it was purged, and what it became is not here.
+        """
+        if theirs and self._all.is_old(theirs) and theirs not in self.became:
+            raise self._lacks(theirs)
+        return self.became.get(theirs, theirs) if theirs else None
+
+    def check_expected(self, is_expected: bool) -> None:
+        """Refuse to push a purged line again unasked, where somebody put the old one back since.
+
+        Raises:
+            Unexpected: a person has to say so.
+        """
+        if self.became and not self._theirs.lacks(self._ours) and not is_expected:
+            raise Unexpected(
+                f"{self._shown} has again what was purged: somebody pushed a line of before the purge to it; nothing "
+                "of that was taken in. What is new in it can be put on the purged line, which is pushed again then"
+            )
+
+    def purged_of(self, proposals: Collection[str]) -> set[str]:
+        """Return the proposals of a remote as they are without what was purged; none that was not kept by a purge."""
+        known = {
+            oid: self._all.commit(oid) if self._all.is_old(oid) else self.became.get(oid, oid) for oid in proposals
+        }
+        return {new for old, new in known.items() if new and (new == old or self._history.has(new))}
+
+    def new_of(self, tip: str | None, commits: Collection[str]) -> list[str]:
+        """Return those of commits that `tip` has not under another id, of before a purge or after it."""
+        clean = self._all.commit(tip) if tip and self._all.is_old(tip) else None
+        known = set(self._history.commits_since((), clean)) if clean and self._history.has(clean) else set[str]()
+        return [each for each in commits if each not in known and not self._all.is_old(each)]
+
+    # What is here
+
+    def take_in(self, also: Mapping[str, str], is_expected: bool, even_if_many: bool) -> bool:
+        """Rid this machine of what was purged elsewhere; whether there was anything to do.
+
+        `also` are references that are set besides.
+
+        Raises:
+            Unexpected: changes of this machine would go with it.
+            MassLoss: it would take something from too many facts at once.
+            HoldsPurged: the purged line is not there.
+            Busy: a file that changes is being changed.
+        """
+        if not len(self._all):
+            return False
+        rewrite = self._history.rewrite()
+        here = rewrite.present(self._all)
+        # A text that somebody says again after its purge is not taken away; it is not pushed either.
+        if not (here if self._all.tip != self._ours.tip else any(map(self._all.is_old, here))):
+            rewrite.keep_record(self._all)
+            return False
+        self._engine.upkeep.close()
+        self._engine.writer.rewrite(lambda scan: self._exchange(scan, also, is_expected, even_if_many))
+        self._other.forget()
+        self.arrived += self.news
+        return True
+
+    def _exchange(self, scan: Scan, also: Mapping[str, str], is_expected: bool, even_if_many: bool) -> None:
+        rewrite = self._history.rewrite()
+        rewrite.check_possible(self._history.in_progress())
+        with rewrite.alone():
+            new = rewrite.replayed(self._all, also)
+            replay, head = new.rule, self._history.head()
+            assert isinstance(replay, Replay)
+            line = self._history.commits_since((), head) if head else []
+            if lacking := replay.lacking.intersection(line):
+                raise self._lacks(min(lacking))
+            self._check_meant(replay, new, is_expected, even_if_many)
+            changes = [*self._changes(head, new, scan)]
+            self.quoting = replay.quoting
+            rewrite.put_in_place(new, [*changes, *self._leftovers(changes)], self._recovered())
+        self._verify(rewrite)
+
+    def _check_meant(self, replay: Replay, new: NewHistory, is_expected: bool, even_if_many: bool) -> None:
+        cost = losses(replay.touched, new.survey.files, self._engine.workspace.layout)
+        if cost.are_many and not even_if_many:
+            raise MassLoss(
+                f"{self._shown} knows of a purge that takes something from {cost.share} that ever were here, more than "
+                "a third, so nothing was changed", cost.count, cost.total, may_be_meant=True,
+            )  # fmt: skip
+        if replay.lost and not is_expected:
+            raise Unexpected(
+                f"{listed(sorted(replay.lost), _NAMED, 'files')} of {self._engine.workspace.root}: changed here where "
+                f"{self._shown} knows of a purge, which takes these changes, too; nothing was changed. Copy what you "
+                "want to keep"
+            )
+
+    def _changes(self, head: str | None, new: NewHistory, scan: Scan) -> Iterator[FileChange]:
+        """Yield how the files of the workspace have to change.
+
+        Raises:
+            Busy: one of them is not as the head has it.
+        """
+        before = dict(self._history.files(head))
+        after = dict(self._history.files(new.rewriter.ids[head] if head else None))
+        for path in sorted(path for path in {**before, **after} if before.get(path) != after.get(path)):
+            here, data = self._read(path), self._history.blob(after[path]) if path in after else None
+            if here and path in before and blob_id(here[0]) != before[path]:
+                raise Busy(
+                    f"{path} of {self._engine.workspace.root} is not as it was recorded, and a purge changes it: save "
+                    "or commit it, and sync again"
+                )
+            if here and path in before:
+                yield FileChange(path, before[path], data, here[1])
+            elif not here and path not in before:
+                yield FileChange(path, None, data, fs.PRIVATE_FILE)
+        for path, blob in scan.files.blobs():  # copies that are in no commit
+            if path not in before and self._all.has_blob(blob) and (here := self._read(path)):
+                end = self._all.blob(blob)
+                yield FileChange(
+                    path, blob, self._history.blob(end) if end and self._history.has(end) else None, here[1]
+                )
+
+    def _read(self, path: str) -> tuple[bytes, int] | None:
+        try:
+            with fs.inside(self._engine.workspace.root, path) as spot:
+                data, status = fs.read(spot)
+                return data, status.st_mode & 0o777
+        except OSError:
+            return None
+
+    def _leftovers(self, changes: Collection[FileChange]) -> Iterator[FileChange]:
+        """Yield the copies that editors left beside files that change."""
+        import glob
+
+        root = self._engine.workspace.root
+        for change in changes:
+            file = self._engine.workspace.file(change.path)
+            for left in sorted(left_beside(file.parent, glob.escape(file.name))) if change.was else ():
+                path = left.relative_to(root).as_posix()
+                if here := self._read(path):
+                    yield FileChange(path, blob_id(here[0]), None, here[1])
+
+    def _recovered(self) -> list[str]:
+        """Return the files below `.git` that keep a text of an unknown save which was purged."""
+        files = [file for file in (self._engine.workspace.private / state.RECOVERED).glob("*") if file.is_file()]
+        held = (file for file in files if self._all.has_blob(blob_id(fs.read(file, limit=fs.LARGE)[0])))
+        return [file.relative_to(self._engine.workspace.git).as_posix() for file in held]
+
+    def _verify(self, rewrite: RepositoryRewrite) -> None:
+        """Look into every object and file of `.git` for what was purged.
+
+        Raises:
+            SyncError: it still stands somewhere.
+        """
+        looks = inspect_git_files(_Texts(self._all), self._engine.workspace.git)
+        held = [*sorted(rewrite.present(self._all)), *(look.place for look in looks if look.place)]
+        if held:
+            raise SyncError(
+                f"a purge that {self._shown} knows of was taken in, but what it took still stands in "
+                f"{listed(held, _NAMED, 'places')} of {self._engine.workspace.root}: sync again"
+            )
+
+    # What goes out
+
+    def check_outgoing(self, commits: Collection[str]) -> None:
+        """Refuse to push what was purged.
+
+        Raises:
+            HoldsPurged: one of the commits has it again.
+        """
+        for commit in commits if len(self._all) else ():
+            held = next(
+                (each.path for each in self._history.changes.own(commit) if self._all.has_blob(each.after or "")), ""
+            )
+            if held or self._all.is_old(commit):
+                raise HoldsPurged(
+                    f"{held or 'a file'} in commit {short(commit)} is again what was purged, so nothing was pushed: "
+                    "`crabmem purge` erases it, and what says something else may be pushed"
+                )
+
+    def updates(self, offer: Offer, aside: Collection[str]) -> Updates:
+        """Return what becomes of the references of the remote, besides its branch; the record comes first.
+
+        A machine that sees it without the purged line waits. `aside` are the proposals that are here.
+        """
+        record = {PURGED: (offer.refs.get(PURGED), self._all.tip)} if self._all.tip else {}
+        gone = {f"{ASIDE}/{old}": (old, None) for old in offer.refs.values() if self._is_aside(offer, old)}
+        new = (self.became.get(old) for old in offer.refs.values() if self._is_aside(offer, old))
+        come = {f"{ASIDE}/{oid}": (None, oid) for oid in new if oid in aside and f"{ASIDE}/{oid}" not in offer.refs}
+        return {ref: step for ref, step in {**record, **gone, **come}.items() if step[0] != step[1]}
+
+    def _is_aside(self, offer: Offer, oid: str) -> bool:
+        return f"{ASIDE}/{oid}" in offer.refs and (oid in self.became or self._all.is_old(oid))
+
+    def elsewhere(self, offer: Offer, branch: str) -> tuple[str, ...]:
+        """Return the other references of the remote that name what was purged."""
+        refs = ((ref, oid) for ref, oid in offer.refs.items() if ref != branch and not ref.startswith(f"{ASIDE}/"))
+        return tuple(sorted(ref for ref, oid in refs if self._all.is_old(oid)))
+
+
+class _Texts:
+    """Finds the texts that were purged, by their ids; a `Search`."""
+
+    is_anywhere = False
+
+    def __init__(self, record: PurgeRecord) -> None:
+        self._record = record
+
+    def is_in_blob(self, oid: str, data: bytes) -> bool:
+        """Return whether a version of a file is one of them."""
+        return self._record.has_blob(oid)
+
+    def is_in_file(self, data: bytes) -> bool:
+        """Return whether a file is one of them."""
+        return self._record.has_blob(blob_id(data))
+
+    def is_in_name(self, name: str) -> bool:
+        """Return False: of a name nobody elsewhere knows."""
+        return False
+
+    def is_in_message(self, text: str) -> bool:
+        """Return False: of a message nobody elsewhere knows."""
+        return False
