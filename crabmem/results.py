@@ -240,12 +240,13 @@ class Synced:
     `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided.
     `rounds` counts how often it began again, as others were quicker. `purges` of other machines came in; `quoting` are
     the paths of files that quote what they took, and stay. `is_rewritten` where what was purged here was taken out of
-    the remote's branch; `still_there` are the references of the remote that have it all the same.
+    the remote's branch; `still_there` are the references of the remote that have it all the same, `not_rewritten` Git's
+    other remotes by name, where either happened.
     """
 
     JSON = (
         "remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds", "purges", "quoting", "is_rewritten",
-        "still_there",
+        "still_there", "not_rewritten",
     )  # fmt: skip
 
     remote: str
@@ -259,6 +260,7 @@ class Synced:
     is_rewritten: bool = False
     quoting: tuple[str, ...] = ()
     still_there: tuple[str, ...] = ()
+    not_rewritten: tuple[str, ...] = ()
 
 
 @value
@@ -827,13 +829,14 @@ class Purge:
     `entries` are names of entries that hold it, or go; `erased` the paths of the files that go with all they ever
     held; `paths` files that change, by the path they get; of `commits` so many are `rewritten`. `copies` are files that
     quote what goes, and stay. `remotes` are those, by name and address, that have commits which are rewritten,
-    `unknown` those of which nobody here knows what they have.
+    `unknown` those of which nobody here knows what they have; `syncs_with` is the address of the remote that has it
+    until the next sync, "" for none.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
     """
 
     JSON = (
         "entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
-        "leftovers", "copies", "remotes", "unknown", "nested", "erased", "purged=is_done", "standing",
+        "leftovers", "copies", "remotes", "unknown", "syncs_with?", "nested", "erased", "purged=is_done", "standing",
     )  # fmt: skip
 
     entries: tuple[str, ...]
@@ -849,6 +852,7 @@ class Purge:
     copies: Mapping[str, int]
     remotes: Mapping[str, str]
     unknown: Mapping[str, str] = {}
+    syncs_with: str = ""
     nested: tuple[str, ...] = ()
     erased: tuple[str, ...] = ()
     is_done: bool = False

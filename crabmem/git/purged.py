@@ -91,8 +91,8 @@ class PurgeRecord:
 
     @cached_property
     def refused(self) -> frozenset[str]:
-        """The commits and texts that may not come back."""
-        return frozenset(self._commits.keys() | self._blobs.keys())
+        """The commits and texts that may not come back, and those that one of two purges of the same one left."""
+        return frozenset(self._commits.keys() | self._blobs.keys() | self.twins.keys()).union(*self.forks())
 
     def is_old(self, commit: str) -> bool:
         """Return whether a commit became another one."""

@@ -148,8 +148,8 @@ class Purging:
 
     def new_of(self, tip: str | None, commits: Collection[str]) -> list[str]:
         """Return those of commits that `tip` has not under another id, of before a purge or after it."""
-        clean = self._all.commit(tip) if tip and self._all.is_old(tip) else None
-        known = set(self._history.commits_since((), clean)) if clean and self._history.has(clean) else set[str]()
+        line = self._history.commits_since((), tip) if tip and self.news else []
+        known = {self._all.commit(each) for each in line if self._all.is_old(each)}
         return [each for each in commits if each not in known and not self._all.is_old(each)]
 
     # What is here
@@ -311,6 +311,10 @@ class Purging:
         """Return the other references of the remote that name what was purged."""
         refs = ((ref, oid) for ref, oid in offer.refs.items() if ref != branch and not ref.startswith(f"{ASIDE}/"))
         return tuple(sorted(ref for ref, oid in refs if self._all.is_old(oid)))
+
+    def others(self, url: str) -> tuple[str, ...]:
+        """Return the remotes that Git knows beside that at `url`: nobody rewrites them."""
+        return tuple(name for name, address in self._history.rewrite().remotes().items() if address != url)
 
 
 class _Texts:

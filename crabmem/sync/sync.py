@@ -252,6 +252,7 @@ class _Syncing:
             is_rewritten=raw != theirs,
             quoting=self.purging.quoting,
             still_there=self.purging.elsewhere(offer, ref),
+            not_rewritten=self.purging.others(self._address.url) if raw != theirs or self.purging.arrived else (),
         )
 
     def fetched(self) -> str | None:

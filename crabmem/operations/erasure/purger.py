@@ -75,20 +75,26 @@ class Purger:
     """
 
     def __init__(
-        self, workspace: Workspace, history: History, writer: Writer, entries: Callable[[], EntrySource]
+        self,
+        workspace: Workspace,
+        history: History,
+        writer: Writer,
+        entries: Callable[[], EntrySource],
+        synced: str = "",
     ) -> None:
-        """`entries` returns those there are now."""
+        """`entries` returns those there are now; `synced` is the address of the remote that this is synced with."""
         self._workspace = workspace
         self._history = history
         self._writer = writer
         self._entries = entries
+        self._synced = synced
 
     def plan(self, name: str | None, text: str | None, pattern: str | None) -> Purge:
         """Return what purging would do; change nothing."""
         with _all_readable():
             rewrite = self._rewrite()
             plan = self._plan(_target(name, text, pattern), rewrite, packs=False)
-            return replace(_report(plan, rewrite), nested=self._nested(plan.erasure))
+            return replace(self._report(plan, rewrite), nested=self._nested(plan.erasure))
 
     def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
         """Purge, and inspect everything that is left."""
@@ -101,8 +107,8 @@ class Purger:
         rewrite = self._rewrite()
         with rewrite.alone():
             plan = self._plan(target, rewrite, packs=True)
-            report = _report(plan, rewrite)
-            if plan.new.pushed and not force:
+            report = self._report(plan, rewrite)
+            if report.remotes and not force:
                 remotes = ", ".join(report.remotes)
                 way = f"give {{}} to purge here all the same, and then rewrite {remotes} with `git push --force`"
                 raise Unwritable(
@@ -118,6 +124,9 @@ class Purger:
             nested=_places(inside),
             standing=_sum([here, *inside]),
         )
+
+    def _report(self, plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
+        return _report(plan, rewrite, self._synced)
 
     def verify(self, name: str | None, text: str | None, pattern: str | None) -> Standing:
         """Return where it still stands, in any object or file; change nothing."""
@@ -380,8 +389,8 @@ def _target(name: str | None, text: str | None, pattern: str | None) -> str | Re
     return by_pattern(pattern) if pattern is not None else name or ""
 
 
-def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
-    """Return what a purge does, in figures."""
+def _report(plan: _Plan, rewrite: RepositoryRewrite, synced: str) -> Purge:
+    """Return what a purge does, in figures; `synced` is the address of the remote that the next sync rewrites."""
     new, erasure, rewriter = plan.new, plan.erasure, plan.new.rewriter
     touched = rewriter.paths | {change.path for change in plan.changes}
     versions = [(path, blob) for path, held in new.survey.files.items() for blob in held]
@@ -399,8 +408,9 @@ def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
         unreachable=new.unreachable,
         leftovers=len(plan.leftovers) + len(plan.recovered),
         copies=_copies(erasure, rewrite.versions(new.survey)) if not erasure.contents else {},
-        remotes={name: remotes[name] for name in new.pushed},
-        unknown={name: url for name, url in remotes.items() if name not in new.pushed},
+        remotes={name: remotes[name] for name in new.pushed if not synced or remotes[name] != synced},
+        unknown={name: url for name, url in remotes.items() if name not in new.pushed and url != synced},
+        syncs_with=synced if any(remotes[name] == synced for name in new.pushed) else "",
     )
 
 
