@@ -141,10 +141,11 @@ class Purging:
 
     def purged_of(self, proposals: Collection[str]) -> set[str]:
         """Return the proposals of a remote as they are without what was purged; none that was not kept by a purge."""
-        known = {
-            oid: self._all.commit(oid) if self._all.is_old(oid) else self.became.get(oid, oid) for oid in proposals
-        }
+        known = {oid: self._clean_of(oid) for oid in proposals}
         return {new for old, new in known.items() if new and (new == old or self._history.has(new))}
+
+    def _clean_of(self, oid: str) -> str | None:
+        return self.became.get(oid) or self._all.commit(oid)
 
     def new_of(self, tip: str | None, commits: Collection[str]) -> list[str]:
         """Return those of commits that `tip` has not under another id, of before a purge or after it."""
@@ -300,7 +301,7 @@ class Purging:
         """
         record = {PURGED: (offer.refs.get(PURGED), self._all.tip)} if self._all.tip else {}
         gone = {f"{ASIDE}/{old}": (old, None) for old in offer.refs.values() if self._is_aside(offer, old)}
-        new = (self.became.get(old) for old in offer.refs.values() if self._is_aside(offer, old))
+        new = (self._clean_of(old) for old in offer.refs.values() if self._is_aside(offer, old))
         come = {f"{ASIDE}/{oid}": (None, oid) for oid in new if oid in aside and f"{ASIDE}/{oid}" not in offer.refs}
         return {ref: step for ref, step in {**record, **gone, **come}.items() if step[0] != step[1]}
 

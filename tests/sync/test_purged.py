@@ -1,5 +1,8 @@
 """A purge that travels: what was purged on one machine is gone from the remote and the others, and stays gone."""
 
+import os
+import random
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -7,14 +10,18 @@ import pytest
 from dulwich.repo import Repo
 
 from crabmem import Memory
-from crabmem.errors import HoldsPurged, Unexpected
+from crabmem.disk import fs
+from crabmem.errors import HoldsPurged, MassLoss, SyncError, Unexpected, Untrusted
+from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
+from crabmem.operations.proposals import proposals
 from crabmem.results import Synced
 from crabmem.sync.sync import name_remote, sync, upcoming
 from tests.conftest import git
 
 Machine = Callable[[str], Memory]
 SECRET = "hunter2-of-luna"
+_DEATHS = 12
 
 
 @pytest.fixture
@@ -83,7 +90,7 @@ def test_a_purge_reaches_the_remote_and_a_machine_with_nothing_of_its_own(
     two: tuple[Memory, Memory], hub: Path
 ) -> None:
     one, other = two
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     done = synced(one)
     assert done.is_rewritten and done.sent == 0
     assert tip(hub) == tip(one.root)
@@ -104,7 +111,7 @@ def test_work_that_was_not_pushed_is_put_on_the_purged_line(two: tuple[Memory, M
     file.write_text(file.read_text() + "She likes fish.\n")
     other.adopt()
     other.remember("Dora", "the dog", "A dog.")
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
     synced(one)
     done = synced(other)
@@ -123,7 +130,7 @@ def test_what_was_pushed_before_the_purge_was_known_is_kept_and_rewritten(
     two: tuple[Memory, Memory], hub: Path
 ) -> None:
     one, other = two
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     file = other.root / "memory/entries/luna.md"
     file.write_text(file.read_text() + "She likes fish.\n")
     other.adopt()
@@ -140,7 +147,7 @@ def test_what_was_pushed_before_the_purge_was_known_is_kept_and_rewritten(
 
 def test_a_whole_fact_goes_with_its_name(two: tuple[Memory, Memory], hub: Path) -> None:
     one, other = two
-    one.purge("Old address", force=True)
+    one.purge("Old address")
     other.remember("Dora", "the dog", "A dog.")
     synced(one)
     synced(other)
@@ -154,7 +161,7 @@ def test_a_whole_fact_goes_with_its_name(two: tuple[Memory, Memory], hub: Path) 
 def test_a_change_of_what_is_purged_waits_for_a_word_and_goes_with_it(two: tuple[Memory, Memory]) -> None:
     one, other = two
     other.remember("Old address", "where we lived", "Twelve, Harbour Lane, by the old mill. Sold in May.")
-    one.purge("Old address", force=True)
+    one.purge("Old address")
     synced(one)
     before = tip(other.root)
     with pytest.raises(Unexpected, match=r"old-address\.md .* changed here where .* takes these changes, too"):
@@ -172,7 +179,7 @@ def test_a_change_of_the_purged_line_waits_for_a_word_and_goes_with_it(two: tupl
     file = other.root / "memory/entries/luna.md"
     file.write_text(file.read_text().replace(f"chip is {SECRET}.", f"chip is {SECRET}, in the ear."))
     other.adopt()
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     synced(one)
     with pytest.raises(Unexpected, match=r"luna\.md"):
         synced(other)
@@ -184,7 +191,7 @@ def test_a_change_of_the_purged_line_waits_for_a_word_and_goes_with_it(two: tupl
 def test_a_line_that_was_copied_elsewhere_stays_and_is_said(two: tuple[Memory, Memory]) -> None:
     one, other = two
     other.remember("Notes", "from the book", "She wrote:\nTwelve, Harbour Lane, by the old mill.")
-    one.purge("Old address", force=True)
+    one.purge("Old address")
     synced(one)
     assert synced(other).quoting == ("memory/entries/notes.md",)
 
@@ -194,7 +201,7 @@ def test_files_that_nobody_recorded_yet_are_not_lost(two: tuple[Memory, Memory])
     file = other.root / "memory/entries/luna.md"
     file.write_text(file.read_text() + "She likes fish.\n")
     (other.root / "memory/entries/luna.md~").write_text(f"old {SECRET}")
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     synced(one)
     synced(other)
     assert "She likes fish." in file.read_text()
@@ -205,10 +212,10 @@ def test_two_purges_one_after_the_other(two: tuple[Memory, Memory], machine: Mac
     one, other = two
     third = machine("third")
     synced(third, is_expected=True)
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     synced(one)
     synced(other)
-    other.purge("Old address", force=True)
+    other.purge("Old address")
     third.remember("Dora", "the dog", "A dog.")
     synced(other)
     assert synced(third).purges == 2
@@ -231,9 +238,9 @@ def test_two_purges_one_after_the_other(two: tuple[Memory, Memory], machine: Mac
 def test_two_purges_at_the_same_time(two: tuple[Memory, Memory], first: dict[str, str], second: dict[str, str]) -> None:
     one, other = two
     one.remember("Vet", "who looks after her", "Dr. Moreno.")
-    one.purge(**first, force=True)
+    one.purge(first.get("name"), text=first.get("text"))
     other.remember("Dora", "the dog", "A dog.")
-    other.purge(**second, force=True)
+    other.purge(second.get("name"), text=second.get("text"))
     for memory in (one, other, one, other):
         synced(memory, is_expected=True)
     assert tip(one.root) == tip(other.root)
@@ -246,7 +253,7 @@ def test_two_purges_at_the_same_time(two: tuple[Memory, Memory], first: dict[str
 
 def test_who_joins_later_takes_the_purged_line_and_the_record(two: tuple[Memory, Memory], machine: Machine) -> None:
     one, _ = two
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     synced(one)
     third = machine("third")
     synced(third, is_expected=True)
@@ -261,7 +268,7 @@ def test_the_old_line_that_plain_git_pushes_back_is_not_taken_in(
     one, other = two
     git(tmp_path, "clone", "-q", str(hub), "clone")
     clone = tmp_path / "clone"
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     synced(one)
     synced(other)
     (clone / "memory/entries/by-hand.md").write_text("---\nname: By hand\ndescription: d\n---\n\nWritten by hand.\n")
@@ -289,7 +296,7 @@ def test_a_merge_of_both_lines_by_plain_git_is_put_on_the_purged_one(
     one, other = two
     git(tmp_path, "clone", "-q", str(hub), "clone")
     clone, ann = tmp_path / "clone", ("-c", "user.name=Ann", "-c", "user.email=a@example.org")
-    one.purge("Old address", force=True)
+    one.purge("Old address")
     synced(one)
     (clone / "memory/entries/by-hand.md").write_text("---\nname: By hand\ndescription: d\n---\n\nWritten by hand.\n")
     git(clone, "add", "-A")
@@ -309,7 +316,7 @@ def test_a_merge_of_both_lines_by_plain_git_is_put_on_the_purged_one(
 def test_what_was_purged_and_is_said_again_is_not_pushed(two: tuple[Memory, Memory], hub: Path) -> None:
     one, _ = two
     said = (one.root / "memory/entries/old-address.md").read_bytes()
-    one.purge("Old address", force=True)
+    one.purge("Old address")
     synced(one)
     (one.root / "memory/entries/old-address.md").write_bytes(said)
     one.adopt()
@@ -322,7 +329,7 @@ def test_what_was_purged_and_is_said_again_is_not_pushed(two: tuple[Memory, Memo
 def test_a_look_ahead_says_what_a_purge_brings_and_keeps_nothing(two: tuple[Memory, Memory]) -> None:
     one, other = two
     other.remember("Dora", "the dog", "A dog.")
-    one.purge(text=SECRET, force=True)
+    one.purge(text=SECRET)
     found = upcoming(one)
     assert (found.come, found.go, found.purges) == ((), (), 0)
     one.remember("Vet", "who", "Dr. Moreno.")
@@ -330,3 +337,162 @@ def test_a_look_ahead_says_what_a_purge_brings_and_keeps_nothing(two: tuple[Memo
     found = upcoming(other)
     assert ([each.subject for each in found.come], found.purges) == (["remember: Vet"], 1)
     assert [each.subject for each in found.go] == ["remember: Dora"]
+
+
+# Proposals
+
+
+def test_a_proposal_that_holds_it_is_purged_everywhere_and_waits_on(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    for memory, text in ((one, "Eleven"), (other, "Twelve")):
+        memory.remember("Luna", "the cat", f"A cat.\nHer chip is {SECRET}.\n{text} years old.\nShe sleeps.")
+    synced(one)
+    assert synced(other).disputed
+    synced(one)
+    assert len(proposals(one)) == len(proposals(other)) == 1
+    one.purge(text=SECRET)
+    for memory in (one, other, one):
+        synced(memory)
+        assert len(proposals(memory)) == 1
+        assert not traces(memory.root, SECRET)
+    assert proposals(one) == proposals(other)
+    assert SECRET not in git(hub, "log", "--all", "-p")
+    assert len(git(hub, "for-each-ref", "refs/crabmem/proposals").splitlines()) == 1
+
+
+# A record that is not believed
+
+
+def recorded(hub: Path, record: PurgeRecord) -> None:
+    """Put a record on the remote, as a stranger would."""
+    for kind, data in record.objects():
+        (hub / "new").write_bytes(data)
+        git(hub, "hash-object", "-w", "-t", kind, "new")
+    git(hub, "update-ref", PURGED, record.tip or "")
+
+
+def rewritten(one: Memory, hub: Path) -> dict[str, str]:
+    """Have a stranger rewrite the remote so that one fact says something else; old and new commits."""
+    old = git(hub, "rev-list", "--reverse", "main").split()
+    script = "git show :memory/entries/tea.md 2>/dev/null | sed s/known/lied/ > ../x && test -s ../x && "
+    script += "git update-index --cacheinfo 100644,$(git hash-object -w ../x),memory/entries/tea.md || true"
+    git(hub, "filter-branch", "-f", "--index-filter", script, "main")
+    git(hub, "update-ref", "-d", "refs/original/refs/heads/main")
+    return dict(zip(old, git(hub, "rev-list", "--reverse", "main").split(), strict=True))
+
+
+@pytest.mark.parametrize("what", ["no record", "other blobs", "mass", "circle", "nothing there", "binary"])
+def test_a_record_of_a_stranger_takes_nothing(
+    two: tuple[Memory, Memory], hub: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    one, other = two
+    monkeypatch.setenv("FILTER_BRANCH_SQUELCH_WARNING", "1")
+    before, files = tip(other.root), {file: file.read_bytes() for file in other.root.rglob("*.md")}
+    commits = git(hub, "rev-list", "main").split()
+    blobs = git(hub, "rev-list", "main", "--objects", "--filter=object:type=blob", "--filter-provided-objects")
+    expected: type[SyncError | MassLoss] = SyncError
+    if what == "no record":
+        git(hub, "update-ref", PURGED, "main")
+    elif what == "other blobs":
+        recorded(hub, PurgeRecord([Erased({old: new for old, new in rewritten(one, hub).items() if old != new})]))
+        expected = Untrusted
+    elif what == "mass":
+        ids = rewritten(one, hub)
+        new = dict.fromkeys(line.split()[0] for line in blobs.splitlines())
+        recorded(hub, PurgeRecord([Erased({old: new for old, new in ids.items() if old != new}, new)]))
+    elif what == "circle":
+        recorded(hub, PurgeRecord([Erased({commits[0]: commits[1], commits[1]: commits[0]})]))
+    elif what == "nothing there":
+        recorded(hub, PurgeRecord([Erased(dict.fromkeys(commits, "1" * 40))]))
+    else:
+        (hub / "new").write_bytes(b"crabmem purge 1\n" + b"\xff" * 1000)
+        blob = git(hub, "hash-object", "-w", "new").strip()
+        git(hub, "update-index", "--add", "--cacheinfo", f"100644,{blob},{blob}")
+        tree = git(hub, "write-tree").strip()
+        commit = git(hub, "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", tree, "-m", "x").strip()
+        git(hub, "update-ref", PURGED, commit)
+    with pytest.raises(expected):
+        synced(other)
+    assert tip(other.root) == before
+    assert {file: file.read_bytes() for file in other.root.rglob("*.md")} == files
+    assert is_whole(other.root)
+
+
+def test_a_purge_of_most_facts_waits_for_a_word(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    one.purge(text="What is known")
+    for name in ("Luna", "Old address"):
+        one.purge(name)
+    synced(one)
+    with pytest.raises(MassLoss, match=r"a purge that takes something from 6 of 6 entries"):
+        synced(other)
+    assert len(other.entries()) == 6
+    assert sync(other, even_if_many=True).purges == 3
+    assert tip(one.root) == tip(other.root)
+
+
+# Deaths
+
+
+def dying(root: Path, at: int) -> int:
+    """Sync in a process that dies at a change of the disk; how many there were."""
+    read, write = os.pipe()
+    if not (child := os.fork()):
+        count = 0
+
+        def before(operation: str, path: str) -> None:
+            nonlocal count
+            count += 1
+            if count >= at:
+                os._exit(9)
+
+        try:
+            with Memory(root, is_person=True) as memory:
+                fs.before = before
+                synced(memory)
+                os.write(write, str(count).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as said:
+        done = said.read()
+    os.waitpid(child, 0)
+    return int(done or 0)
+
+
+def survived(root: Path, hub: Path, kept: Path, at: int) -> None:
+    """Sync as it was kept, die, and go on: nothing is lost, and nothing that was purged is left."""
+    for place in (root, hub):
+        shutil.rmtree(place)
+        shutil.copytree(kept / place.name, place, symlinks=True)
+    dying(root, at)
+    with Memory(root, is_person=True) as memory:
+        memory.remember("After", "the crash", "It goes on.")
+        assert not (root / ".git/crabmem/incoming").exists() or not [*(root / ".git/crabmem/incoming").iterdir()]
+        synced(memory)
+        assert {"Dora", "After", "Vet", "Tea"} <= {entry.name for entry in memory.entries()}
+    assert not traces(root, SECRET)
+    assert SECRET not in git(hub, "log", "--all", "-p")
+    assert is_whole(root)
+    assert tip(root) == tip(hub)
+
+
+@pytest.mark.parametrize("who", ["a stale machine", "the one that purged"])
+def test_a_death_at_any_step_loses_nothing_and_leaves_nothing(
+    two: tuple[Memory, Memory], hub: Path, tmp_path: Path, who: str
+) -> None:
+    one, other = two
+    one.purge(text=SECRET)
+    one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
+    other.remember("Dora", "the dog", "A dog.")
+    synced(one if who == "a stale machine" else other)
+    memory = other if who == "a stale machine" else one
+    one.close()
+    other.close()
+    kept = tmp_path / "kept"
+    for place in (memory.root, hub):
+        shutil.copytree(place, kept / place.name, symlinks=True)
+    count = dying(memory.root, 1_000_000)
+    assert count > 20
+    for at in sorted(random.Random(3).sample(range(1, count + 1), _DEATHS)):
+        survived(memory.root, hub, kept, at)
