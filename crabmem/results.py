@@ -852,11 +852,11 @@ class Purge:
     copies: Mapping[str, int]
     remotes: Mapping[str, str]
     unknown: Mapping[str, str] = {}
-    syncs_with: str = ""
     nested: tuple[str, ...] = ()
     erased: tuple[str, ...] = ()
     is_done: bool = False
     standing: Standing | None = None
+    syncs_with: str = ""
 
 
 @value

@@ -93,7 +93,7 @@ class Purging:
             replay = self._history.rewrite().clean(wants, there, self._all)
         if replay.lacking:
             raise self._lacks(min(replay.lacking))
-        self._all |= PurgeRecord([replay.erased_again()])
+        self._all |= PurgeRecord([replay.erased()])
         self.became |= {want: replay.rewriter.ids[want] for want in wants}
 
     @contextmanager

@@ -174,18 +174,17 @@ def test_a_change_of_what_is_purged_waits_for_a_word_and_goes_with_it(two: tuple
     assert tip(one.root) == tip(other.root)
 
 
-def test_a_change_of_the_purged_line_waits_for_a_word_and_goes_with_it(two: tuple[Memory, Memory]) -> None:
+def test_a_change_of_the_purged_line_stays_without_what_went(two: tuple[Memory, Memory]) -> None:
     one, other = two
     file = other.root / "memory/entries/luna.md"
     file.write_text(file.read_text().replace(f"chip is {SECRET}.", f"chip is {SECRET}, in the ear."))
-    other.adopt()
+    other.remember("Copy", "of a line", f"I wrote: {SECRET}, twice: {SECRET}.")
     one.purge(text=SECRET)
     synced(one)
-    with pytest.raises(Unexpected, match=r"luna\.md"):
-        synced(other)
-    assert SECRET in file.read_text()
-    synced(other, is_expected=True)
+    synced(other)
     assert not traces(other.root, SECRET)
+    assert "Her chip is (purged), in the ear." in file.read_text()
+    assert other.get("Copy").content.strip() == "I wrote: (purged), twice: (purged)."
 
 
 def test_a_line_that_was_copied_elsewhere_stays_and_is_said(two: tuple[Memory, Memory]) -> None:

@@ -15,7 +15,7 @@ from ..diff import similarity
 from ..objects import Objects
 from ..purged import Erased, PurgeRecord
 from ..reach import Piece
-from ..trees import DEEPEST, Item, Trees, differing, read_rows, to_text
+from ..trees import DEEPEST, Item, Trees, differing, read_rows, to_bytes, to_text
 from .objects import Rewriter, Survey
 
 #: A version of a file: its path, and the id of its text.
@@ -25,7 +25,10 @@ Version = tuple[str, str]
 _ALIKE = 0.5
 # A shorter word is part of many others.
 _SHORTEST = 4
-_MARK = "(purged)"
+#: What stands in the place of a purged text.
+MARKS = ("(purged)", "(erased)", "(…)")
+# Longer lines, and more marks in one, are not looked into: that takes long.
+_LONGEST, _MOST_MARKS = 2_000, 3
 
 
 class Replay:
@@ -43,8 +46,10 @@ class Replay:
         self.moved: dict[Version, Version | None] = {}
         self._texts: dict[Version, bytes] = {}
         self._folders: dict[str, str] = {}
-        self._words: dict[str, str] = {}
-        self._compiled = 0, re.compile(r"(?!)")
+        #: What went from texts and messages, with what stands in its place; and the versions of which all is known.
+        self._words, self._phrases = Words(), Words()
+        self._known = set[Version]()
+        self._is_ours = True
         self._last: tuple[Mapping[str, Item], Mapping[str, Item]] = ({}, {})
         self.lost, self.lacking, self._own = set[str](), set[str](), set[Version]()
         #: The objects that were made, kind and bytes by id.
@@ -72,11 +77,15 @@ class Replay:
                 self.rewriter.ids[oid] = clean
             else:
                 self.lacking |= {oid} if self._record.is_old(oid) else set()
+                parents = self._old.parents(oid)
+                # What stands on nothing that was purged stays as it is, whatever it says.
+                self._is_ours = oid in self._siblings or any(self.rewriter.ids[parent] != parent for parent in parents)
                 if oid in self._siblings:
                     self._join_siblings(oid)
-                else:
+                elif self._is_ours:
                     self._follow(oid)
                 self.rewriter.add(oid, oid in notes)
+        self._is_ours = True
         for oid in found.tags:
             self.rewriter.add(oid)
         return self.rewriter.ids
@@ -100,6 +109,7 @@ class Replay:
             twin = next((each for each, (_, text) in left.items() if end and text == end), None)
             if path in come and is_touched:
                 self._note((path, blob), (path, come[path][1]))
+                self._learn_texts((path, blob), come[path][1])
             elif twin:
                 self._note((path, blob), (twin, left.pop(twin)[1]))
                 self._note_folders(path, twin)
@@ -144,17 +154,23 @@ class Replay:
             pairs = ((parts[:end], others[:end]) for end in range(1, len(parts)))
             self._folders.update({"/".join(one): "/".join(other) for one, other in pairs if one[-1] != other[-1]})
 
+    def _learn_texts(self, version: Version, new: str) -> None:
+        """Learn which texts went from a file, where each line became one."""
+        one, other = (to_text(data).split("\n") for data in (self._old.blob(version[1]), self._new.blob(new)))
+        pairs = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+        words = [_words_in(*pair) for pair in pairs]
+        for each in words:
+            self._words.add(each)
+        if len(one) == len(other) and all(words):
+            self._known.add(version)
+
     def _learn_words(self, oid: str, clean: str) -> None:
         """Learn what went from a message, so that it goes from those of ours, too."""
         was, now = (_message(objects, each) for objects, each in ((self._old, oid), (self._new, clean)))
-        if was == now:
-            return
-        for one, other in zip(was.splitlines(), now.splitlines(), strict=False):
+        for one, other in zip(was.splitlines(), now.splitlines(), strict=False) if was != now else ():
             if one != other and one.strip():
-                head = _shared(one, other)
-                tail = min(_shared(one[::-1], other[::-1]), len(one) - head, len(other) - head)
-                word = one[head : len(one) - tail]
-                self._words |= {word: other[head : len(other) - tail]} if len(word) >= _SHORTEST else {one: other}
+                self._words.add(words := _words_in(one, other))
+                self._phrases.add(words or {one: other})
 
     # What a commit of ours changed
 
@@ -173,8 +189,7 @@ class Replay:
                 if after and (path, after) not in self.moved and not self._record.has_blob(after):
                     self._own.add((path, after))
                     base = (path, before) if before else self._like(after, dropped)
-                    if base in self.moved:
-                        self._put_on(path, base, after)
+                    self._put_on(path, base, after)
 
     def _like(self, blob: str, dropped: list[Version]) -> Version:
         """Return that of the versions that went in the same commit which a text is like; an empty one for none."""
@@ -186,22 +201,27 @@ class Replay:
         return version if likeness >= _ALIKE else ("", "")
 
     def _put_on(self, path: str, base: Version, after: str) -> None:
-        became = self.moved[base]
+        """Put a new text of a file on what became of the version that it was made of, if that is another."""
+        became, data = self.moved.get(base, base), self._old.blob(after)
         if became is None:
             self.moved[path, after] = None
             self.lost.add(path)
             return
         place = became[0] if path == base[0] else path
-        if became[1] == base[1]:  # only its name is another
-            self.moved[path, after] = (place, after)
-            return
-        purged = self._texts.get(base) or self._new.blob(became[1])
-        done = merge(path, self._old.blob(base[1]), self._old.blob(after), purged, take="theirs")
-        data = purged if done.data is None else done.data
-        self._texts[path, after] = data
-        self.moved[path, after] = (place, blob_id(data))
-        if done.conflicts:
-            self.lost.add(path)
+        if became[1] != base[1]:
+            is_known = base in self._known
+            purged = self._texts.get(base) or self._new.blob(became[1])
+            done = merge(path, self._old.blob(base[1]), data, purged, take="ours" if is_known else "theirs")
+            data = purged if done.data is None else done.data
+            if is_known:  # where both changed a line, ours stands without what went from it
+                self._known.add((path, after))
+            elif done.conflicts:
+                self.lost.add(path)
+        text = self._words.without(to_text(data))
+        data = to_bytes(text)
+        if (place, blob_id(data)) != (path, after):
+            self._texts[path, after] = data
+            self.moved[path, after] = (place, blob_id(data))
 
     # What two machines purged that knew nothing of each other
 
@@ -230,20 +250,28 @@ class Replay:
     def _join_words(self, oid: str, sibling: str) -> None:
         was, now = (_message(objects, each) for objects, each in ((self._old, oid), (self._new, sibling)))
         pairs = zip(was.splitlines(), now.splitlines(), strict=False)
-        self._words |= {one: _common_line(one, other) for one, other in pairs if one != other and one.strip()}
+        self._phrases.add({one: _common_line(one, other) for one, other in pairs if one != other and one.strip()})
 
-    def erased_again(self) -> Erased:
-        """Return the purge that puts together what machines purged that knew nothing of each other."""
-        ids = self.rewriter.ids
-        commits = {each: ids[oid] for oid, fork in self._siblings.items() if oid in ids for each in fork}
-        commits |= {oid: new for oid, new in ids.items() if commits and oid != new}
-        blobs = dict[str, str | None]()
-        joined = {blob: became[1] for (_, blob), became in self.moved.items() if became and blob in self._record.twins}
-        for twins in {*self._record.twins.values()}:
-            became = [joined[each] for each in sorted(filter(None, twins)) if each in joined]
-            if None in twins or became:
-                blobs |= dict.fromkeys(filter(None, twins), None if None in twins else became[0])
-        return Erased({old: new for old, new in commits.items() if old != new}, blobs)
+    def erased(self) -> Erased:
+        """Return what this did as a purge of its own, so that each machine does just that with the same commits.
+
+        What several machines made of one commit, that purged and knew nothing of each other, becomes one.
+        """
+        ids, twins = self.rewriter.ids, self._record.twins
+        commits = {oid: new for oid, new in ids.items() if new != oid and not self._record.is_old(oid)}
+        commits |= {each: ids[oid] for oid, fork in self._siblings.items() if oid in ids for each in fork}
+        moved = {blob: became and became[1] for (_, blob), became in self.moved.items() if self._is_news(blob)}
+        for fork in {*twins.values()}:
+            ends = [None] if None in fork else [moved[each] for each in sorted(filter(None, fork)) if each in moved]
+            moved |= dict.fromkeys(filter(None, fork), ends[0]) if ends else {}
+        moved = {blob: new for blob, new in moved.items() if blob != new}
+        staying = {blob for path, blob in self._own if self.new_path(path, blob) and (path, blob) not in self.moved}
+        blobs = {blob: new for blob, new in moved.items() if blob not in staying}
+        parts = {blob: new for blob, new in moved.items() if blob in staying}
+        return Erased({old: new for old, new in commits.items() if old != new}, blobs, parts)
+
+    def _is_news(self, blob: str) -> bool:
+        return blob in self._record.twins or not self._record.touches(blob)
 
     # The rule
 
@@ -268,16 +296,7 @@ class Replay:
 
     def new_message(self, text: str) -> str:
         """Return a message without the words that went from those of others."""
-        return self._pattern.sub(lambda found: self._words[found[0]], text) if self._words else text
-
-    @property
-    def _pattern(self) -> re.Pattern[str]:
-        """What finds these words, made anew whenever there are more."""
-        if self._compiled[0] != len(self._words):
-            words = sorted(self._words, key=len, reverse=True)
-            found = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in words))
-            self._compiled = len(words), found
-        return self._compiled[1]
+        return self._words.without(self._phrases.without(text)) if self._is_ours else text
 
     def new_label(self, text: str) -> str:
         """Return who made a commit, as it is."""
@@ -308,6 +327,38 @@ class Replay:
         return tuple(sorted({path for path, data in texts if gone & distinctive_lines(data)}))
 
 
+class Words:
+    """Texts that went, with what stands in their place."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+        self._pattern = 0, re.compile(r"(?!)")
+
+    def add(self, words: Mapping[str, str]) -> None:
+        """Add some."""
+        self._words |= words
+
+    def without(self, text: str) -> str:
+        """Return a text with what stands in the place of each."""
+        count, pattern = self._pattern
+        if count != len(self._words):
+            longest_first = sorted(self._words, key=lambda word: (-len(word), word))
+            pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest_first))
+            self._pattern = len(self._words), pattern
+        return pattern.sub(lambda found: self._words[found[0]], text)
+
+
+def _words_in(one: str, other: str) -> dict[str, str]:
+    """Return what went from a line that became another, with the mark in its place; nothing where that is not clear."""
+    for mark in MARKS:
+        if 0 < (count := other.count(mark)) <= _MOST_MARKS and max(len(one), len(other)) <= _LONGEST:
+            found = re.fullmatch("(.+?)".join(map(re.escape, other.split(mark))), one)
+            words = {*found.groups()} - {mark} if found else set[str]()
+            if words and len(words) <= count and min(map(len, words)) >= _SHORTEST:
+                return dict.fromkeys(words, mark)
+    return {}
+
+
 def common(one: bytes, other: bytes) -> bytes:
     """Return what two texts have in common that two purges made of one: what either took is gone."""
     first, second = sorted((one, other))
@@ -326,7 +377,7 @@ def _common_line(one: str, other: str) -> str:
         return one
     head = _shared(one, other)
     tail = min(_shared(one[::-1], other[::-1]), len(one) - head, len(other) - head)
-    return f"{one[:head]}{_MARK}{one[len(one) - tail :]}"
+    return f"{one[:head]}{MARKS[0]}{one[len(one) - tail :]}"
 
 
 def _shared(one: str, other: str) -> int:
