@@ -70,11 +70,14 @@ class Purging:
         """How many purges the remote knows of that this machine does not."""
         return self._ours.lacks(self._theirs)
 
-    def fetch(self, wants: Collection[str], haves: Collection[str], is_ours: Callable[[str], bool]) -> None:
+    def fetch(
+        self, wants: Collection[str], haves: Collection[str], is_ours: Callable[[str], bool], is_expected: bool
+    ) -> None:
         """Store what `wants` reach; what was purged does not come in. `became` says what is here instead.
 
         Raises:
             HoldsPurged: it was purged, and the purged line is neither here nor there.
+            Unexpected: changes that somebody made of it would go with it.
         """
         old = [want for want in wants if self._all.is_old(want)]
         for want in old:
@@ -85,14 +88,15 @@ class Purging:
         try:
             self._other.fetch(fresh, haves, is_ours, self._all.refused)
         except HoldsPurged:
-            self._clean(fresh)
+            self._clean(fresh, is_expected)
 
-    def _clean(self, wants: Collection[str]) -> None:
+    def _clean(self, wants: Collection[str], is_expected: bool) -> None:
         """Fetch to a place aside, put what is new there on the purged line, and throw the place away."""
         with self._aside(wants) as there:
             replay = self._history.rewrite().clean(wants, there, self._all)
         if replay.lacking:
             raise self._lacks(min(replay.lacking))
+        self._check_nothing_lost(replay, self._shown, is_expected)
         self._all |= PurgeRecord([replay.erased()])
         self.became |= {want: replay.rewriter.ids[want] for want in wants}
 
@@ -203,11 +207,13 @@ class Purging:
                 f"{self._shown} knows of a purge that takes something from {cost.share} that ever were here, more than "
                 "a third, so nothing was changed", cost.count, cost.total, may_be_meant=True,
             )  # fmt: skip
+        self._check_nothing_lost(replay, str(self._engine.workspace.root), is_expected)
+
+    def _check_nothing_lost(self, replay: Replay, where: str, is_expected: bool) -> None:
         if replay.lost and not is_expected:
             raise Unexpected(
-                f"{listed(sorted(replay.lost), _NAMED, 'files')} of {self._engine.workspace.root}: changed here where "
-                f"{self._shown} knows of a purge, which takes these changes, too; nothing was changed. Copy what you "
-                "want to keep"
+                f"{listed(sorted(replay.lost), _NAMED, 'files')} of {where}: changed where a purge that was not known there "
+                "takes something, and these changes go with it; nothing was changed. Copy what you want to keep"
             )
 
     def _changes(self, head: str | None, new: NewHistory, scan: Scan) -> Iterator[FileChange]:

@@ -210,7 +210,7 @@ class _Syncing:
         self.purging.meet(offer)
         before, waiting = self._history.tracked(tracked), self._waiting(offer)
         if wants := [*filter(None, [raw]), *waiting.come]:
-            self._fetch(wants, before)
+            self._fetch(wants, before, is_expected)
         theirs = self.purging.tip(raw)
         if theirs:
             if before is None and not is_expected:
@@ -261,7 +261,7 @@ class _Syncing:
         self.purging.meet(offer)
         theirs = offer.refs.get(self._ref_of(offer))
         if theirs:
-            self._fetch([theirs], None)
+            self._fetch([theirs], None, True)
         return self.purging.tip(theirs)
 
     def _ref_of(self, offer: Offer) -> str:
@@ -270,9 +270,9 @@ class _Syncing:
         theirs = offer.branch
         return theirs if theirs and theirs in offer.refs and ours not in offer.refs else ours
 
-    def _fetch(self, wants: list[str], before: str | None) -> None:
+    def _fetch(self, wants: list[str], before: str | None, is_expected: bool) -> None:
         head = self._history.head()
-        self.purging.fetch(wants, [each for each in (head, before) if each], self._is_ours)
+        self.purging.fetch(wants, [each for each in (head, before) if each], self._is_ours, is_expected)
 
     def _is_ours(self, commit: str) -> bool:
         return self._history.reaches(commit)

@@ -74,7 +74,7 @@ class Machine:
 
     def purge(self) -> None:
         """Purge a line that anybody said: it stands nowhere any more then, and is not to come back."""
-        line = self._chance.choice(sorted(self._said))
+        line = self._chance.choice(sorted(self._said) or [""])
         self.memory.purge(text=line)
         self._said.discard(line)
         self._purged.add(line)
@@ -84,7 +84,7 @@ class Machine:
 
     def act(self, purges: bool) -> None:
         acts = [self.remember, self.remember, self.edit, self.edit, self.overview, self.forget, self.rename, self.drop]
-        acts += [self.purge] if purges else []
+        acts += [self.purge] * 2 if purges else []
         with suppress(CrabmemError):
             self._chance.choice(acts)()
 

@@ -246,6 +246,8 @@ class Replay:
         elif self._record.touches(blob) and end != blob:
             place = path if path in come else place
             self._note((path, blob), (place, come[place][1]) if place else None)
+            if place:
+                self._learn_texts((path, blob), come[place][1])
 
     def _join_words(self, oid: str, sibling: str) -> None:
         was, now = (_message(objects, each) for objects, each in ((self._old, oid), (self._new, sibling)))
