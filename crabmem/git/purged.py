@@ -18,7 +18,8 @@ from .trees import REGULAR, parsed_row, read_rows, row_of
 
 #: So many purges a record may have, and so many lines in all.
 MOST_PURGES, MOST_ROWS = 10_000, 2_000_000
-_HEAD = "crabmem purge 1"
+# The first line, of a purge by a person, and of what a machine made of commits that came after one.
+_HEADS = {False: "crabmem purge 1", True: "crabmem replay 1"}
 _ROW = re.compile(r"(commit|blob|part) ([0-9a-f]{40}) ([0-9a-f]{40}|-)")
 _NONE = "-"
 _NOTE = Note("purges: which commits became which, and which texts are gone", COMMITTER)
@@ -30,18 +31,20 @@ class Erased:
     """What one purge did: the new id of each commit that got one, and of each text that is gone; None for no text.
 
     `blobs` stand nowhere any more, and may not come back; `parts` are gone from some places, and stand at others.
+    `is_replay` where a machine put commits on a line that others purged.
     """
 
     commits: Mapping[str, str]
     blobs: Mapping[str, str | None] = field(default_factory=dict)
     parts: Mapping[str, str | None] = field(default_factory=dict)
+    is_replay: bool = False
 
     @cached_property
     def data(self) -> bytes:
         """The file of it."""
         kinds = {"commit": self.commits, "blob": self.blobs, "part": self.parts}
         rows = (f"{kind} {old} {new or _NONE}" for kind, ids in kinds.items() for old, new in sorted(ids.items()))
-        return "".join(f"{row}\n" for row in (_HEAD, *rows)).encode()
+        return "".join(f"{row}\n" for row in (_HEADS[self.is_replay], *rows)).encode()
 
     @classmethod
     def of(cls, data: bytes) -> "Erased":
@@ -52,14 +55,14 @@ class Erased:
         """
         head, *rows = data.decode("ascii", "replace").splitlines()[: MOST_ROWS + 2] or [""]
         found: dict[str, dict[str, str | None]] = {"commit": {}, "blob": {}, "part": {}}
-        if head != _HEAD:
+        if head not in _HEADS.values():
             raise Untrusted("the record of purges has a form that this crabmem does not know: see for a newer one")
         for row in rows:
             if not (match := _ROW.fullmatch(row)) or (match[1] == "commit" and match[3] == _NONE):
                 raise _strange()
             found[match[1]][match[2]] = None if match[3] == _NONE else match[3]
         commits = {old: new for old, new in found["commit"].items() if new}
-        erased = cls(commits, found["blob"], found["part"])
+        erased = cls(commits, found["blob"], found["part"], head == _HEADS[True])
         if erased.data != data:
             raise _strange()
         return erased
@@ -85,9 +88,13 @@ class PurgeRecord:
     def __or__(self, other: "PurgeRecord") -> "PurgeRecord":
         return PurgeRecord([*self._purges.values(), *other._purges.values()])
 
-    def lacks(self, other: "PurgeRecord") -> int:
-        """Return how many purges of `other` are not in it."""
-        return len(other._purges.keys() - self._purges.keys())
+    def lacks(self, other: "PurgeRecord") -> bool:
+        """Return whether `other` knows anything that this does not."""
+        return not other._purges.keys() <= self._purges.keys()
+
+    def news(self, other: "PurgeRecord") -> int:
+        """Return how many purges by a person `other` knows of that this does not."""
+        return sum(not each.is_replay for oid, each in other._purges.items() if oid not in self._purges)
 
     @cached_property
     def refused(self) -> frozenset[str]:

@@ -68,7 +68,7 @@ class Purging:
     @property
     def news(self) -> int:
         """How many purges the remote knows of that this machine does not."""
-        return self._ours.lacks(self._theirs)
+        return self._ours.news(self._theirs)
 
     def fetch(
         self, wants: Collection[str], haves: Collection[str], is_ours: Callable[[str], bool], is_expected: bool
@@ -212,8 +212,8 @@ class Purging:
     def _check_nothing_lost(self, replay: Replay, where: str, is_expected: bool) -> None:
         if replay.lost and not is_expected:
             raise Unexpected(
-                f"{listed(sorted(replay.lost), _NAMED, 'files')} of {where}: changed where a purge that was not known there "
-                "takes something, and these changes go with it; nothing was changed. Copy what you want to keep"
+                f"{listed(sorted(replay.lost), _NAMED, 'files')} of {where}: changed where a purge that was not known "
+                "there takes something, and these changes go with it; nothing was changed. Copy what you want to keep"
             )
 
     def _changes(self, head: str | None, new: NewHistory, scan: Scan) -> Iterator[FileChange]:

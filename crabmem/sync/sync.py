@@ -281,7 +281,7 @@ class _Syncing:
         if before and before != theirs and before not in self._history.bases(before, theirs):
             raise SyncError(
                 f"{self._address.shown} went back, or has another history: it was at {short(before)} and is at "
-                f"{short(theirs)}. Both are kept, and nothing was changed. If somebody purged or reset it on purpose, "
+                f"{short(theirs)}. Both are kept, and nothing was changed. If somebody reset it on purpose, "
                 "`crabmem sync --to` the same address begins anew with what it has"
             )
 

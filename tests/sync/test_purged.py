@@ -4,6 +4,7 @@ import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from crabmem.operations.proposals import proposals
 from crabmem.results import Synced
 from crabmem.sync.sync import name_remote, sync, upcoming
 from tests.conftest import git
+from tests.sync.servers import needs_git, serving
 
 Machine = Callable[[str], Memory]
 SECRET = "hunter2-of-luna"
@@ -338,6 +340,46 @@ def test_a_look_ahead_says_what_a_purge_brings_and_keeps_nothing(two: tuple[Memo
     found = upcoming(other)
     assert ([each.subject for each in found.come], found.purges) == (["remember: Vet"], 1)
     assert [each.subject for each in found.go] == ["remember: Dora"]
+
+
+@pytest.mark.parametrize("kind", [pytest.param("http", marks=needs_git), "bundle"])
+def test_a_purge_travels_by_every_kind_of_remote(tmp_path: Path, hub: Path, kind: str) -> None:
+    with ExitStack() as stack:
+        url = str(tmp_path / "memory.bundle")
+        if kind == "http":
+            address, _ = stack.enter_context(serving(hub.parent))
+            url = f"{address}/{hub.name}"
+        one, other = (stack.enter_context(Memory(tmp_path / name, is_person=True)) for name in ("one", "other"))
+        for memory in (one, other):
+            name_remote(memory, url, "/")
+        one.remember("Luna", "the cat", f"A cat.\nHer chip is {SECRET}.\nTen years old.")
+        one.remember("Tea", "hot", "With milk.")
+        for memory in (one, other):
+            synced(memory, is_expected=True)
+        one.purge(text=SECRET)
+        one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
+        other.remember("Dora", "the dog", "A dog.")
+        synced(other)
+        assert synced(one).is_rewritten
+        assert synced(other).purges == 1
+        synced(one)
+        assert tip(one.root) == tip(other.root)
+        for memory in (one, other):
+            assert not traces(memory.root, SECRET)
+            assert len(memory.entries()) == 4
+            assert is_whole(memory.root)
+
+
+def test_a_protected_branch_says_that_it_was_not_rewritten(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, _ = two
+    git(hub, "config", "receive.denyNonFastForwards", "true")
+    with serving(hub.parent) as (address, _):
+        name_remote(one, f"{address}/{hub.name}", "/")
+        synced(one, is_expected=True)
+        one.purge(text=SECRET)
+        with pytest.raises(SyncError, match="does not take the push"):
+            synced(one)
+    assert SECRET in git(hub, "log", "-p", "main")
 
 
 # Proposals

@@ -15,7 +15,7 @@ from ..diff import similarity
 from ..objects import Objects
 from ..purged import Erased, PurgeRecord
 from ..reach import Piece
-from ..trees import DEEPEST, Item, Trees, differing, read_rows, to_bytes, to_text
+from ..trees import DEEPEST, MOST_FILES, Item, Trees, differing, read_rows, to_bytes, to_text
 from .objects import Rewriter, Survey
 
 #: A version of a file: its path, and the id of its text.
@@ -134,7 +134,10 @@ class Replay:
         self, old: str | None, new: str | None, folder: str
     ) -> Iterator[tuple[str, Item | None, Item | None]]:
         if folder.count("/") > DEEPEST:
-            raise DamagedHistory(f"the history has a commit of more than {DEEPEST} folders deep: it is no memory's")
+            raise DamagedHistory(
+                f"the history has a commit of more than {MOST_FILES:,} files or {DEEPEST} folders deep: it is no "
+                "memory's"
+            )
         before = frozenset(read_rows(old, self._old)) if old else frozenset[bytes]()
         after = frozenset(read_rows(new, self._new)) if new else frozenset[bytes]()
         for key, was, now in differing(before, after):
@@ -270,7 +273,7 @@ class Replay:
         staying = {blob for path, blob in self._own if self.new_path(path, blob) and (path, blob) not in self.moved}
         blobs = {blob: new for blob, new in moved.items() if blob not in staying}
         parts = {blob: new for blob, new in moved.items() if blob in staying}
-        return Erased({old: new for old, new in commits.items() if old != new}, blobs, parts)
+        return Erased({old: new for old, new in commits.items() if old != new}, blobs, parts, is_replay=True)
 
     def _is_news(self, blob: str) -> bool:
         return blob in self._record.twins or not self._record.touches(blob)
