@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 import secrets
 import time
 import zlib
@@ -51,7 +52,7 @@ class Quarantine:
         """`refused` are objects that may not come in."""
         self._git, self._private, self._objects, self._limit = git, private, objects, limit
         self._unwanted = refused
-        self._file = private / state.TEMPORARY / f"fetch-{secrets.token_hex(8)}"
+        self._file = private / state.TEMPORARY / f"fetch-{os.getpid()}-{secrets.token_hex(8)}"
         self._size, self._work = 0, MOST_WORK
         #: What came, by id; and what it refers to, with its kind.
         self._found: dict[str, _Found] = {}

@@ -229,7 +229,7 @@ def furnish(git: Path, private: Path) -> None:
 def clear_unfinished(root: Path) -> None:
     """Remove what a crash while making a repository left behind; one in the making is let alone."""
     for built in root.glob(f"{_UNFINISHED}*"):
-        if not is_of_living(built.name.removeprefix(_UNFINISHED)):
+        if not _is_of_living(built.name.removeprefix(_UNFINISHED)):
             _remove(built)
 
 
@@ -244,14 +244,13 @@ def make_incoming(private: Path) -> Path:
 
 
 def clear_incoming(private: Path) -> None:
-    """Remove those that a crash left."""
-    if os.path.isdir(private / state.INCOMING):
-        for place in (private / state.INCOMING).iterdir():
-            if not is_of_living(place.name):
-                fs.remove_tree(place)
+    """Remove what a crash left of what came in: it may hold what was purged."""
+    for place in (*(private / state.TEMPORARY).glob("fetch-*-*"), *(private / state.INCOMING).glob("*-*")):
+        if not _is_of_living(place.name.removeprefix("fetch-")):
+            fs.remove_tree(place)
 
 
-def is_of_living(name: str) -> bool:
+def _is_of_living(name: str) -> bool:
     """Return whether a name that begins with the number of a process is of one that runs."""
     maker = name.partition("-")[0]
     return bool(re.fullmatch("[0-9]{1,9}", maker)) and fs.is_alive(int(maker))

@@ -511,7 +511,7 @@ def survived(root: Path, hub: Path, kept: Path, at: int) -> None:
     dying(root, at)
     with Memory(root, is_person=True) as memory:
         memory.remember("After", "the crash", "It goes on.")
-        assert not (root / ".git/crabmem/incoming").exists() or not [*(root / ".git/crabmem/incoming").iterdir()]
+        assert not [*(root / ".git/crabmem").glob("incoming/*"), *(root / ".git/crabmem").glob("tmp/fetch-*")]
         synced(memory)
         assert {"Dora", "After", "Vet", "Tea"} <= {entry.name for entry in memory.entries()}
     assert not traces(root, SECRET)
