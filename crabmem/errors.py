@@ -158,12 +158,13 @@ class HoldsPurged(SyncError):
 class Unexpected(SyncError):
     """The remote is not what a person has to expect: it needs their word before anything is taken in.
 
-    `is_apart`: its history has nothing in common with this one.
+    `is_apart`: its history has nothing in common with this one. `is_meant`: what is asked is whether that is meant, and
+    not whether the remote is theirs.
     """
 
-    def __init__(self, message: str, is_apart: bool = False) -> None:
+    def __init__(self, message: str, is_apart: bool = False, is_meant: bool = False) -> None:
         super().__init__(message)
-        self.is_apart = is_apart
+        self.is_apart, self.is_meant = is_apart, is_meant
 
 
 class BadConfig(CrabmemError):

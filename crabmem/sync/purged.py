@@ -62,7 +62,7 @@ class Purging:
         rewrite = self._history.rewrite()
         ours = rewrite.record()
         if tip and tip != ours.tip:
-            self._other.fetch([tip], [], lambda oid: False)
+            self._other.fetch([tip], [], lambda oid: False, ours.refused)
         self._begin(ours, rewrite.record_at(tip) if tip else PurgeRecord())
 
     @property
@@ -140,7 +140,8 @@ class Purging:
         if self.became and not self._theirs.lacks(self._ours) and not is_expected:
             raise Unexpected(
                 f"{self._shown} has again what was purged: somebody pushed a line of before the purge to it; nothing "
-                "of that was taken in. What is new in it can be put on the purged line, which is pushed again then"
+                "of that was taken in. What is new in it can be put on the purged line, which is pushed again then",
+                is_meant=True,
             )
 
     def purged_of(self, proposals: Collection[str]) -> set[str]:
@@ -213,7 +214,8 @@ class Purging:
         if replay.lost and not is_expected:
             raise Unexpected(
                 f"{listed(sorted(replay.lost), _NAMED, 'files')} of {where}: changed where a purge that was not known "
-                "there takes something, and these changes go with it; nothing was changed. Copy what you want to keep"
+                "there takes something, and these changes go with it; nothing was changed. Copy what you want to keep",
+                is_meant=True,
             )
 
     def _changes(self, head: str | None, new: NewHistory, scan: Scan) -> Iterator[FileChange]:

@@ -84,8 +84,9 @@ def sync(
 ) -> Synced:
     """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
 
-    `is_expected`: a person has seen what a remote has that was never synced with. `joins_apart`: a history that has
-    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost.
+    `is_expected`: a person has seen what a remote has that was never synced with, or what goes with a purge.
+    `joins_apart`: a history that has nothing in common with this one is joined to it. `even_if_many`: many facts at
+    once may be lost.
 
     Raises:
         NotFound: no remote was named on this machine.

@@ -8,9 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from dulwich.repo import Repo
 
 from crabmem import Memory
+from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.errors import HoldsPurged, MassLoss, SyncError, Unexpected, Untrusted
 from crabmem.git.purged import Erased, PurgeRecord
@@ -211,6 +213,18 @@ def test_files_that_nobody_recorded_yet_are_not_lost(two: tuple[Memory, Memory])
     assert not traces(other.root, SECRET)
 
 
+def test_a_text_that_stood_in_the_first_commit_goes_too(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    word = (one.root / "Crab.md").read_text().split()[3]
+    other.remember("Dora", "the dog", "A dog.")
+    one.purge(pattern=rf"\b{word}\b")
+    for memory in (one, other, one):
+        synced(memory)
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    assert not git(hub, "log", "--all", "-p", f"-G\b{word}\b", "--format=%h")
+    assert is_whole(other.root) and other.get("Dora")
+
+
 def test_two_purges_one_after_the_other(two: tuple[Memory, Memory], machine: Machine) -> None:
     one, other = two
     third = machine("third")
@@ -317,7 +331,7 @@ def test_a_merge_of_both_lines_by_plain_git_is_put_on_the_purged_one(
 
 
 def test_what_was_purged_and_is_said_again_is_not_pushed(two: tuple[Memory, Memory], hub: Path) -> None:
-    one, _ = two
+    one, other = two
     said = (one.root / "memory/entries/old-address.md").read_bytes()
     one.purge("Old address")
     synced(one)
@@ -326,6 +340,12 @@ def test_what_was_purged_and_is_said_again_is_not_pushed(two: tuple[Memory, Memo
     with pytest.raises(HoldsPurged, match=r"old-address\.md in commit .* is again what was purged"):
         synced(one)
     assert "Harbour Lane" not in git(hub, "log", "-p", "main")
+    assert one.get("Old address")
+    synced(other)
+    other.purge("Tea")
+    synced(other)
+    with pytest.raises(Unexpected, match=r"old-address\.md"):
+        synced(one)
     assert one.get("Old address")
 
 
@@ -380,6 +400,45 @@ def test_a_protected_branch_says_that_it_was_not_rewritten(two: tuple[Memory, Me
         with pytest.raises(SyncError, match="does not take the push"):
             synced(one)
     assert SECRET in git(hub, "log", "-p", "main")
+
+
+def said(memory: Memory, *words: str) -> str:
+    """What the command line prints."""
+    result = CliRunner().invoke(cli, ["--dir", str(memory.root), *words], prog_name="crabmem")
+    return result.output
+
+
+def test_the_answers_name_each_remote_that_was_and_was_not_rewritten(
+    two: tuple[Memory, Memory], hub: Path, tmp_path: Path
+) -> None:
+    one, other = two
+    Repo.init_bare(str(tmp_path / "backup.git"), mkdir=True).close()
+    git(one.root, "remote", "add", "backup", str(tmp_path / "backup.git"))
+    git(one.root, "push", "-q", "backup", "main")
+    git(hub, "branch", "before", "main")
+    assert f"remote:  {hub} has it until the next `crabmem sync`" in said(one, "purge", "--text", SECRET, "--dry-run")
+    refused = said(one, "purge", "--text", SECRET, "--yes")
+    assert "was pushed to backup: it stays there" in refused and "origin" not in refused.splitlines()[-1]
+    done = said(one, "purge", "--text", SECRET, "--yes", "--force")
+    assert f"not yet: {hub}: `crabmem sync` takes it out there" in done
+    assert f"not rewritten: backup {tmp_path / 'backup.git'}" in done
+    assert "a forge keeps forks, caches and pull requests" in done
+    done = said(one, "sync")
+    assert f"rewritten: {hub}, which does not show any more what was purged" in done
+    assert f"not rewritten: refs/heads/before of {hub}: delete them there" in done
+    assert "not rewritten: backup: `git push --force` does that" in done
+    assert "would come: 1 purge\n" in said(other, "sync", "--dry-run")
+    assert "took in 1 purge: what it took is gone from the files here, and from history" in said(other, "sync")
+    assert not traces(other.root, SECRET)
+
+
+def test_a_remote_that_never_had_it_is_not_rewritten(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, _ = two
+    one.remember("Pin", "of the door", "tulip-4711")
+    assert not one.purge(text="tulip-4711").syncs_with
+    done = synced(one)
+    assert not done.is_rewritten and done.sent == 1
+    assert "tulip-4711" not in git(hub, "log", "-p", "main")
 
 
 # Proposals

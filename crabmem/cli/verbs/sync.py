@@ -75,8 +75,9 @@ def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool) -> Synced
         return operation.sync(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
     except Unexpected as error:
         if yes or not can_ask():
-            raise Failure(f"{error}: give {'--join' if error.is_apart else '--yes'} if it is yours") from None
-        confirm(f"{error}. Take it in?", "taken in")
+            words = "if that is meant" if error.is_meant else "if it is yours"
+            raise Failure(f"{error}: give {'--join' if error.is_apart else '--yes'} {words}") from None
+        confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
         return operation.sync(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
 
 

@@ -189,7 +189,9 @@ class Replay:
         dropped = [(path, was) for path in own for was, now in [sides[0][path]] if was and not now]
         for path in own:
             for before, after in dict.fromkeys(side[path] for side in sides):
-                if after and (path, after) not in self.moved and not self._record.has_blob(after):
+                if after and self._record.has_blob(after):  # somebody put it back, or said it again
+                    self.lost |= {path} if self._record.blob(after) is None else set()
+                elif after and (path, after) not in self.moved:
                     self._own.add((path, after))
                     base = (path, before) if before else self._like(after, dropped)
                     self._put_on(path, base, after)
