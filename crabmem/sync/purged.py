@@ -12,20 +12,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..disk import fs, state
-from ..disk.leftovers import left_beside
+from ..disk import fs
 from ..disk.scan import Scan
-from ..errors import Busy, HoldsPurged, MassLoss, SyncError, Unexpected
+from ..errors import HoldsPurged, MassLoss, SyncError, Unexpected
 from ..git.kept import ASIDE
 from ..git.objects import Objects
 from ..git.purged import PurgeRecord
 from ..git.refs import PURGED
 from ..git.repository import make_incoming
+from ..git.rewrite.files import PurgedFiles
 from ..git.rewrite.replay import Replay
-from ..git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
-from ..git.rewrite.verification import inspect_git_files
+from ..git.rewrite.repository import NewHistory
 from ..session.engine import Engine
-from ..text.hashes import blob_id, short
+from ..text.hashes import short
 from ..text.words import listed
 from ..write.losses import losses
 from .remote import Offer, Remote, Updates
@@ -169,7 +168,7 @@ class Purging:
             Unexpected: changes of this machine would go with it.
             MassLoss: it would take something from too many facts at once.
             HoldsPurged: the purged line is not there.
-            Busy: a file that changes is being changed.
+            Busy: a file that changes is not as it was recorded.
         """
         if not len(self._all):
             return False
@@ -196,10 +195,15 @@ class Purging:
             if lacking := replay.lacking.intersection(line):
                 raise self._lacks(min(lacking))
             self._check_meant(replay, new, is_expected, even_if_many)
-            changes = [*self._changes(head, new, scan)]
+            files = PurgedFiles(self._engine.workspace, self._history, self._all)
+            changes = [*files.changes(head, new.rewriter.ids[head] if head else None, scan)]
             self.quoting = replay.quoting
-            rewrite.put_in_place(new, [*changes, *self._leftovers(changes)], self._recovered())
-        self._verify(rewrite)
+            rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered())
+        if held := files.held():
+            raise SyncError(
+                f"a purge that {self._shown} knows of was taken in, but what it took still stands in "
+                f"{listed(held, _NAMED, 'places')} of {self._engine.workspace.root}: sync again"
+            )
 
     def _check_meant(self, replay: Replay, new: NewHistory, is_expected: bool, even_if_many: bool) -> None:
         cost = losses(replay.touched, new.survey.files, self._engine.workspace.layout)
@@ -216,72 +220,6 @@ class Purging:
                 f"{listed(sorted(replay.lost), _NAMED, 'files')} of {where}: changed where a purge that was not known "
                 "there takes something, and these changes go with it; nothing was changed. Copy what you want to keep",
                 is_meant=True,
-            )
-
-    def _changes(self, head: str | None, new: NewHistory, scan: Scan) -> Iterator[FileChange]:
-        """Yield how the files of the workspace have to change.
-
-        Raises:
-            Busy: one of them is not as the head has it.
-        """
-        before = dict(self._history.files(head))
-        after = dict(self._history.files(new.rewriter.ids[head] if head else None))
-        for path in sorted(path for path in {**before, **after} if before.get(path) != after.get(path)):
-            here, data = self._read(path), self._history.blob(after[path]) if path in after else None
-            if here and path in before and blob_id(here[0]) != before[path]:
-                raise Busy(
-                    f"{path} of {self._engine.workspace.root} is not as it was recorded, and a purge changes it: save "
-                    "or commit it, and sync again"
-                )
-            if here and path in before:
-                yield FileChange(path, before[path], data, here[1])
-            elif not here and path not in before:
-                yield FileChange(path, None, data, fs.PRIVATE_FILE)
-        for path, blob in scan.files.blobs():  # copies that are in no commit
-            if path not in before and self._all.has_blob(blob) and (here := self._read(path)):
-                end = self._all.blob(blob)
-                yield FileChange(
-                    path, blob, self._history.blob(end) if end and self._history.has(end) else None, here[1]
-                )
-
-    def _read(self, path: str) -> tuple[bytes, int] | None:
-        try:
-            with fs.inside(self._engine.workspace.root, path) as spot:
-                data, status = fs.read(spot)
-                return data, status.st_mode & 0o777
-        except OSError:
-            return None
-
-    def _leftovers(self, changes: Collection[FileChange]) -> Iterator[FileChange]:
-        """Yield the copies that editors left beside files that change."""
-        import glob
-
-        root = self._engine.workspace.root
-        for change in changes:
-            file = self._engine.workspace.file(change.path)
-            for left in sorted(left_beside(file.parent, glob.escape(file.name))) if change.was else ():
-                path = left.relative_to(root).as_posix()
-                if here := self._read(path):
-                    yield FileChange(path, blob_id(here[0]), None, here[1])
-
-    def _recovered(self) -> list[str]:
-        """Return the files below `.git` that keep a text of an unknown save which was purged."""
-        files = [file for file in (self._engine.workspace.private / state.RECOVERED).glob("*") if file.is_file()]
-        held = (file for file in files if self._all.has_blob(blob_id(fs.read(file, limit=fs.LARGE)[0])))
-        return [file.relative_to(self._engine.workspace.git).as_posix() for file in held]
-
-    def _verify(self, rewrite: RepositoryRewrite) -> None:
-        """Look into every object and file of `.git` for what was purged.
-
-        Raises:
-            SyncError: it still stands somewhere.
-        """
-        looks = inspect_git_files(_Texts(self._all), self._engine.workspace.git)
-        held = [*sorted(rewrite.present(self._all)), *(look.place for look in looks if look.place)]
-        if held:
-            raise SyncError(
-                f"a purge that {self._shown} knows of was taken in, but what it took still stands in "
-                f"{listed(held, _NAMED, 'places')} of {self._engine.workspace.root}: sync again"
             )
 
     # What goes out
@@ -324,28 +262,3 @@ class Purging:
     def others(self, url: str) -> tuple[str, ...]:
         """Return the remotes that Git knows beside that at `url`: nobody rewrites them."""
         return tuple(name for name, address in self._history.rewrite().remotes().items() if address != url)
-
-
-class _Texts:
-    """Finds the texts that were purged, by their ids; a `Search`."""
-
-    is_anywhere = False
-
-    def __init__(self, record: PurgeRecord) -> None:
-        self._record = record
-
-    def is_in_blob(self, oid: str, data: bytes) -> bool:
-        """Return whether a version of a file is one of them."""
-        return self._record.has_blob(oid)
-
-    def is_in_file(self, data: bytes) -> bool:
-        """Return whether a file is one of them."""
-        return self._record.has_blob(blob_id(data))
-
-    def is_in_name(self, name: str) -> bool:
-        """Return False: of a name nobody elsewhere knows."""
-        return False
-
-    def is_in_message(self, text: str) -> bool:
-        """Return False: of a message nobody elsewhere knows."""
-        return False
