@@ -88,10 +88,6 @@ class PurgeRecord:
     def __or__(self, other: "PurgeRecord") -> "PurgeRecord":
         return PurgeRecord([*self._purges.values(), *other._purges.values()])
 
-    def lacks(self, other: "PurgeRecord") -> bool:
-        """Return whether `other` knows anything that this does not."""
-        return not other._purges.keys() <= self._purges.keys()
-
     def news(self, other: "PurgeRecord") -> int:
         """Return how many purges by a person `other` knows of that this does not."""
         return sum(not each.is_replay for oid, each in other._purges.items() if oid not in self._purges)

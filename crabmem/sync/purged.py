@@ -130,13 +130,20 @@ class Purging:
             raise self._lacks(theirs)
         return self.became.get(theirs, theirs) if theirs else None
 
-    def check_expected(self, is_expected: bool) -> None:
+    @property
+    def tip_of_record(self) -> str | None:
+        """The commit of the record of all purges that are known; None for none."""
+        return self._all.tip
+
+    def check_expected(self, is_expected: bool, pushed: str) -> None:
         """Refuse to push a purged line again unasked, where somebody put the old one back since.
+
+        `pushed` is the record of purges at the last sync: the branch of the remote was without what that names.
 
         Raises:
             Unexpected: a person has to say so.
         """
-        if self.became and not self._theirs.lacks(self._ours) and not is_expected:
+        if self.became and self._ours.tip == pushed and not is_expected:
             raise Unexpected(
                 f"{self._shown} has again what was purged: somebody pushed a line of before the purge to it; nothing "
                 "of that was taken in. What is new in it can be put on the purged line, which is pushed again then",

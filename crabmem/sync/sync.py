@@ -216,7 +216,7 @@ class _Syncing:
         if theirs:
             if before is None and not is_expected:
                 self._tell_unexpected(theirs)
-            self.purging.check_expected(is_expected)
+            self.purging.check_expected(is_expected, self._record.purged())
             if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
                 return self.round(number, is_expected, joins_apart, even_if_many)
             self._check_went_on(before, theirs)
@@ -237,7 +237,7 @@ class _Syncing:
         head = self._history.head()
         beside = {**self.purging.updates(offer, self._history.aside()), **waiting.updates()}
         sent = self._push(ref, raw, theirs, head, beside)
-        self._record.note_proposals(waiting.shared)
+        self._record.note_shared(waiting.shared, self.purging.tip_of_record)
         if head:
             self._history.track(tracked, head)
         changes = taken.changes if taken else {}

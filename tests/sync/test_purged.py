@@ -598,3 +598,17 @@ def test_a_death_at_any_step_loses_nothing_and_leaves_nothing(
     assert count > 20
     for at in sorted(random.Random(3).sample(range(1, count + 1), _DEATHS)):
         survived(memory.root, hub, kept, at)
+
+
+def test_a_push_of_which_only_the_record_arrived_goes_on_unasked(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    old = git(hub, "rev-parse", "main").strip()
+    one.purge(text=SECRET)
+    synced(one)
+    git(hub, "update-ref", "refs/heads/main", old)
+    (one.root / ".git/crabmem/sync.json").unlink()  # it was not written yet
+    with pytest.raises(HoldsPurged, match="sync the machine that purged first"):
+        synced(other)
+    assert synced(one).is_rewritten
+    synced(other)
+    assert tip(other.root) == tip(one.root) == tip(hub)
