@@ -238,10 +238,16 @@ class Synced:
     commits went out.
 
     `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided.
-    `rounds` counts how often it began again, as others were quicker.
+    `rounds` counts how often it began again, as others were quicker. `purges` of other machines came in; `quoting` are
+    the paths of files that quote what they took, and stay. `is_rewritten` where what was purged here was taken out of
+    the remote's branch; `still_there` are the references of the remote that have it all the same, `not_rewritten` Git's
+    other remotes by name, where either happened.
     """
 
-    JSON = ("remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds")
+    JSON = (
+        "remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds", "purges", "quoting", "is_rewritten",
+        "still_there", "not_rewritten",
+    )  # fmt: skip
 
     remote: str
     commit: str | None
@@ -250,17 +256,23 @@ class Synced:
     is_joined: bool = False
     disputed: tuple[str, ...] = ()
     rounds: int = 1
+    purges: int = 0
+    is_rewritten: bool = False
+    quoting: tuple[str, ...] = ()
+    still_there: tuple[str, ...] = ()
+    not_rewritten: tuple[str, ...] = ()
 
 
 @value
 class Upcoming:
-    """What a sync would bring from the `remote` and send there: commits, newest first."""
+    """What a sync would bring from the `remote` and send there: commits, newest first, and so many `purges`."""
 
-    JSON = ("remote", "come", "go")
+    JSON = ("remote", "come", "go", "purges")
 
     remote: str
     come: tuple[Commit, ...]
     go: tuple[Commit, ...]
+    purges: int = 0
 
 
 @value
@@ -817,13 +829,14 @@ class Purge:
     `entries` are names of entries that hold it, or go; `erased` the paths of the files that go with all they ever
     held; `paths` files that change, by the path they get; of `commits` so many are `rewritten`. `copies` are files that
     quote what goes, and stay. `remotes` are those, by name and address, that have commits which are rewritten,
-    `unknown` those of which nobody here knows what they have.
+    `unknown` those of which nobody here knows what they have; `syncs_with` is the address of the remote that has it
+    until the next sync, "" for none.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
     """
 
     JSON = (
         "entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
-        "leftovers", "copies", "remotes", "unknown", "nested", "erased", "purged=is_done", "standing",
+        "leftovers", "copies", "remotes", "unknown", "syncs_with?", "nested", "erased", "purged=is_done", "standing",
     )  # fmt: skip
 
     entries: tuple[str, ...]
@@ -843,6 +856,7 @@ class Purge:
     erased: tuple[str, ...] = ()
     is_done: bool = False
     standing: Standing | None = None
+    syncs_with: str = ""
 
 
 @value

@@ -31,7 +31,7 @@ from .objects import Objects, denied
 from .packing import Packed, Packing
 from .reach import Stored, everything
 from .redo import Move, Redo
-from .refs import MAIN, OID, Head, Refs
+from .refs import MAIN, OID, PURGED, Head, Refs
 from .revisions import resolve
 from .trees import Trees
 from .walk import Graph, Line, Walk
@@ -237,6 +237,7 @@ class History:
     def recover(self) -> None:
         """Take away what a crash left locked or half made. Only under the writer's lock."""
         repository.clear_unfinished(self._root)
+        repository.clear_incoming(self._private)
         self._refs.release_leftovers()
         self._objects.clear_leftovers()
 
@@ -398,6 +399,10 @@ class History:
         from .rewrite.repository import RepositoryRewrite
 
         return RepositoryRewrite(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
+
+    def has_purge_record(self) -> bool:
+        """Return whether there was a purge, here or elsewhere, of which other machines have to know."""
+        return self._refs.read(PURGED) is not None
 
     def forget(self) -> None:
         """Read everything anew from now on."""

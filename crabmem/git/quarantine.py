@@ -2,17 +2,18 @@
 
 import hashlib
 import io
+import os
 import secrets
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from ..disk import fs, regular, state
 from ..disk.lock import WriterLock
-from ..errors import DamagedHistory, Untrusted, Unwritable
+from ..errors import DamagedHistory, HoldsPurged, Untrusted, Unwritable
 from .commits import header, tag_target
 from .limit import MOST_OBJECTS, MOST_WORK, Limit
 from .objects import Objects, bounded, form_errors
@@ -45,9 +46,13 @@ class _Found(NamedTuple):
 class Quarantine:
     """A pack on its way in. It is a file in crabmem's own folder, which is gone afterwards."""
 
-    def __init__(self, git: Path, private: Path, objects: Objects, limit: Limit) -> None:
+    def __init__(
+        self, git: Path, private: Path, objects: Objects, limit: Limit, refused: Set[str] = frozenset()
+    ) -> None:
+        """`refused` are objects that may not come in."""
         self._git, self._private, self._objects, self._limit = git, private, objects, limit
-        self._file = private / state.TEMPORARY / f"fetch-{secrets.token_hex(8)}"
+        self._unwanted = refused
+        self._file = private / state.TEMPORARY / f"fetch-{os.getpid()}-{secrets.token_hex(8)}"
         self._size, self._work = 0, MOST_WORK
         #: What came, by id; and what it refers to, with its kind.
         self._found: dict[str, _Found] = {}
@@ -92,6 +97,7 @@ class Quarantine:
 
         Raises:
             Untrusted: the pack is broken, too large, or not enough; nothing was kept.
+            HoldsPurged: it has what is refused; nothing was kept.
         """
         if not self._size:
             raise self._refused(f"{self._limit.where} sent nothing")
@@ -153,6 +159,8 @@ class Quarantine:
     def _check(self, each: Received) -> None:
         """Check the form of an object, and note what it refers to."""
         bounded(each.oid, each.kind, each.data)
+        if each.oid in self._unwanted:
+            raise HoldsPurged(f"{self._limit.where} has what was purged; nothing of it was kept: sync again")
         if each.oid in self._found:
             raise BrokenPack(f"it has {each.oid} twice")
         self._found[each.oid] = _Found(each.kind, len(each.data), each.record.offset, each.record.crc)

@@ -19,6 +19,8 @@ from ..errors import Busy, DamagedHistory
 from ..text.values import value
 
 MAIN = "refs/heads/main"
+#: The reference of the record of purges (see `purged`).
+PURGED = "refs/crabmem/purged"
 _PID = re.compile(r"[0-9]{1,9}\Z")
 #: The id of an object, whole.
 OID = re.compile(r"[0-9a-f]{40}\Z")

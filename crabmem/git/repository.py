@@ -228,9 +228,31 @@ def furnish(git: Path, private: Path) -> None:
 def clear_unfinished(root: Path) -> None:
     """Remove what a crash while making a repository left behind; one in the making is let alone."""
     for built in root.glob(f"{_UNFINISHED}*"):
-        maker = built.name.removeprefix(_UNFINISHED).partition("-")[0]
-        if not (re.fullmatch("[0-9]{1,9}", maker) and fs.is_alive(int(maker))):
+        if not _is_of_living(built.name.removeprefix(_UNFINISHED)):
             _remove(built)
+
+
+def make_incoming(private: Path) -> Path:
+    """Make a repository beside, for what a remote has that may not come in as it is; whoever makes it removes it."""
+    clear_incoming(private)
+    fs.make_folder(private / state.INCOMING)
+    place = private / state.INCOMING / f"{os.getpid()}-{secrets.token_hex(4)}"
+    create_bare(place)
+    fs.make_folder(place / "crabmem" / state.TEMPORARY)
+    return place
+
+
+def clear_incoming(private: Path) -> None:
+    """Remove what a crash left of what came in: it may hold what was purged."""
+    for place in (*(private / state.TEMPORARY).glob("fetch-*-*"), *(private / state.INCOMING).glob("*-*")):
+        if not _is_of_living(place.name.removeprefix("fetch-")):
+            fs.remove_tree(place)
+
+
+def _is_of_living(name: str) -> bool:
+    """Return whether a name that begins with the number of a process is of one that runs."""
+    maker = name.partition("-")[0]
+    return bool(re.fullmatch("[0-9]{1,9}", maker)) and fs.is_alive(int(maker))
 
 
 def _remove(built: Path) -> None:

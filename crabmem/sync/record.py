@@ -36,15 +36,23 @@ class Record:
             self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "failures": failures,
                          "error": str(error)})  # fmt: skip
             raise
-        self._write({"remote": remote, "succeeded": self._now(), "proposals": self._read().get("proposals", "")})
+        said = self._read()
+        kept = {key: value for key, value in said.items() if key in ("proposals", "purged")}
+        self._write(kept | {"remote": remote, "succeeded": self._now()})
 
     def proposals(self) -> frozenset[str]:
         """Return the proposals that both this machine and the remote had after the last sync."""
         return frozenset(self._read().get("proposals", "").split())
 
-    def note_proposals(self, shared: Iterable[str]) -> None:
-        """Remember the proposals that both have now."""
-        self._write({**self._read(), "proposals": " ".join(sorted(shared))})
+    def purged(self) -> str:
+        """Return the commit of the record of purges at the last sync; "" for none."""
+        return self._read().get("purged", "")
+
+    def note_shared(self, proposals: Iterable[str], purged: str | None) -> None:
+        """Remember the proposals that both have now, and the commit of the record of purges."""
+        self._write(
+            {**self._read(), "proposals": " ".join(sorted(proposals)), **({"purged": purged} if purged else {})}
+        )
 
     def state(self, remote: str | None, ahead: int, behind: int) -> SyncState:
         """Return what is remembered of syncing with `remote`."""

@@ -4,7 +4,7 @@ What a repository's own configuration says of remotes (other addresses, proxies,
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -60,19 +60,36 @@ class Remote(ABC):
         """Let go of files and connections."""
         self._objects.close()
 
+    @property
+    def limit(self) -> Limit:
+        """How long all of this may take, and how much may be said."""
+        return self._limit
+
     def refs(self) -> Offer:
         """Return what the remote has."""
         self._limit.allow(MOST_REFS)
         return self._in_time(self._refs)
 
-    def fetch(self, wants: Collection[str], haves: Collection[str], is_ours: Callable[[str], bool]) -> int:
+    def forget(self) -> None:
+        """Read everything of ours anew from now on: a purge exchanged the objects for others."""
+        self._objects.forget()
+
+    def fetch(
+        self,
+        wants: Collection[str],
+        haves: Collection[str],
+        is_ours: Callable[[str], bool],
+        refused: Set[str] = frozenset(),
+    ) -> int:
         """Store all that `wants`, ids that the remote offered, reach and is not here; return how many objects came.
 
         No reference is moved. `haves` are commits that our references name; `is_ours` tells whether a commit is one
-        that such a one stands on. Not under the writer's lock, which this takes for a moment.
+        that such a one stands on. Not under the writer's lock, which this takes for a moment. `refused` are objects
+        that may not come in.
 
         Raises:
             Untrusted: what came is broken, too large, or not enough; nothing was kept.
+            HoldsPurged: it has what is refused; nothing was kept.
         """
 
         def is_known(oid: str) -> bool:
@@ -83,7 +100,7 @@ class Remote(ABC):
         missing = [want for want in wants if not (self._objects.is_there(want) and is_known(want))]
         if not missing:
             return 0
-        with Quarantine(self._git, self._private, self._objects, self._limit) as quarantine:
+        with Quarantine(self._git, self._private, self._objects, self._limit, refused) as quarantine:
             self._limit.allow(MOST_REFS)
             self._in_time(partial(self._download, missing, haves, quarantine.write))
             return quarantine.admit(missing, haves, is_known)

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError
+from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected
 from ..git.history import History
 from ..git.kept import ASIDE
 from ..git.limit import Limit, Progress
+from ..git.refs import PURGED
 from ..git.repository import create_bare
 from ..results import Synced, SyncState, Upcoming
 from ..session.rules import check_may_write
@@ -27,6 +28,7 @@ from ..text.values import replace
 from ..text.words import counted, listed
 from .address import Address, Kind, parse_address
 from .joining import take_in
+from .purged import Purging
 from .record import Record
 from .remote import Offer, Remote, Updates, remote
 
@@ -38,17 +40,6 @@ _ROUNDS = 5
 _PAUSE = 0.4
 _SECONDS = 120.0
 _NAMED = 3
-
-
-class Unexpected(SyncError):
-    """The remote is not what a person has to expect: it needs their word before anything is taken in.
-
-    `is_apart`: its history has nothing in common with this one.
-    """
-
-    def __init__(self, message: str, is_apart: bool = False) -> None:
-        super().__init__(message)
-        self.is_apart = is_apart
 
 
 def name_remote(session: Session, url: str, folder: str) -> Address:
@@ -93,8 +84,9 @@ def sync(
 ) -> Synced:
     """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
 
-    `is_expected`: a person has seen what a remote has that was never synced with. `joins_apart`: a history that has
-    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost.
+    `is_expected`: a person has seen what a remote has that was never synced with, or what goes with a purge.
+    `joins_apart`: a history that has nothing in common with this one is joined to it. `even_if_many`: many facts at
+    once may be lost.
 
     Raises:
         NotFound: no remote was named on this machine.
@@ -130,10 +122,13 @@ def upcoming(session: Session, *, seconds: float = _SECONDS, progress: Progress 
     address, history = _named(session), session.engine.history
     session.engine.writer.recover()
     with _opened(session, address, seconds, progress) as other:
-        theirs = _Syncing(session, other, address, Record(session.engine)).fetched()
+        syncing = _Syncing(session, other, address, Record(session.engine))
+        theirs = syncing.fetched()
     head = history.head()
     come, go = _lacking(history, head, theirs), _lacking(history, theirs, head)
-    return Upcoming(address.shown, *(tuple(map(history.commit, each)) for each in (come, go)))
+    come, go = syncing.purging.new_of(head, come), syncing.purging.new_of(theirs, go)
+    coming, going = (tuple(map(history.commit, each)) for each in (come, go))
+    return Upcoming(address.shown, coming, going, syncing.purging.news)
 
 
 def state(session: Session) -> SyncState:
@@ -202,19 +197,29 @@ class _Syncing:
     def __init__(self, session: Session, other: Remote, address: Address, record: Record) -> None:
         self._session, self._other, self._address, self._record = session, other, address, record
         self._engine, self._history = session.engine, session.engine.history
+        self.purging = Purging(session.engine, other, address.shown, self._beside)
+
+    def _beside(self, git: Path) -> Remote:
+        """Return the remote, to be fetched from into another repository."""
+        return remote(self._address, git, git / "crabmem", self._engine.environment, self._other.limit)
 
     def round(self, number: int, is_expected: bool, joins_apart: bool, even_if_many: bool) -> Synced:
         """Fetch, take in, push; Outrun where the remote moved meanwhile."""
         offer = self._other.refs()
         ref = self._ref_of(offer)
-        theirs, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(_HEADS)}"
+        raw, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(_HEADS)}"
+        self.purging.meet(offer)
         before, waiting = self._history.tracked(tracked), self._waiting(offer)
-        if wants := [*filter(None, [theirs]), *waiting.come]:
-            self._fetch(wants, before)
+        if wants := [*filter(None, [raw]), *waiting.come]:
+            self._fetch(wants, before, is_expected)
+        theirs = self.purging.tip(raw)
         if theirs:
-            self._check_went_on(before, theirs)
             if before is None and not is_expected:
                 self._tell_unexpected(theirs)
+            self.purging.check_expected(is_expected, self._record.purged())
+            if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
+                return self.round(number, is_expected, joins_apart, even_if_many)
+            self._check_went_on(before, theirs)
             self._check_is_joinable(theirs, joins_apart)
             self._check_regular(theirs)
         elif before:
@@ -230,8 +235,9 @@ class _Syncing:
         for commit in waiting.gone:
             self._history.drop_aside(commit)
         head = self._history.head()
-        sent = self._push(ref, theirs, head, waiting.updates())
-        self._record.note_proposals(waiting.shared)
+        beside = {**self.purging.updates(offer, self._history.aside()), **waiting.updates()}
+        sent = self._push(ref, raw, theirs, head, beside)
+        self._record.note_shared(waiting.shared, self.purging.tip_of_record)
         if head:
             self._history.track(tracked, head)
         changes = taken.changes if taken else {}
@@ -243,15 +249,21 @@ class _Syncing:
             is_joined=bool(taken and taken.is_joined),
             disputed=tuple(dispute.path for dispute in taken.disputes) if taken else (),
             rounds=number,
+            purges=self.purging.arrived,
+            is_rewritten=raw != theirs,
+            quoting=self.purging.quoting,
+            still_there=self.purging.elsewhere(offer, ref),
+            not_rewritten=self.purging.others(self._address.url) if raw != theirs or self.purging.arrived else (),
         )
 
     def fetched(self) -> str | None:
         """Fetch the branch of the remote, and nothing else; return where it is, None where there is none."""
         offer = self._other.refs()
+        self.purging.meet(offer)
         theirs = offer.refs.get(self._ref_of(offer))
         if theirs:
-            self._fetch([theirs], None)
-        return theirs
+            self._fetch([theirs], None, True)
+        return self.purging.tip(theirs)
 
     def _ref_of(self, offer: Offer) -> str:
         """Return the branch there: the one that its HEAD names if it is there, else the one called as ours."""
@@ -259,9 +271,9 @@ class _Syncing:
         theirs = offer.branch
         return theirs if theirs and theirs in offer.refs and ours not in offer.refs else ours
 
-    def _fetch(self, wants: list[str], before: str | None) -> None:
+    def _fetch(self, wants: list[str], before: str | None, is_expected: bool) -> None:
         head = self._history.head()
-        self._other.fetch(wants, [each for each in (head, before) if each], self._is_ours)
+        self.purging.fetch(wants, [each for each in (head, before) if each], self._is_ours, is_expected)
 
     def _is_ours(self, commit: str) -> bool:
         return self._history.reaches(commit)
@@ -270,7 +282,7 @@ class _Syncing:
         if before and before != theirs and before not in self._history.bases(before, theirs):
             raise SyncError(
                 f"{self._address.shown} went back, or has another history: it was at {short(before)} and is at "
-                f"{short(theirs)}. Both are kept, and nothing was changed. If somebody purged or reset it on purpose, "
+                f"{short(theirs)}. Both are kept, and nothing was changed. If somebody reset it on purpose, "
                 "`crabmem sync --to` the same address begins anew with what it has"
             )
 
@@ -308,15 +320,21 @@ class _Syncing:
 
     def _waiting(self, offer: Offer) -> _Waiting:
         theirs = {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"}
+        theirs = self.purging.purged_of(theirs)
         return _Waiting(theirs, set(self._history.aside()), self._record.proposals())
 
-    def _push(self, ref: str, theirs: str | None, head: str | None, beside: Updates) -> int:
-        """Give the remote what it lacks; return how many commits that were."""
-        updates = {**beside, **({ref: (theirs, head)} if head != theirs else {})}
+    def _push(self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates) -> int:
+        """Give the remote what it lacks; return how many commits that were.
+
+        Its branch is at `raw`, which is `theirs` but for what was purged.
+        """
+        updates = {**beside, **({ref: (raw, head)} if head != raw else {})}
         if head is None or not updates:
             return 0
         commits = _lacking(self._history, theirs, head)
-        self._check_holds_no_secret([*commits, *(new for _, new in beside.values() if new)])
+        new = [*commits, *(new for ref, (_, new) in beside.items() if new and ref != PURGED)]
+        self._check_holds_no_secret(new)
+        self.purging.check_outgoing(new)
         self._other.push(updates)
         return len(commits)
 

@@ -9,10 +9,10 @@ import pytest
 from dulwich.repo import Repo
 
 from crabmem import CrabmemError, Memory
-from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError
+from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError, Unexpected
 from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
 from crabmem.results import Synced
-from crabmem.sync.sync import Unexpected, name_remote, state, sync
+from crabmem.sync.sync import name_remote, state, sync
 from tests.conftest import git
 
 Machine = Callable[[str], Memory]

@@ -1,9 +1,11 @@
 """`crabmem sync`: one memory on many machines, through a remote of Git's."""
 
 import os
+from collections.abc import Iterator
 
 import click
 
+from ...errors import Unexpected
 from ...results import Commit, Synced, SyncState, Upcoming, json_of
 from ...session.session import Session
 from ...sync import sync as operation
@@ -16,6 +18,10 @@ from ..output import can_ask, confirm, here, plain, show, tell
 from ..restoring import yes_really_option
 
 _NAMED = 5
+_KEPT = (
+    "what was there before is kept unseen until `git gc --prune=now` is run there; a forge does that when asked, and "
+    "keeps forks, caches and pull requests besides"
+)
 # Commits of each way that a look ahead lists.
 _MOST = 20
 
@@ -67,10 +73,11 @@ def sync(
 def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool) -> Synced:
     try:
         return operation.sync(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
-    except operation.Unexpected as error:
+    except Unexpected as error:
         if yes or not can_ask():
-            raise Failure(f"{error}: give {'--join' if error.is_apart else '--yes'} if it is yours") from None
-        confirm(f"{error}. Take it in?", "taken in")
+            words = "if that is meant" if error.is_meant else "if it is yours"
+            raise Failure(f"{error}: give {'--join' if error.is_apart else '--yes'} {words}") from None
+        confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
         return operation.sync(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
 
 
@@ -83,7 +90,24 @@ def _summary(done: Synced) -> str:
             f"both machines changed the same place of {listed(done.disputed, _NAMED, 'files')}: the other text waits; "
             "`crabmem resolve` decides"
         )
-    return "\n".join(lines)
+    return "\n".join([*lines, *_of_purges(done)])
+
+
+def _of_purges(done: Synced) -> Iterator[str]:
+    if done.purges:
+        yield f"took in {counted(done.purges, 'purge')}: what it took is gone from the files here, and from history"
+    if done.quoting:
+        yield (
+            f"not all: {listed(done.quoting, _NAMED, 'files')}, changed here, still "
+            "quote a line of what was purged; `crabmem purge --text` erases a text"
+        )
+    if done.is_rewritten:
+        yield f"rewritten: {done.remote}, which does not show any more what was purged"
+        yield _KEPT
+    if done.still_there:
+        yield f"not rewritten: {listed(done.still_there, _NAMED, 'references')} of {done.remote}: delete them there"
+    if done.not_rewritten:
+        yield f"not rewritten: {listed(done.not_rewritten, _NAMED, 'remotes')}: `git push --force` does that"
 
 
 def _standing(state: SyncState) -> str:
@@ -99,7 +123,8 @@ def _standing(state: SyncState) -> str:
 
 def _preview(found: Upcoming) -> str:
     parts = (("would come", found.come), ("would go", found.go))
-    return "\n".join(line for words, commits in parts for line in _listed(words, commits))
+    purges = [f"would come: {counted(found.purges, 'purge')}"] if found.purges else []
+    return "\n".join([*purges, *(line for words, commits in parts for line in _listed(words, commits))])
 
 
 def _listed(words: str, commits: tuple[Commit, ...]) -> list[str]:
