@@ -4,13 +4,28 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 from dulwich.repo import Repo
 
 from crabmem import Memory
+from crabmem.cli.app import cli
 from crabmem.results import Synced
 from crabmem.sync.sync import name_remote, sync
 
 Machine = Callable[[str], Memory]
+Two = tuple[Memory, Memory]
+
+
+def crab(root: Path, *words: str, status: int = 0) -> Result:
+    """What the command line does in a folder, with that status."""
+    result = CliRunner().invoke(cli, ["--dir", str(root), *words], prog_name="crabmem")
+    assert result.exit_code == status, result.output
+    return result
+
+
+def crabs(root: Path, *words: str, status: int = 0) -> str:
+    """What the command line says, all of it, with that status."""
+    return crab(root, *words, status=status).output
 
 
 @pytest.fixture

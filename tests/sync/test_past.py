@@ -13,9 +13,7 @@ from crabmem.session.snapshot import Snapshot
 from crabmem.sync.sync import sync
 from tests.conftest import git
 
-from .conftest import Machine, synced
-
-Two = tuple[Memory, Memory]
+from .conftest import Machine, Two, synced
 
 
 def of_agent(memory: Memory, agent: str, session: str, name: str, content: str) -> None:
