@@ -268,10 +268,11 @@ class SyncState:
     """What is known of syncing without asking the `remote` (None: none was named).
 
     How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
-    failed last, since when it does, and why.
+    failed last, since when it does, and why. `waiting` texts of other machines wait for `crabmem resolve`. `next_try`
+    is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked.
     """
 
-    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error")
+    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try")
 
     remote: str | None
     ahead: int = 0
@@ -280,6 +281,8 @@ class SyncState:
     failed: datetime | None = None
     failing_since: datetime | None = None
     error: str = ""
+    waiting: int = 0
+    next_try: datetime | None = None
 
 
 @value
@@ -894,12 +897,13 @@ class Status:
     """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
 
     `agents` have a workspace of their own in it; so many `proposals` wait for a person. `in_progress` is what the
-    person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each.
+    person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each. `sync` is how
+    syncing stands, None where no remote was named.
     """
 
     JSON = (
         "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
-        "proposals", "in_progress", "odd",
+        "proposals", "in_progress", "odd", "sync",
     )  # fmt: skip
 
     root: str
@@ -913,6 +917,7 @@ class Status:
     proposals: int
     in_progress: str | None
     odd: tuple[str, ...]
+    sync: SyncState | None = None
 
 
 @value

@@ -6,18 +6,20 @@ other change is, with its journal and its locks. The commit that has both is the
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from ..errors import InvalidSettings, Unreadable
 from ..git.commits import JOINING, Note, identity
 from ..git.history import History
 from ..results import CREATOR
 from ..session.engine import Engine
 from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
+from ..workspace.settings import read_settings
 from ..write.writer import Draft, Join, Written
 from .law import Dispute, Joined, Rules, Said, Side, join
 
@@ -88,12 +90,11 @@ class _Joining:
         return Rules(self._layout, self._blob, frozenset(guarded))
 
     def _lets_agents_write(self, tip: str) -> bool:
-        """Return whether the settings of one side let agents write the identity."""
+        """Return whether the settings of one side let agents write the identity; not where they cannot be read."""
         blob = self._history.file(tip, SETTINGS)
-        try:
-            return blob is not None and tomllib.loads(self._blob(blob).decode()).get("soul_editable") is True
-        except ValueError:
-            return False
+        with suppress(InvalidSettings, Unreadable):
+            return blob is not None and read_settings(self._blob(blob), SETTINGS)[0].soul_editable
+        return False
 
     def _files_of(self, bases: Sequence[str]) -> Mapping[str, str]:
         """Return path and blob of the files that two histories had when they were one.
