@@ -114,24 +114,24 @@ def purge_everywhere(
     return found
 
 
-def in_each(session: Session, work: Callable[[Session], T]) -> Iterator[tuple[str, T | CrabmemError]]:
-    """Do `work` in this workspace, ".", and in that of each agent and project in it, by its place.
+def in_each(session: Session, operation: Callable[[Session], T]) -> Iterator[tuple[str, T | CrabmemError]]:
+    """Do an `operation` in this workspace, ".", and in that of each agent and project in it, by its place.
 
     Yields what came of each as it is done. An error is yielded, too, and does not stop the others.
     """
-    yield ALL, _attempt(work, session)
+    yield ALL, _attempt(operation, session)
     for place, folder in nested(session.engine.workspace):
         try:
             with _opened(session, folder) as own:
-                done = _attempt(work, own)
+                done = _attempt(operation, own)
         except CrabmemError as error:  # it cannot be opened
             done = error
         yield place, done
 
 
-def _attempt(work: Callable[[Session], T], session: Session) -> T | CrabmemError:
+def _attempt(operation: Callable[[Session], T], session: Session) -> T | CrabmemError:
     try:
-        return work(session)
+        return operation(session)
     except CrabmemError as error:
         return error
 
