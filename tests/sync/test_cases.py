@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,9 +26,15 @@ OVERVIEW = "memory/MEMORY.md"
 LUNA = "A cat.\nTen years old.\nLikes fish.\nGrey."
 
 
-def says(content: str, name: str = "Luna", description: str = "the cat", **more: list[str]) -> Act:
+def says(
+    content: str,
+    name: str = "Luna",
+    description: str = "the cat",
+    aliases: Sequence[str] = (),
+    tags: Sequence[str] = (),
+) -> Act:
     """Remember a fact that says so."""
-    return lambda memory: memory.remember(name, description, content, **more)
+    return lambda memory: memory.remember(name, description, content, aliases=[*aliases] or None, tags=[*tags] or None)
 
 
 def writes(path: str, text: str) -> Act:
