@@ -237,11 +237,12 @@ class Synced:
     """What a sync did: the newest commit now (None: there is none yet), the paths of memory that came in, and how many
     commits went out.
 
-    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided.
-    `rounds` counts how often it began again, as others were quicker.
+    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided,
+    `kept` those that one machine removed and another changed: they stay. `rounds` counts how often it began again, as
+    others were quicker.
     """
 
-    JSON = ("remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds")
+    JSON = ("remote", "commit", "taken", "sent", "is_joined", "disputed", "kept", "rounds")
 
     remote: str
     commit: str | None
@@ -249,6 +250,7 @@ class Synced:
     sent: int = 0
     is_joined: bool = False
     disputed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     rounds: int = 1
 
 

@@ -32,12 +32,14 @@ _GUARDED = "an agent on another machine changed {}, which no agent may here"
 class Taken:
     """What was taken in: by path the bytes of memory before and after (None: no file), and what waits to be decided.
 
-    `is_joined` where both sides had something new, so that there is a commit of both.
+    `is_joined` where both sides had something new, so that there is a commit of both. `kept` are the paths of files
+    that one side removed and the other changed, which stay.
     """
 
     changes: Mapping[str, bytes | None]
     disputes: tuple[Dispute, ...] = ()
     is_joined: bool = False
+    kept: tuple[str, ...] = ()
 
 
 def take_in(engine: Engine, tip: str, even_if_many: bool = False) -> Written[Taken]:
@@ -75,7 +77,8 @@ class _Joining:
         self._set_aside(changed, done.disputes, when, tip)
         kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
         beside = {path: blob for path, blob in changed.items() if path not in kept}
-        return Draft(kept, _NOTE, Taken(kept, done.disputes), even_if_many, Join(tip, when, beside))
+        taken = Taken(kept, done.disputes, kept=done.kept)
+        return Draft(kept, _NOTE, taken, even_if_many, Join(tip, when, beside))
 
     def _joined(self, head: str | None, tip: str) -> Joined:
         if head is None:

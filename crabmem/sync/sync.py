@@ -226,6 +226,7 @@ class _Syncing:
             sent=sent,
             is_joined=bool(taken and taken.is_joined),
             disputed=tuple(dispute.path for dispute in taken.disputes) if taken else (),
+            kept=taken.kept if taken else (),
             rounds=number,
         )
 

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import pytest
 
 from crabmem import Memory
-from crabmem.errors import MassLoss
+from crabmem.errors import MassLoss, SyncError
 from crabmem.operations.proposals import proposals, propose_identity
 from crabmem.sync.sync import Unexpected, name_remote, sync
 from tests.conftest import git
 
-from .conftest import Machine, Two, synced
+from .conftest import Machine, Two, crab, synced
 
 Act = Callable[[Memory], object]
 ENTRIES = "memory/entries"
@@ -200,6 +200,37 @@ def test_lines_beside_each_other_are_kept_in_full(two: Two) -> None:
         assert all(words in said for words in ("The cat.", "Eleven years old."))
 
 
+def test_that_a_fact_stays_which_only_one_machine_removed_is_said(two: Two) -> None:
+    one, other = two
+    one.forget("Luna")
+    other.remember("Luna", "the cat", "A cat.\nEleven years old.")
+    synced(one)
+    assert synced(other).kept == ("memory/entries/luna.md",)
+    assert synced(one).kept == ()
+    one.remember("Luna", "the cat", "A cat.\nTwelve years old.")
+    other.forget("Luna")
+    synced(one)
+    said = crab(other.root, "sync").output
+    assert "removed on one machine and changed on another, so still there: memory/entries/luna.md" in said
+
+
+def test_an_identity_that_an_agent_elsewhere_wrote_is_not_in_force_until_a_person_takes_it(two: Two) -> None:
+    one, other = two
+    identity = one.identity().text
+    with Memory(other.root, agent="coder", soul_editable=True) as agent:
+        agent.write_identity("# I am a lobster\n")
+    synced(other)
+    one.remember("Tea", "hot", "With milk.")
+    assert synced(one).disputed == ("Crab.md",)
+    assert one.identity().text == identity
+    synced(other)
+    assert other.identity().text == identity
+    crab(one.root, "resolve", "Crab.md", "--theirs")
+    for memory in (one, other):
+        synced(memory)
+        assert memory.identity().text == "# I am a lobster\n"
+
+
 # What comes in, and what goes along
 
 
@@ -235,6 +266,18 @@ def test_the_branch_and_proposals_travel_and_nothing_else_of_ours(two: Two, hub:
     refs = git(hub, "for-each-ref", "--format=%(refname)").split()
     assert [ref for ref in refs if not ref.startswith("refs/crabmem/proposals/")] == ["refs/heads/main"]
     assert [each.agent for each in proposals(other)] == ["coder"]
+
+
+def test_a_remote_that_another_memory_was_put_in_place_of_stops_it(two: Two, hub: Path, tmp_path: Path) -> None:
+    one, _ = two
+    git(tmp_path, "clone", "-q", "--bare", str(hub), "kept.git")
+    git(hub, "update-ref", "-d", "refs/heads/main")
+    with Memory(tmp_path / "stranger", is_person=True) as stranger:
+        stranger.remember("Key", "where", "In the vault.")
+        git(stranger.root, "push", "-q", str(hub), "main")
+    with pytest.raises(SyncError, match="went back, or has another history"):
+        sync(one, is_expected=True)
+    assert {entry.name for entry in one.entries()} == {"Luna"}
 
 
 def test_a_branch_that_was_renamed_at_the_remote_is_asked_about_and_then_followed(two: Two, hub: Path) -> None:

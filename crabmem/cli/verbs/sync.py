@@ -136,6 +136,10 @@ def _summary(done: Synced) -> list[str]:
     came = f"{counted(len(done.taken), 'file')} came in" if done.taken else "nothing came in"
     went = f"{counted(done.sent, 'commit')} went out" if done.sent else "nothing went out"
     lines = [f"{done.remote}: {came}, {went}"]
+    if done.kept:
+        lines.append(
+            f"removed on one machine and changed on another, so still there: {listed(done.kept, _NAMED, 'files')}"
+        )
     if done.disputed:
         lines.append(
             f"both machines changed the same place of {listed(done.disputed, _NAMED, 'files')}: the other text waits; "
