@@ -186,3 +186,16 @@ def test_a_clock_that_is_wrong_on_one_machine_changes_nothing_of_what_is_remembe
     one.forget("Key")
     exchanged(one, other)
     assert {entry.name for entry in other.entries()} == {"Luna"}
+
+
+def test_a_text_appeared_in_the_commit_that_wrote_it_and_not_in_the_join(two: Two) -> None:
+    for memory in joined(two):
+        for text, session in (("With milk.", "s-1"), ("In the vault.", "s-2")):
+            [seen] = memory.when(text).steps
+            assert (seen.commit.session, seen.what) == (session, "appeared")
+
+
+def test_the_digest_of_a_time_has_the_facts_of_every_machine_once(two: Two) -> None:
+    before = two[0].log()[0].commit
+    for memory in joined(two):
+        assert sorted(each.name for each in memory.digest(since=before).learned) == ["Key", "Tea"]
