@@ -237,16 +237,17 @@ class Synced:
     """What a sync did: the newest commit now (None: there is none yet), the paths of memory that came in, and how many
     commits went out.
 
-    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided.
-    `rounds` counts how often it began again, as others were quicker. `purges` of other machines came in; `quoting` are
-    the paths of files that quote what they took, and stay. `is_rewritten` where what was purged here was taken out of
-    the remote's branch; `still_there` are the references of the remote that have it all the same, `not_rewritten` Git's
-    other remotes by name, where either happened.
+    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided,
+    `kept` those that one machine removed and another changed: they stay. `rounds` counts how often it began again, as
+    others were quicker. `purges` of other machines came in; `quoting` are the paths of files that quote what they took,
+    and stay. `is_rewritten` where what was purged here was taken out of the remote's branch; `still_there` are the
+    references of the remote that have it all the same, `not_rewritten` Git's other remotes by name, where either
+    happened.
     """
 
     JSON = (
-        "remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds", "purges", "quoting", "is_rewritten",
-        "still_there", "not_rewritten",
+        "remote", "commit", "taken", "sent", "is_joined", "disputed", "kept", "rounds", "purges", "quoting",
+        "is_rewritten", "still_there", "not_rewritten",
     )  # fmt: skip
 
     remote: str
@@ -255,6 +256,7 @@ class Synced:
     sent: int = 0
     is_joined: bool = False
     disputed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     rounds: int = 1
     purges: int = 0
     is_rewritten: bool = False
@@ -280,10 +282,11 @@ class SyncState:
     """What is known of syncing without asking the `remote` (None: none was named).
 
     How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
-    failed last, since when it does, and why.
+    failed last, since when it does, and why. `waiting` texts of other machines wait for `crabmem resolve`. `next_try`
+    is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked.
     """
 
-    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error")
+    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try")
 
     remote: str | None
     ahead: int = 0
@@ -292,6 +295,8 @@ class SyncState:
     failed: datetime | None = None
     failing_since: datetime | None = None
     error: str = ""
+    waiting: int = 0
+    next_try: datetime | None = None
 
 
 @value
@@ -908,12 +913,13 @@ class Status:
     """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
 
     `agents` have a workspace of their own in it; so many `proposals` wait for a person. `in_progress` is what the
-    person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each.
+    person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each. `sync` is how
+    syncing stands, None where no remote was named.
     """
 
     JSON = (
         "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
-        "proposals", "in_progress", "odd",
+        "proposals", "in_progress", "odd", "sync",
     )  # fmt: skip
 
     root: str
@@ -927,6 +933,7 @@ class Status:
     proposals: int
     in_progress: str | None
     odd: tuple[str, ...]
+    sync: SyncState | None = None
 
 
 @value

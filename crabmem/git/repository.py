@@ -236,7 +236,7 @@ def make_incoming(private: Path) -> Path:
     """Make a repository beside, for what a remote has that may not come in as it is; whoever makes it removes it."""
     clear_incoming(private)
     fs.make_folder(private / state.INCOMING)
-    place = private / state.INCOMING / f"{os.getpid()}-{secrets.token_hex(4)}"
+    place = private / state.INCOMING / f"{os.getpid()}-{os.urandom(4).hex()}"
     create_bare(place)
     fs.make_folder(place / "crabmem" / state.TEMPORARY)
     return place

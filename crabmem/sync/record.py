@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from ..disk import fs
@@ -16,6 +16,11 @@ from ..results import SyncState
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..session.engine import Engine
+
+# A forge counts how often it is pushed to: so often within so long is as much as one asks for.
+_MOST_PUSHES, _WITHIN = 6, timedelta(minutes=1)
+# What the next success keeps of what was remembered.
+_LASTING = ("proposals", "purged", "pushes")
 
 
 class Record:
@@ -36,9 +41,8 @@ class Record:
             self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "failures": failures,
                          "error": str(error)})  # fmt: skip
             raise
-        said = self._read()
-        kept = {key: value for key, value in said.items() if key in ("proposals", "purged")}
-        self._write(kept | {"remote": remote, "succeeded": self._now()})
+        lasting = {key: said for key, said in self._read().items() if key in _LASTING}
+        self._write({"remote": remote, "succeeded": self._now(), **lasting})
 
     def proposals(self) -> frozenset[str]:
         """Return the proposals that both this machine and the remote had after the last sync."""
@@ -53,6 +57,11 @@ class Record:
         self._write(
             {**self._read(), "proposals": " ".join(sorted(proposals)), **({"purged": purged} if purged else {})}
         )
+
+    def note_push(self) -> None:
+        """Remember that something is pushed now."""
+        said = self._read()
+        self._write({**said, "pushes": " ".join([*said.get("pushes", "").split(), self._now()][-_MOST_PUSHES:])})
 
     def state(self, remote: str | None, ahead: int, behind: int) -> SyncState:
         """Return what is remembered of syncing with `remote`."""
@@ -79,6 +88,12 @@ def last_try(file: Path) -> tuple[datetime | None, int]:
     times = [time for key in ("succeeded", "failed") if (time := _time(said.get(key)))]
     failures = said.get("failures", "")
     return max(times, default=None), int(failures) if failures.isdecimal() else 0
+
+
+def room_for_pushes(file: Path, now: datetime) -> int:
+    """Return how often a workspace may push now, so that it does not do so more than six times in a minute."""
+    times = map(_time, _said_in(file).get("pushes", "").split())
+    return _MOST_PUSHES - sum(time is not None and timedelta(0) <= now - time < _WITHIN for time in times)
 
 
 def _said_in(file: Path) -> dict[str, str]:

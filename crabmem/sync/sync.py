@@ -14,12 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected
-from ..git.history import History
 from ..git.kept import ASIDE
 from ..git.limit import Limit, Progress
 from ..git.refs import PURGED
 from ..git.repository import create_bare
-from ..results import Synced, SyncState, Upcoming
+from ..results import Synced, Upcoming
 from ..session.rules import check_may_write
 from ..session.session import Session
 from ..text.credentials import credentials_in
@@ -31,10 +30,9 @@ from .joining import take_in
 from .purged import Purging
 from .record import Record
 from .remote import Offer, Remote, Updates, remote
+from .standing import HEADS, TRACKED, branch, lacking
+from .standing import state as state
 
-#: The reference that says where the remote's branch was seen last.
-TRACKED = "refs/remotes/origin/"
-_HEADS = "refs/heads/"
 _ROUNDS = 5
 # Seconds that one is outrun for before the next round, at most, times the number of the round.
 _PAUSE = 0.4
@@ -68,7 +66,7 @@ def name_remote(session: Session, url: str, folder: str) -> Address:
     ):
         create_bare(Path(address.path))
     engine.history.set_origin(address.url)
-    engine.history.track(f"{TRACKED}{_branch(session)}", None)
+    engine.history.track(f"{TRACKED}{branch(session)}", None)
     engine.allowed.allow(session.root, replace(allowed, remote=address.url))
     return address
 
@@ -79,6 +77,7 @@ def sync(
     is_expected: bool = False,
     joins_apart: bool = False,
     even_if_many: bool = False,
+    rounds: int = _ROUNDS,
     seconds: float = _SECONDS,
     progress: Progress = lambda step, done: None,
 ) -> Synced:
@@ -86,9 +85,12 @@ def sync(
 
     `is_expected`: a person has seen what a remote has that was never synced with, or what goes with a purge.
     `joins_apart`: a history that has nothing in common with this one is joined to it. `even_if_many`: many facts at
-    once may be lost.
+    once may be lost. It begins again at most so many `rounds` where others are quicker.
+
+    An agent may only where the settings have a tool for it, and says nothing of what a person has to.
 
     Raises:
+        Disabled: an agent may not.
         NotFound: no remote was named on this machine.
         Unexpected: the remote needs a person's word; the message says what it has.
         SyncError: the remote does not answer, does not let us in, went back, or sends what is not believed.
@@ -96,7 +98,8 @@ def sync(
         HoldsSecret: a commit that is not there yet holds what looks like a credential.
         Busy: the person is in the middle of a rebase or merge, or others push faster than we can.
     """
-    _check_is_person(session)
+    if not session.settings.sync.tool or is_expected or joins_apart or even_if_many:
+        _check_is_person(session)
     check_may_write(session)
     history, record = session.engine.history, Record(session.engine)
     address = _named(session)
@@ -104,7 +107,7 @@ def sync(
         raise Busy(f"a {doing} of yours is under way in {session.root}: finish it, and sync then")
     with record.kept(address.shown), _opened(session, address, seconds, progress) as other:
         syncing = _Syncing(session, other, address, record)
-        for attempt in range(1, _ROUNDS + 1):
+        for attempt in range(1, min(rounds, _ROUNDS) + 1):
             session.engine.writer.adopt()
             try:
                 return syncing.round(attempt, is_expected, joins_apart, even_if_many)
@@ -125,26 +128,10 @@ def upcoming(session: Session, *, seconds: float = _SECONDS, progress: Progress 
         syncing = _Syncing(session, other, address, Record(session.engine))
         theirs = syncing.fetched()
     head = history.head()
-    come, go = _lacking(history, head, theirs), _lacking(history, theirs, head)
+    come, go = lacking(history, head, theirs), lacking(history, theirs, head)
     come, go = syncing.purging.new_of(head, come), syncing.purging.new_of(theirs, go)
     coming, going = (tuple(map(history.commit, each)) for each in (come, go))
     return Upcoming(address.shown, coming, going, syncing.purging.news)
-
-
-def state(session: Session) -> SyncState:
-    """What was synced when, and what waits; asks no remote."""
-    engine = session.engine
-    history, url = engine.history, engine.allowed.reach(session.root).remote
-    head = history.head_if_any()
-    seen = history.tracked(f"{TRACKED}{_branch(session)}") if head and url else None
-    ahead, behind = (len(_lacking(history, *each)) if url else 0 for each in ((seen, head), (head, seen)))
-    shown = parse_address(url, session.root).shown if url else None
-    return Record(engine).state(shown, ahead, behind)
-
-
-def _lacking(history: History, tip: str | None, other: str | None) -> list[str]:
-    """Return the commits of `other` that `tip` does not stand on, newest first; None has none."""
-    return history.commits_since([tip] if tip else [], other) if other else []
 
 
 @contextmanager
@@ -169,10 +156,6 @@ def _named(session: Session) -> Address:
 def _check_is_person(session: Session) -> None:
     if session.actor.is_agent:
         raise Disabled("a person syncs, and no agent; leave out --agent (and CRABMEM_AGENT)")
-
-
-def _branch(session: Session) -> str:
-    return session.engine.history.branch().removeprefix(_HEADS)
 
 
 class _Waiting:
@@ -207,7 +190,7 @@ class _Syncing:
         """Fetch, take in, push; Outrun where the remote moved meanwhile."""
         offer = self._other.refs()
         ref = self._ref_of(offer)
-        raw, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(_HEADS)}"
+        raw, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(HEADS)}"
         self.purging.meet(offer)
         before, waiting = self._history.tracked(tracked), self._waiting(offer)
         if wants := [*filter(None, [raw]), *waiting.come]:
@@ -224,7 +207,7 @@ class _Syncing:
             self._check_regular(theirs)
         elif before:
             raise SyncError(
-                f"{self._address.shown} has no branch {ref.removeprefix(_HEADS)} any more; it was at "
+                f"{self._address.shown} has no branch {ref.removeprefix(HEADS)} any more; it was at "
                 f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
                 "with what is here"
             )
@@ -248,6 +231,7 @@ class _Syncing:
             sent=sent,
             is_joined=bool(taken and taken.is_joined),
             disputed=tuple(dispute.path for dispute in taken.disputes) if taken else (),
+            kept=taken.kept if taken else (),
             rounds=number,
             purges=self.purging.arrived,
             is_rewritten=raw != theirs,
@@ -331,10 +315,11 @@ class _Syncing:
         updates = {**beside, **({ref: (raw, head)} if head != raw else {})}
         if head is None or not updates:
             return 0
-        commits = _lacking(self._history, theirs, head)
+        commits = lacking(self._history, theirs, head)
         new = [*commits, *(new for ref, (_, new) in beside.items() if new and ref != PURGED)]
         self._check_holds_no_secret(new)
         self.purging.check_outgoing(new)
+        self._record.note_push()
         self._other.push(updates)
         return len(commits)
 

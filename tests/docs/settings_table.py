@@ -1,7 +1,7 @@
 """The table of settings in `docs/settings.md`: names, defaults, bounds and meanings, as the code declares them."""
 
 import json
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta
 
@@ -40,11 +40,18 @@ def _bounds(kind: Any, meta: Meta) -> str:
         return (
             " ".join(f"`{value}`" for value in values) if len(values) < _FEW else "a language of Snowball's, or `none`"
         )
+    if get_origin(kind) is Union:
+        return " or ".join(_bounds(*_bare(each, meta)) for each in get_args(kind))
     if kind in (bool, str):
         return "`true` `false`" if kind is bool else "a text"
     least = f"from {meta.ge:,}" if meta.ge is not None else f"above {meta.gt:,}" if meta.gt is not None else ""
     most = f"to {meta.le:,}" if meta.le is not None else ""
     return " ".join(filter(None, (least, most))) or "any number"
+
+
+def _bare(kind: Any, meta: Meta) -> tuple[Any, Meta]:
+    """A type of a union without its bounds, and these; `meta` where it has none."""
+    return (get_args(kind)[0], kind.__metadata__[0]) if get_origin(kind) is Annotated else (kind, meta)
 
 
 def line(text: str) -> str:

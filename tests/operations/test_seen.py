@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from crabmem import CrabmemError, Fact, Memory, operations
 from crabmem.errors import Stale
 from crabmem.operations import setup
+from crabmem.operations.facts import entries
 from crabmem.prompt.profile import KINDS, profile_names
 from crabmem.session.session import Session
 from crabmem.text.evaluation import Expectation
@@ -104,6 +105,10 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "questions": [[Expectation("feeding", ("Wifi",))], [Expectation("feeding", ("Marsupial",))]],
         "tools": [["recall"]],
         "what": ["words"],
+        "operation": [entries],
+        "side": ["ours"],
+        "pattern": ["/nowhere/[{agent}].git"],
+        "url": ["/nowhere/hub.git"],
         "work": [lambda tree: {path: tree.text(path) for path in tree.paths()}],
         "read": [lambda tree: [(path, tree.text(path)) for path in tree.paths()]],
         "change": [lambda text: f"{text} and more"],

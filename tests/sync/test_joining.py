@@ -77,3 +77,25 @@ def test_an_edit_that_nobody_recorded_yet_is_joined_too(machines: tuple[Memory, 
     take(one, other)
     assert "Likes milk." in path.read_text()
     assert "Likes tea." in path.read_text()
+
+
+def test_histories_that_took_each_other_in_crosswise_are_joined_alike(machines: tuple[Memory, Memory]) -> None:
+    one, other = machines
+    one.remember("Luna", "the cat", "A cat.\nEleven years old.")
+    other.remember("Luna", "the cat", "The cat.\nTen years old.\nLikes fish.")
+    copies = [Memory(memory.root.with_name(f"copy of {memory.root.name}")) for memory in machines]
+    for memory, copy in zip(machines, copies, strict=True):
+        take(copy, memory)
+        memory.remember(f"More of {memory.agent}", "d", "Text.")
+    # Each takes in what the other had a while ago, and has more itself: the newest that both stand on are two.
+    assert take(one, copies[1]).result.is_joined
+    assert take(other, copies[0]).result.is_joined
+    tips = [git(memory.root, "rev-parse", "HEAD").strip() for memory in machines]
+    clone = Memory(one.root.with_name("clone"))
+    take(clone, one)
+    take(one, other)
+    assert len(one.engine.history.bases(*tips)) == 2
+    take(other, clone)
+    assert state(one) == state(other)
+    assert {entry.name for entry in one.entries()} == {"Luna", "Tea", "More of a", "More of b"}
+    assert "Likes fish." in one.get("Luna").content

@@ -8,7 +8,7 @@ import pytest
 from dulwich.repo import Repo
 
 from crabmem import CrabmemError, Memory
-from crabmem.operations.proposals import proposals
+from crabmem.operations.proposals import apply_proposal, proposals, propose_identity, reject_proposal
 from crabmem.sync.sync import name_remote, state, sync
 from tests.conftest import git
 
@@ -82,10 +82,27 @@ class Machine:
     def undo(self) -> None:
         self.memory.undo()
 
+    def revert(self) -> None:
+        commit = self._chance.choice(self.memory.log(limit=10))
+        self.memory.revert(commit.commit, take=self._chance.choice(["ours", "theirs"]))
+
+    def propose(self) -> None:
+        propose_identity(self.memory, self._line())
+
+    def decide(self) -> None:
+        with Memory(self.memory.root, is_person=True) as person:
+            waiting = self._chance.choice(proposals(person))
+            if self._chance.random() < 0.5:
+                apply_proposal(person, waiting.id)
+            else:
+                reject_proposal(person, waiting.id)
+                # What is let go is written nowhere any more.
+                self._said.difference_update((waiting.text or "").splitlines())
+
     def act(self, purges: bool) -> None:
         acts = [self.remember, self.remember, self.edit, self.edit, self.overview, self.forget, self.rename, self.drop]
-        acts += [self.purge] * 2 if purges else []
-        with suppress(CrabmemError):
+        acts += [self.purge] * 2 if purges else [self.undo, self.revert, self.propose, self.decide]
+        with suppress(CrabmemError, IndexError):
             self._chance.choice(acts)()
 
 
@@ -109,6 +126,8 @@ def test_machines_that_exchange_what_they_have_end_up_the_same(tmp_path: Path, s
         Machine(tmp_path / f"m{number}", f"m{number}", chance, said, purged) for number in range(chance.randint(3, 4))
     ]
     for machine in machines:
+        machine.memory.root.mkdir(exist_ok=True)
+        (machine.memory.root / "crabmem.toml").write_text('soul = "propose"\n')
         exchange(machine.memory, hub)
         machine.remember()
         exchange(machine.memory, hub)

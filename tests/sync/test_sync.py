@@ -2,69 +2,18 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dulwich.repo import Repo
 
 from crabmem import CrabmemError, Memory
 from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError, Unexpected
 from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
-from crabmem.results import Synced
-from crabmem.sync.sync import name_remote, state, sync
+from crabmem.sync.sync import state, sync
 from tests.conftest import git
 
-Machine = Callable[[str], Memory]
-
-
-@pytest.fixture
-def hub(tmp_path: Path) -> Path:
-    """A bare repository."""
-    Repo.init_bare(str(tmp_path / "hub.git"), mkdir=True, default_branch=b"main").close()
-    return tmp_path / "hub.git"
-
-
-@pytest.fixture
-def machine(tmp_path: Path, hub: Path) -> Iterator[Machine]:
-    """Makes machines of a person that know the remote."""
-    made = list[Memory]()
-
-    def make(name: str) -> Memory:
-        memory = Memory(tmp_path / name, is_person=True)
-        name_remote(memory, str(hub), "/")
-        made.append(memory)
-        return memory
-
-    yield make
-    for memory in made:
-        memory.close()
-
-
-def synced(memory: Memory) -> Synced:
-    return sync(memory, is_expected=True)
-
-
-@pytest.fixture
-def two(machine: Machine) -> tuple[Memory, Memory]:
-    """Two machines that have synced one fact."""
-    one, other = machine("one"), machine("other")
-    one.remember("Luna", "the cat", "A cat.\nTen years old.")
-    synced(one)
-    synced(other)
-    return one, other
-
-
-@pytest.fixture
-def disputing(two: tuple[Memory, Memory]) -> tuple[Memory, Memory]:
-    """Two machines on which the same line was changed, after both have synced."""
-    one, other = two
-    one.remember("Luna", "the cat", "A cat.\nEleven years old.")
-    other.remember("Luna", "the cat", "A cat.\nTwelve years old.")
-    synced(one)
-    assert synced(other).disputed == ("memory/entries/luna.md",)
-    synced(one)
-    return one, other
+from .conftest import Machine, synced
 
 
 def test_what_a_remote_has_is_told_before_anything_is_taken_in(two: tuple[Memory, Memory], machine: Machine) -> None:

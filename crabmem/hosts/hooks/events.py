@@ -69,6 +69,11 @@ class Call(NamedTuple):
         """The answer that gives the model a text, as the host takes it."""
         return self.input.dialect.context(self.input.host_event, text)
 
+    def notice(self, text: str) -> Json:
+        """What in an answer the host shows the person, and not the model; nothing where it shows none."""
+        key = self.input.dialect.notice
+        return {key: f"crabmem: {text}"} if key and text else {}
+
     def note(self, kind: Kind) -> None:
         """Record something of this session, if it has a name."""
         if self.session:
@@ -89,7 +94,10 @@ def answer(call: Call) -> Json:
 
 
 def _session_start(call: Call) -> Json:
-    """Answer with who the agent is and the overview, also when the context was emptied."""
+    """Answer with who the agent is and the overview, also when the context was emptied.
+
+    The person is told if syncing fails for long; the model is not.
+    """
     call.note("begun")
     if call.input.is_emptied:
         call.note("anew")
@@ -99,7 +107,7 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        return call.context(text)
+        return call.context(text) | call.notice(_trouble(memory))
 
 
 def _subagent_start(call: Call) -> Json:
@@ -197,10 +205,19 @@ def is_due(messages: int, grown: int, rules: Hooks) -> bool:
 
 def _sync(memory: Session) -> None:
     """Begin to sync where the settings say so: nobody waits for it, and what it brings the next message has."""
-    if memory.settings.sync.auto != "off":
-        from ...sync.auto import begin
+    from ...sync.auto import begin
 
-        begin(memory)
+    begin(memory)
+
+
+def _trouble(memory: Session) -> str:
+    """What the person is told of syncing, "" for nothing; what was never synced is not looked at."""
+    if not os.path.exists(memory.engine.workspace.private / state.SYNC):
+        return ""
+    from ...sync.standing import state as standing
+    from ...sync.standing import trouble
+
+    return trouble(standing(memory), memory.engine.clock())
 
 
 def _memory(call: Call) -> Session:
