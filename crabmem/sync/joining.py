@@ -14,11 +14,13 @@ from itertools import pairwise
 
 from ..git.commits import JOINING, Note, identity
 from ..git.history import History
+from ..git.trees import to_bytes
 from ..results import CREATOR
 from ..session.engine import Engine
 from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
-from ..write.writer import Draft, Join, Written
+from ..write.recovery import Join
+from ..write.writer import Draft, Written
 from .law import Dispute, Joined, Rules, Said, Side, join
 
 _NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", JOINING),))
@@ -72,8 +74,8 @@ class _Joining:
         when = datetime.fromtimestamp(max(self._committed(each) for each in (head, tip) if each), UTC)
         self._set_aside(changed, done.disputes, when, tip)
         kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
-        beside = {path: blob for path, blob in changed.items() if path not in kept}
-        return Draft(kept, _NOTE, Taken(kept, done.disputes), even_if_many, Join(tip, when, beside))
+        others = tuple((to_bytes(path), blob) for path, blob in changed.items() if path not in kept)
+        return Draft(kept, _NOTE, Taken(kept, done.disputes), even_if_many, Join(tip, when, others))
 
     def _joined(self, head: str | None, tip: str) -> Joined:
         if head is None:
@@ -129,11 +131,15 @@ class _Joining:
 
         Each is a commit on the one that is about to be made, so that what it changes is what stands there then.
         """
-        commit = self._history.prospective(changed, _NOTE, when, tip) if disputes else None
+        history, known = self._history, self._history.aside() if disputes else []
+        commit = history.prospective(changed, _NOTE, when, tip) if disputes else None
         for dispute in disputes if commit else ():
             words = (_GUARDED if dispute.is_guarded else _WAITING).format(dispute.path)
             note = Note(f"propose: {dispute.path}", identity(CREATOR), words, (("Tool", JOINING),))
-            self._history.set_aside({dispute.path: self._history.put(dispute.waiting)}, note, when, commit)
+            says = history.put(dispute.waiting)
+            # One that a crash left, of a join that something was written before, says it already.
+            if all(history.file(each, dispute.path) != says for each in known):
+                history.set_aside({dispute.path: says}, note, when, commit)
 
     def _committed(self, commit: str) -> int:
         return int(self._history.commit(commit, with_paths=False).time.timestamp())

@@ -16,6 +16,7 @@ from ..disk.jsonl import JsonLines, encoded
 from ..disk.seal import Seal
 from ..errors import Unreadable
 from ..git.commits import Note, identity
+from ..git.trees import to_text
 from ..text.hashes import blob_id
 from ..workspace.layout import Layout
 from .recorder import Recorder
@@ -39,8 +40,27 @@ class Step(msgspec.Struct, frozen=True):
     temporary: str
 
 
+class Join(msgspec.Struct, frozen=True):
+    """A commit that stands on the head and on another one, made at a time that no clock tells, but both of these.
+
+    `others` are files of the repository that are not memory, with names of any bytes: their blobs are only committed.
+    """
+
+    commit: str
+    when: datetime
+    others: tuple[tuple[bytes, str | None], ...]
+
+    @property
+    def beside(self) -> dict[str, str | None]:
+        """Blobs by path of what is not memory."""
+        return {to_text(path): blob for path, blob in self.others}
+
+
 class Intent(msgspec.Struct, frozen=True):
-    """A write that has begun: the words of its commit, its files by path, and the head it found."""
+    """A write that has begun: the words of its commit, its files by path, and the head it found.
+
+    `join` is the history of another machine that it takes in.
+    """
 
     subject: str
     author: str
@@ -49,6 +69,7 @@ class Intent(msgspec.Struct, frozen=True):
     when: datetime
     steps: Mapping[str, Step]
     head: str | None = None
+    join: Join | None = None
 
     @property
     def note(self) -> Note:
@@ -120,6 +141,8 @@ class Journal:
             intent = msgspec.json.decode(data, type=Intent)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
+        if not is_ours:  # which other files are committed is no stranger's to say: the next sync joins again
+            intent = msgspec.structs.replace(intent, join=None)
         return Pending(intent, is_ours) if _names_only_ours(intent, self._layout) else None
 
 
@@ -263,7 +286,12 @@ class Recovery:
         self._store.sync(list(intent.steps))
         self.record_raced(intent, {path: self._store.staged(step.temporary) for path, step in intent.steps.items()})
         blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
-        self._recorder.record(blobs, intent.note, intent.when, journalled=True)
+        join = intent.join
+        if join and self._history.has(join.commit) and not self._history.reaches(join.commit):
+            blobs |= join.beside
+            self._recorder.record(blobs, intent.note, join.when, journalled=True, joined=join.commit)
+        else:
+            self._recorder.record(blobs, intent.note, intent.when, journalled=True)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
 
     def _stage_again(self, step: Step) -> str | None:
