@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Set
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -26,25 +26,36 @@ class Record:
 
     @contextmanager
     def kept(self, remote: str) -> Iterator[None]:
-        """Remember how a sync with `remote` ended."""
+        """Remember how a sync with `remote` ended, as far as the disk lets us; what that refuses is Unwritable."""
         try:
             yield
         except CrabmemError as error:
-            said = self._read()
-            since = said.get("failing_since") or self._now()
-            failures = str(int(said.get("failures") or 0) + 1)
-            self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "failures": failures,
-                         "error": str(error)})  # fmt: skip
+            self._note_failure(remote, error)
             raise
-        self._write({"remote": remote, "succeeded": self._now(), "proposals": self._read().get("proposals", "")})
+        except OSError as error:
+            from ..write.writer import unwritable  # late: hooks ask when the last sync was
+
+            refused = unwritable(error)
+            self._note_failure(remote, refused)
+            raise refused from error
+        with suppress(OSError):
+            self._write({"remote": remote, "succeeded": self._now(), "proposals": self._read().get("proposals", "")})
+
+    def _note_failure(self, remote: str, error: CrabmemError) -> None:
+        said = self._read()
+        failed, failures = self._now(), str(int(said.get("failures") or 0) + 1)
+        news = {"remote": remote, "failed": failed, "failures": failures, "error": str(error)}
+        with suppress(OSError):
+            self._write({"failing_since": failed, **said, **news})
 
     def proposals(self) -> frozenset[str]:
         """Return the proposals that both this machine and the remote had after the last sync."""
         return frozenset(self._read().get("proposals", "").split())
 
-    def note_proposals(self, shared: Iterable[str]) -> None:
+    def note_proposals(self, shared: Set[str]) -> None:
         """Remember the proposals that both have now."""
-        self._write({**self._read(), "proposals": " ".join(sorted(shared))})
+        if shared != self.proposals():
+            self._write({**self._read(), "proposals": " ".join(sorted(shared))})
 
     def state(self, remote: str | None, ahead: int, behind: int) -> SyncState:
         """Return what is remembered of syncing with `remote`."""

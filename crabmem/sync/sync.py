@@ -299,7 +299,8 @@ class _Syncing:
         )
 
     def _check_regular(self, theirs: str) -> None:
-        odd = [path for path in self._history.irregular(theirs) if self._session.layout.is_within(path)]
+        layout, found = self._session.layout, self._history.irregular(theirs)
+        odd = [path for path in found if layout.is_within(path) or layout.is_entry_folder(path)]
         if odd:
             raise SyncError(
                 f"{self._address.shown} has what is no plain file where memory is: {listed(odd, _NAMED, 'paths')}; "
