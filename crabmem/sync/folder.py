@@ -1,9 +1,7 @@
 """Remotes in a folder of this machine, or on a disk that is plugged into it."""
 
 import errno
-import hashlib
 import os
-import platform
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -14,13 +12,13 @@ from ..disk import fs, state
 from ..disk.lock import locked
 from ..errors import Busy, CrabmemError, DamagedHistory, Outrun, Refused, Unreachable, Untrusted
 from ..git import repository
-from ..git.limit import Limit
+from ..git.limit import FEW, Limit
 from ..git.objects import Objects
 from ..git.outgoing import outgoing, pack_of
 from ..git.packing import Packing
 from ..git.packs import Growing, publish
-from ..git.quarantine import FEW
 from ..git.refs import Refs
+from ..text.hashes import blob_id
 from .address import Address
 from .remote import Offer, Remote, Updates, offer
 
@@ -41,8 +39,7 @@ class Folder(Remote):
         self._there = place if self._is_bare else place / ".git"
         self._ours = self._there / "crabmem"
         # What is half written there: by this machine, as only of that we can know whether it died.
-        machine = hashlib.sha1(platform.node().encode(), usedforsecurity=False).hexdigest()[:8]
-        self._temporary = self._ours / f"{state.TEMPORARY}-{machine}"
+        self._temporary = self._ours / f"{state.TEMPORARY}-{blob_id(os.uname().nodename.encode())[:8]}"
         self._theirs = Objects(self._there / "objects", self._temporary)
         self._their_refs = Refs(self._there, self._temporary)
 

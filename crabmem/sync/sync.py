@@ -26,7 +26,6 @@ from ..text.hashes import short
 from ..text.values import replace
 from ..text.words import counted, listed
 from .address import Address, Kind, parse_address
-from .joining import take_in
 from .record import Record
 from .remote import Offer, Remote, Updates, remote
 
@@ -213,18 +212,22 @@ class _Syncing:
             self._fetch(wants, before)
         if theirs:
             self._check_went_on(before, theirs)
-            if before is None and not is_expected:
-                self._tell_unexpected(theirs)
-            self._check_is_joinable(theirs, joins_apart)
-            self._check_regular(theirs)
         elif before:
             raise SyncError(
                 f"{self._address.shown} has no branch {ref.removeprefix(_HEADS)} any more; it was at "
                 f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
                 "with what is here"
             )
-        taken = take_in(self._engine, theirs, even_if_many).result if theirs else None
-        waiting = self._waiting(offer)  # with what this brought
+        taken = None
+        if theirs and not self._history.reaches(theirs):
+            if before is None and not is_expected:
+                self._tell_unexpected(theirs)
+            self._check_is_joinable(theirs, joins_apart)
+            self._check_regular(theirs)
+            from .joining import take_in  # late: most syncs bring nothing
+
+            taken = take_in(self._engine, theirs, even_if_many).result
+            waiting = self._waiting(offer)  # with what this brought
         for commit in waiting.come:
             self._history.keep_aside(commit)
         for commit in waiting.gone:
@@ -232,7 +235,7 @@ class _Syncing:
         head = self._history.head()
         sent = self._push(ref, theirs, head, waiting.updates())
         self._record.note_proposals(waiting.shared)
-        if head:
+        if head and head != before:
             self._history.track(tracked, head)
         changes = taken.changes if taken else {}
         return Synced(
