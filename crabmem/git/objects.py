@@ -253,7 +253,7 @@ class Objects:
         `like` is one that is much like it, by id and bytes.
         """
         oid = oid_of(kind, data)
-        if oid not in self._safe and self._loose(oid):
+        if oid not in self._safe and self._signature(oid):  # `flush` looks whether it is whole
             with suppress(FileNotFoundError):  # a compaction has just put it into a pack
                 fs.touch(self._file(oid))
         self._fresh[oid] = _Fresh(kind, data, like)

@@ -22,8 +22,8 @@ _CHANGED, _ROUNDS = 1_000, 5
 @measure(10_000)
 def syncing(bench: Bench, entries: int) -> Iterator[Row]:
     """A sync with nothing to do, beyond what any command takes to start; and one that joins many changed facts."""
-    here, there = bench.in_use(entries, "sync-here"), bench.in_use(entries, "sync-there")
-    with _person_of_its_own(folder := bench.corpora.folder("sync")):
+    with _person_of_its_own(folder := bench.corpora.folder("sync")):  # an index is believed by who made it
+        here, there = bench.in_use(entries, "sync-here"), bench.in_use(entries, "sync-there")
         for root in (here, there):
             with Memory(root, is_person=True) as memory:
                 name_remote(memory, f"{folder}/hub.git", "/")
