@@ -132,3 +132,18 @@ def test_what_waits_waits_once_though_a_join_was_killed_and_something_written_be
     take(one, other)
     [waiting] = proposals(one)
     assert waiting.path == "memory/entries/luna.md"
+
+
+def test_a_join_that_a_stranger_began_adds_nothing_beside_memory_when_a_person_finishes_it(
+    machines: tuple[Memory, Memory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = disputing(machines)
+    (other.root / ".gitattributes").write_text("* filter=evil\n")
+    git(other.root, "add", "-f", ".gitattributes")
+    git(other.root, "-c", "user.name=m", "-c", "user.email=m@example.org", "commit", "-qm", "beside")
+    killed(one, other, lambda operation, path: operation != "link" and path.endswith("/luna.md"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    with Memory(one.root, is_person=True) as memory:
+        memory.engine.writer.mend()
+        assert "Key" in {entry.name for entry in memory.entries()}
+        assert ".gitattributes" not in git(one.root, "ls-tree", "-r", "--name-only", "HEAD")
