@@ -3,11 +3,9 @@
 Loose ones are written without waiting for the disk: what makes them again is in the redo log first.
 """
 
-import hashlib
 import math
 import os
 import re
-import secrets
 import struct
 import sys
 import weakref
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ..disk import fs, regular
 from ..disk.fork_lock import Guard, loading
 from ..errors import DamagedHistory, DeniedHistory
+from ..text.hashes import checksum
 from ..text.values import once
 from .commits import Header, header
 from .packs import KINDS, NUMBERS, Growing, is_packed, packed_among, publish
@@ -291,7 +290,7 @@ class Objects:
 
     def _write(self, oid: str, kind: str, data: bytes, waits: bool = False) -> None:
         """Store an object by itself, over whatever has its name; `waits` for the disk, if the settings say so."""
-        stored, temporary = _packed(kind, data), self._temporary / f"{_TEMPORARY}{secrets.token_hex(8)}"
+        stored, temporary = _packed(kind, data), self._temporary / f"{_TEMPORARY}{os.urandom(8).hex()}"
         with nullcontext() if waits else fs.durability(False):
             fs.create(temporary, stored, 0o444)
             for attempt in range(_TRIES):
@@ -495,9 +494,7 @@ def _oid(text: str) -> "ObjectID":
 
 def oid_of(kind: str, data: bytes) -> str:
     """Return the id of an object."""
-    named = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
-    named.update(data)
-    return named.hexdigest()
+    return checksum(b"%s %d\0" % (kind.encode(), len(data)), data).hex()
 
 
 def _packed(kind: str, data: bytes) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -155,7 +154,7 @@ class Refs:
             Busy: somebody else held it for more than `wait` seconds.
         """
         lock = self._git / name
-        ours = self._temporary / f"{_LINK}{secrets.token_hex(8)}"
+        ours = self._temporary / f"{_LINK}{os.urandom(8).hex()}"
         fs.hint(ours, data)
         try:
             try:
@@ -315,9 +314,7 @@ def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
 
 def _host() -> str:
     """The name of this machine, as Git has it in marks."""
-    import platform  # late: only who keeps a mark asks
-
-    return platform.node()
+    return os.uname().nodename
 
 
 def _held(lock: Path) -> str:

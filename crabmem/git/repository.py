@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import secrets
 import stat
 import time
 from contextlib import suppress
@@ -63,7 +62,7 @@ _UNFINISHED = ".crabmem-init-"
 def create(root: Path) -> None:
     """Make `root/.git`, wholly or not at all; another process that is quicker wins."""
     fs.make_folder(root)
-    built = root / f"{_UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
+    built = root / f"{_UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}"
     for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "crabmem/tmp"):
         fs.make_folder(built / folder)
     fs.create(built / "HEAD", f"ref: {MAIN}\n".encode())

@@ -14,7 +14,6 @@ from itertools import pairwise
 
 from ..git.commits import JOINING, Note, identity
 from ..git.history import History
-from ..git.trees import to_bytes
 from ..results import CREATOR
 from ..session.engine import Engine
 from ..text.hashes import blob_id
@@ -74,8 +73,8 @@ class _Joining:
         when = datetime.fromtimestamp(max(self._committed(each) for each in (head, tip) if each), UTC)
         self._set_aside(changed, done.disputes, when, tip)
         kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
-        others = tuple((to_bytes(path), blob) for path, blob in changed.items() if path not in kept)
-        return Draft(kept, _NOTE, Taken(kept, done.disputes), even_if_many, Join(tip, when, others))
+        beside = {path: blob for path, blob in changed.items() if path not in kept}
+        return Draft(kept, _NOTE, Taken(kept, done.disputes), even_if_many, Join(tip, when, beside))
 
     def _joined(self, head: str | None, tip: str) -> Joined:
         if head is None:

@@ -4,27 +4,41 @@ Files come first and the commit second, so that a crash in between leaves a file
 writer finds; the journal says whose it was.
 """
 
+from __future__ import annotations
+
 import errno
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Generic, TypeVar
 
 from ..disk import fs, spelling, state
 from ..disk.lock import WriterLock
-from ..disk.scan import File, Scan
-from ..disk.seal import Seal
-from ..disk.store import Placed
 from ..errors import CrabmemError, MassLoss, Unwritable
-from ..git.commits import Note
 from ..text.hashes import blob_id
-from .actor import Actor
-from .adoption import Adoption, IsLater
+from ..text.values import Subscripted, value
+from .adoption import Adoption
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
 from .bylines import bylines_for
-from .losses import LEAST_OF_FEW, Losses, losses_of_change
-from .recorder import Recorder
-from .recovery import Intent, Join, Recovery, Step
+from .losses import LEAST_OF_FEW, losses_of_change
+from .recovery import Intent, Recovery, Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Generic, TypeVar
+
+    from ..disk.scan import File, Scan
+    from ..disk.seal import Seal
+    from ..disk.store import Placed
+    from ..git.commits import Note
+    from .actor import Actor
+    from .adoption import IsLater
+    from .losses import Losses
+    from .recorder import Recorder
+    from .recovery import Join
+
+    T = TypeVar("T")
+    T_co = TypeVar("T_co", covariant=True)
+else:
+    T_co, Generic = None, {None: Subscripted}
 
 _ADVICE = (
     ((errno.ENOSPC, errno.EDQUOT), "free some space"),
@@ -35,11 +49,7 @@ _ADVICE = (
 )
 
 
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-
-
-@dataclass(frozen=True)
+@value
 class Draft(Generic[T_co]):
     """What an operation wants: bytes by path (None removes the file), and the words of its commit.
 
@@ -55,7 +65,7 @@ class Draft(Generic[T_co]):
     join: Join | None = None
 
 
-@dataclass(frozen=True)
+@value
 class Written(Generic[T_co]):
     """What a write did: its commit (None when everything was so already), and the bytes before and after.
 

@@ -16,7 +16,7 @@ def table() -> str:
     """All settings, those of each table of `crabmem.toml` together."""
     tables = {name: kind for name, kind in _hints(Settings).items() if get_origin(kind) is not Annotated}
     parts = [_rows(Settings)]
-    parts += [f"### `[{name}]`\n\n{_line(kind.__doc__ or '')}\n\n{_rows(kind)}" for name, kind in tables.items()]
+    parts += [f"### `[{name}]`\n\n{line(kind.__doc__ or '')}\n\n{_rows(kind)}" for name, kind in tables.items()]
     return "\n\n".join(parts)
 
 
@@ -30,7 +30,7 @@ def _rows(kind: type) -> str:
         if get_origin(hint) is Annotated:
             [meta] = hint.__metadata__
             value = json.dumps(getattr(usual, name))
-            lines.append(f"| `{name}` | `{value}` | {_bounds(get_args(hint)[0], meta)} | {_line(meta.description)} |")
+            lines.append(f"| `{name}` | `{value}` | {_bounds(get_args(hint)[0], meta)} | {line(meta.description)} |")
     return "\n".join(lines)
 
 
@@ -47,5 +47,6 @@ def _bounds(kind: Any, meta: Meta) -> str:
     return " ".join(filter(None, (least, most))) or "any number"
 
 
-def _line(text: str) -> str:
+def line(text: str) -> str:
+    """A text as it stands in a cell."""
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

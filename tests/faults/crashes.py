@@ -430,7 +430,7 @@ def _check(root: Path, case: Case, outcome: int) -> None:
     """The promises: whole or not at all, ours stays ours, nothing to repair by hand."""
     found = next_write(root)
     if outcome in (DONE, UNHIT):
-        assert found.files == case.after.files, f"acknowledged and not there: {sorted(found.files)}"
+        assert found.files == case.after.files, f"acknowledged and not there: {_differing(found, case.after)}"
     states = [state for state in (case.before, case.after) if state.files == found.files]
     assert states, f"neither before nor after: {sorted(found.files)}"
     assert found.commits in [state.commits for state in states], f"the history says otherwise: {found.commits}"
@@ -440,6 +440,10 @@ def _check(root: Path, case: Case, outcome: int) -> None:
     check_repository(root)
     if case.operation.act is _compact:
         check_packs(root)
+
+
+def _differing(one: State, other: State) -> list[str]:
+    return sorted(path for path, _ in one.files.items() ^ other.files.items())
 
 
 def check_packs(root: Path) -> None:

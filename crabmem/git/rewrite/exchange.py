@@ -133,7 +133,8 @@ class Exchange:
     def _read_order(self, folder: Path) -> _Found | None:
         """Return the order in a folder; None where there is none."""
         try:
-            data, is_ours = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
+            sealed = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
+            data, is_ours = sealed.data, sealed.is_ours
             if not is_ours and (len(data) > _LARGEST_FOREIGN or not _are_plain(folder)):
                 return _Found(None, False)
             order = msgspec.json.decode(data, type=Order)

@@ -1,5 +1,7 @@
 """What is done at each event of a session. Every hook loads this module, so each event loads what only it needs."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -7,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...disk import fs, state
-from ...disk.turns import Kind, Talk, Turn, Turns
+from ...disk.turns import Talk, Turn, Turns
 from ...session.locate import known_settings_at, settings_at
 from ...workspace.layout import DEFAULT
 from ...workspace.settings import Hooks, Settings
@@ -18,6 +20,7 @@ from .input import HookInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...disk.turns import Kind
     from ...session.session import Session
 
 SUBAGENT = "subagent"
@@ -192,7 +195,7 @@ def is_due(messages: int, grown: int, rules: Hooks) -> bool:
     return bool((rules.messages and messages >= rules.messages) or (rules.transcript and grown >= rules.transcript))
 
 
-def _sync(memory: "Session") -> None:
+def _sync(memory: Session) -> None:
     """Begin to sync where the settings say so: nobody waits for it, and what it brings the next message has."""
     if memory.settings.sync.auto != "off":
         from ...sync.auto import begin
@@ -200,7 +203,7 @@ def _sync(memory: "Session") -> None:
         begin(memory)
 
 
-def _memory(call: Call) -> "Session":
+def _memory(call: Call) -> Session:
     from ...session.engine import Options
     from ...session.opening import session_at
     from ...write.actor import Actor
