@@ -518,11 +518,14 @@ class History:
 
         refs = self._refs.all() if self.exists() else {}
         found = (commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}")
-        return sorted(filter(self._objects.has, found), key=age)
+        return sorted(filter(self._is_commit, found), key=age)
 
     def keep_aside(self, commit: str) -> None:
-        """Keep a commit beside the branch that another machine set aside; it is one of `aside` then."""
-        self._refs.restore(f"{ASIDE}/{commit}", commit)
+        """Keep a commit beside the branch that another machine set aside; it is one of `aside` then. Nothing else is
+        kept, whatever a remote calls so.
+        """
+        if self._is_commit(commit):
+            self._refs.restore(f"{ASIDE}/{commit}", commit)
 
     def drop_aside(self, commit: str) -> None:
         """Keep a commit no longer that was set aside: Git removes it by and by, `purge` at once."""

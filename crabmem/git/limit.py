@@ -14,6 +14,8 @@ Progress = Callable[[str, int], None]
 #: References take no more bytes than this, a pack no more than that; its objects, made whole, no more than the last.
 MOST_REFS, MOST_PACK, MOST_WORK = 20_000_000, 1_000_000_000, 100_000_000_000
 MOST_OBJECTS = 1_000_000
+#: So many objects are kept as files of their own, as writes leave them: compaction packs those, and no others.
+FEW = 300
 
 
 class Limit:

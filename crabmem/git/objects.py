@@ -136,9 +136,11 @@ class Objects:
         return (piece.kind, data) if oid_of(piece.kind, data) == piece.oid else None
 
     def _is_stored(self, oid: str) -> bool:
-        """Return whether Git itself finds the object, whole."""
+        """Return whether Git itself finds the object, whole, and nothing to complain of in its place."""
         if self._loose(oid):
             return True
+        if self._signature(oid):  # a file that is cut short, whatever a pack has
+            return False
         found = self._from_pack(oid) if is_packed(self._folder, oid) else None
         return found is not None and oid_of(*found) == oid
 
@@ -250,7 +252,7 @@ class Objects:
         `like` is one that is much like it, by id and bytes.
         """
         oid = oid_of(kind, data)
-        if oid not in self._safe and self._loose(oid):
+        if oid not in self._safe and self._signature(oid):  # `flush` looks whether it is whole
             with suppress(FileNotFoundError):  # a compaction has just put it into a pack
                 fs.touch(self._file(oid))
         self._fresh[oid] = _Fresh(kind, data, like)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from ..errors import DamagedHistory, Untrusted
 from .commits import tag_target
-from .compaction import Filling
 from .limit import MOST_PACK, Limit
 from .objects import Objects
 from .packs import Growing
@@ -50,6 +49,8 @@ def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool 
 
     A `thin` one is said in the terms of what the other side has.
     """
+    from .compaction import Filling  # late: most syncs send and bring nothing
+
     found = [*pieces]
     brought = {piece.oid for piece in found}
     filling = Filling(objects.raw, Growing(), {}, lambda oid: thin and oid not in brought)

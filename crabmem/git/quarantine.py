@@ -15,7 +15,7 @@ from ..disk import fs, regular, state
 from ..disk.lock import WriterLock
 from ..errors import DamagedHistory, HoldsPurged, Untrusted, Unwritable
 from .commits import header, tag_target
-from .limit import MOST_OBJECTS, MOST_WORK, Limit
+from .limit import FEW, MOST_OBJECTS, MOST_WORK, Limit
 from .objects import Objects, bounded, form_errors
 from .packing import Packing
 from .packs import BrokenPack, Growing, give_name, written_aside
@@ -24,8 +24,7 @@ from .received import Received, records, whole
 from .refs import OID, Refs
 from .trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
 
-#: So many objects are kept as files of their own, as writes leave them: compaction packs those, and no others.
-FEW, _SMALL = 300, 16_000_000
+_SMALL = 16_000_000
 _LOCK, _PAUSE = 10.0, 0.05
 _STEP = 500
 _DAY = 86_400

@@ -126,9 +126,9 @@ class Refs:
             # A crash in between leaves the file, and so the reference; the other way round an older one came back.
             self.replace("packed-refs", without, REF_WAIT)
             fs.unlink(self._git / ref)
-            if (self._git / ref).parent.is_dir():
-                fs.sync_folder((self._git / ref).parent)
-            return True
+        if (self._git / ref).parent.is_dir():  # not before the lock is gone: a power cut would leave it for ever
+            fs.sync_folder((self._git / ref).parent)
+        return True
 
     def replace(self, name: str, decide: Callable[[], bytes | None], wait: float) -> bool:
         """Replace the file `name` of the repository by what `decide` says while its lock is held.

@@ -1,26 +1,32 @@
 """Remotes in a folder of this machine, or on a disk that is plugged into it."""
 
+import errno
 import os
 import stat
-from collections.abc import Callable, Collection
-from contextlib import suppress
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ..disk import fs, state
+from ..disk.lock import locked
 from ..errors import Busy, CrabmemError, DamagedHistory, Outrun, Refused, Unreachable, Untrusted
 from ..git import repository
-from ..git.limit import Limit
+from ..git.limit import FEW, Limit
 from ..git.objects import Objects
 from ..git.outgoing import outgoing, pack_of
 from ..git.packing import Packing
-from ..git.packs import publish
-from ..git.quarantine import FEW
+from ..git.packs import Growing, publish
 from ..git.refs import Refs
+from ..text.hashes import blob_id
 from .address import Address
 from .remote import Offer, Remote, Updates, offer
 
 # Hooks that decide about a push. Git starts them also where it pushes to a folder.
 _DECIDING = ("pre-receive", "update", "reference-transaction", "proc-receive")
+_PATIENCE = 10.0
+# What disks of the network say that have no locks: nothing is cleared away there.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 class Folder(Remote):
@@ -32,8 +38,10 @@ class Folder(Remote):
         self._is_bare = not (place / ".git").is_dir()
         self._there = place if self._is_bare else place / ".git"
         self._ours = self._there / "crabmem"
-        self._theirs = Objects(self._there / "objects", self._ours / state.TEMPORARY)
-        self._their_refs = Refs(self._there, self._ours / state.TEMPORARY)
+        # What is half written there: by this machine, as only of that we can know whether it died.
+        self._temporary = self._ours / f"{state.TEMPORARY}-{blob_id(os.uname().nodename.encode())[:8]}"
+        self._theirs = Objects(self._there / "objects", self._temporary)
+        self._their_refs = Refs(self._there, self._temporary)
 
     def close(self) -> None:
         """Let go of files."""
@@ -70,7 +78,27 @@ class Folder(Remote):
         tips = [new for _, new in updates.values() if new]
         pieces = outgoing(self._git, self._private, self._objects, tips, now.refs.values())
         growing = pack_of(pieces, self._objects, self._limit)
-        fs.make_folder(self._ours / state.TEMPORARY)
+        with self._alone():
+            self._put(growing, updates)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Have other pushes of this machine wait, and take away what one of them left that died."""
+        fs.make_folder(self._temporary)
+        with ExitStack() as held:
+            try:
+                end = time.monotonic() + min(_PATIENCE, self._limit.left())
+                held.enter_context(locked(self._temporary, os.O_RDONLY, end))
+                self._their_refs.release_leftovers()
+                self._theirs.clear_leftovers()
+            except TimeoutError:
+                raise Unreachable(f"another sync of this machine pushes to {self._limit.where}: try again") from None
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    raise
+            yield
+
+    def _put(self, growing: Growing, updates: Updates) -> None:
         if len(growing) > FEW:
             publish(growing, self._there / "objects" / "pack")
         else:

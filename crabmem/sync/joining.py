@@ -20,7 +20,8 @@ from ..session.engine import Engine
 from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
 from ..workspace.settings import read_settings
-from ..write.writer import Draft, Join, Written
+from ..write.recovery import Join
+from ..write.writer import Draft, Written
 from .law import Dispute, Joined, Rules, Said, Side, join
 
 _NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", JOINING),))
@@ -133,11 +134,15 @@ class _Joining:
 
         Each is a commit on the one that is about to be made, so that what it changes is what stands there then.
         """
-        commit = self._history.prospective(changed, _NOTE, when, tip) if disputes else None
+        history, known = self._history, self._history.aside() if disputes else []
+        commit = history.prospective(changed, _NOTE, when, tip) if disputes else None
         for dispute in disputes if commit else ():
             words = (_GUARDED if dispute.is_guarded else _WAITING).format(dispute.path)
             note = Note(f"propose: {dispute.path}", identity(CREATOR), words, (("Tool", JOINING),))
-            self._history.set_aside({dispute.path: self._history.put(dispute.waiting)}, note, when, commit)
+            says = history.put(dispute.waiting)
+            # One that a crash left, of a join that something was written before, says it already.
+            if all(history.file(each, dispute.path) != says for each in known):
+                history.set_aside({dispute.path: says}, note, when, commit)
 
     def _committed(self, commit: str) -> int:
         return int(self._history.commit(commit, with_paths=False).time.timestamp())

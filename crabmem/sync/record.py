@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Set
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -31,18 +31,28 @@ class Record:
 
     @contextmanager
     def kept(self, remote: str) -> Iterator[None]:
-        """Remember how a sync with `remote` ended."""
+        """Remember how a sync with `remote` ended, as far as the disk lets us; what that refuses is Unwritable."""
         try:
             yield
         except CrabmemError as error:
-            said = self._read()
-            since = said.get("failing_since") or self._now()
-            failures = str(int(said.get("failures") or 0) + 1)
-            self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "failures": failures,
-                         "error": str(error)})  # fmt: skip
+            self._note_failure(remote, error)
             raise
-        lasting = {key: said for key, said in self._read().items() if key in _LASTING}
-        self._write({"remote": remote, "succeeded": self._now(), **lasting})
+        except OSError as error:
+            from ..write.writer import unwritable  # late: hooks ask when the last sync was
+
+            refused = unwritable(error)
+            self._note_failure(remote, refused)
+            raise refused from error
+        with suppress(OSError):
+            lasting = {key: said for key, said in self._read().items() if key in _LASTING}
+            self._write({"remote": remote, "succeeded": self._now(), **lasting})
+
+    def _note_failure(self, remote: str, error: CrabmemError) -> None:
+        said = self._read()
+        failed, failures = self._now(), str(int(said.get("failures") or 0) + 1)
+        news = {"remote": remote, "failed": failed, "failures": failures, "error": str(error)}
+        with suppress(OSError):
+            self._write({"failing_since": failed, **said, **news})
 
     def proposals(self) -> frozenset[str]:
         """Return the proposals that both this machine and the remote had after the last sync."""
@@ -52,11 +62,11 @@ class Record:
         """Return the commit of the record of purges at the last sync; "" for none."""
         return self._read().get("purged", "")
 
-    def note_shared(self, proposals: Iterable[str], purged: str | None) -> None:
+    def note_shared(self, proposals: Set[str], purged: str | None) -> None:
         """Remember the proposals that both have now, and the commit of the record of purges."""
-        self._write(
-            {**self._read(), "proposals": " ".join(sorted(proposals)), **({"purged": purged} if purged else {})}
-        )
+        if proposals != self.proposals() or (purged and purged != self.purged()):
+            news = {"proposals": " ".join(sorted(proposals)), **({"purged": purged} if purged else {})}
+            self._write({**self._read(), **news})
 
     def note_push(self) -> None:
         """Remember that something is pushed now."""

@@ -17,7 +17,6 @@ from ..errors import CrabmemError, DamagedHistory, Outrun, Refused, SyncError, U
 from ..git.limit import MOST_REFS, Limit
 from ..git.objects import Objects
 from ..git.outgoing import walk_of
-from ..git.quarantine import Quarantine
 from ..git.refs import OID, is_ref
 from ..text.quoting import visible
 from ..text.words import enumerated, shortened
@@ -100,6 +99,8 @@ class Remote(ABC):
         missing = [want for want in wants if not (self._objects.is_there(want) and is_known(want))]
         if not missing:
             return 0
+        from ..git.quarantine import Quarantine  # late: most syncs bring nothing
+
         with Quarantine(self._git, self._private, self._objects, self._limit, refused) as quarantine:
             self._limit.allow(MOST_REFS)
             self._in_time(partial(self._download, missing, haves, quarantine.write))

@@ -115,10 +115,9 @@ class Ssh(Client, SSHGitClient, SSHVendor):
         command: bytes,
         username: str | None = None,
         port: int | None = None,
-        password: str | None = None,
-        key_filename: str | None = None,
-        ssh_command: str | None = None,
+        *others: Any,
         protocol_version: int | None = None,
+        **more: Any,
     ) -> Talk:
         """Start `ssh`; what dulwich knows of passwords and other programs is passed over."""
         ssh = programs.found("ssh", self._environ)

@@ -26,7 +26,6 @@ from ..text.hashes import short
 from ..text.values import replace
 from ..text.words import counted, listed
 from .address import Address, Kind, parse_address
-from .joining import take_in
 from .purged import Purging
 from .record import Record
 from .remote import Offer, Remote, Updates, remote
@@ -197,22 +196,27 @@ class _Syncing:
             self._fetch(wants, before, is_expected)
         theirs = self.purging.tip(raw)
         if theirs:
-            if before is None and not is_expected:
+            brings = self.purging.news or not self._history.reaches(theirs)
+            if brings and before is None and not is_expected:
                 self._tell_unexpected(theirs)
             self.purging.check_expected(is_expected, self._record.purged())
             if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
                 return self.round(number, is_expected, joins_apart, even_if_many)
             self._check_went_on(before, theirs)
-            self._check_is_joinable(theirs, joins_apart)
-            self._check_regular(theirs)
         elif before:
             raise SyncError(
                 f"{self._address.shown} has no branch {ref.removeprefix(HEADS)} any more; it was at "
                 f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
                 "with what is here"
             )
-        taken = take_in(self._engine, theirs, even_if_many).result if theirs else None
-        waiting = self._waiting(offer)  # with what this brought
+        taken = None
+        if theirs and not self._history.reaches(theirs):
+            self._check_is_joinable(theirs, joins_apart)
+            self._check_regular(theirs)
+            from .joining import take_in  # late: most syncs bring nothing
+
+            taken = take_in(self._engine, theirs, even_if_many).result
+            waiting = self._waiting(offer)  # with what this brought
         for commit in waiting.come:
             self._history.keep_aside(commit)
         for commit in waiting.gone:
@@ -221,7 +225,7 @@ class _Syncing:
         beside = {**self.purging.updates(offer, self._history.aside()), **waiting.updates()}
         sent = self._push(ref, raw, theirs, head, beside)
         self._record.note_shared(waiting.shared, self.purging.tip_of_record)
-        if head:
+        if head and head != before:
             self._history.track(tracked, head)
         changes = taken.changes if taken else {}
         return Synced(
@@ -295,7 +299,8 @@ class _Syncing:
         )
 
     def _check_regular(self, theirs: str) -> None:
-        odd = [path for path in self._history.irregular(theirs) if self._session.layout.is_within(path)]
+        layout, found = self._session.layout, self._history.irregular(theirs)
+        odd = [path for path in found if layout.is_within(path) or layout.is_entry_folder(path)]
         if odd:
             raise SyncError(
                 f"{self._address.shown} has what is no plain file where memory is: {listed(odd, _NAMED, 'paths')}; "

@@ -13,7 +13,7 @@ from ..disk.jsonl import JsonLines, encoded, moment, text, text_or_none
 from ..errors import Unreadable
 from ..git.commits import Note, identity
 from ..text.hashes import blob_id
-from ..text.values import value
+from ..text.values import replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,23 @@ class Step:
 
 
 @value
+class Join:
+    """A commit that stands on the head and on another one, made at a time that no clock tells, but both of these.
+
+    `beside` are files of the repository that are not memory: blobs by path, which are only committed.
+    """
+
+    commit: str
+    when: datetime
+    beside: Mapping[str, str | None]
+
+
+@value
 class Intent:
-    """A write that has begun: the words of its commit, its files by path, and the head it found."""
+    """A write that has begun: the words of its commit, its files by path, and the head it found.
+
+    `join` is the history of another machine that it takes in.
+    """
 
     subject: str
     author: str
@@ -57,6 +72,7 @@ class Intent:
     when: datetime
     steps: Mapping[str, Step]
     head: str | None = None
+    join: Join | None = None
 
     @property
     def note(self) -> Note:
@@ -130,11 +146,14 @@ class Journal:
             intent = _heard(data)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
+        if not is_ours:  # which other files are committed is no stranger's to say: the next sync joins again
+            intent = replace(intent, join=None)
         return Pending(intent, is_ours) if _names_only_ours(intent, self._layout) else None
 
 
 def _said(intent: Intent) -> bytes:
-    return encoded(vars(intent) | {"steps": {path: vars(step) for path, step in intent.steps.items()}})
+    steps = {path: vars(step) for path, step in intent.steps.items()}
+    return encoded(vars(intent) | {"steps": steps, "join": vars(intent.join) if intent.join else None})
 
 
 def _heard(data: bytes) -> Intent:
@@ -145,7 +164,13 @@ def _heard(data: bytes) -> Intent:
     }
     trailers = tuple((text(key), text(words)) for key, words in said["trailers"])
     subject, author, body = (text(said[name]) for name in ("subject", "author", "body"))
-    return Intent(subject, author, body, trailers, moment(said["when"]), steps, text_or_none(said["head"]))
+    head, join = text_or_none(said["head"]), said.get("join") and _join(said["join"])
+    return Intent(subject, author, body, trailers, moment(said["when"]), steps, head, join)
+
+
+def _join(said: Any) -> Join:
+    beside = {text(path): text_or_none(blob) for path, blob in said["beside"].items()}
+    return Join(text(said["commit"]), moment(said["when"]), beside)
 
 
 def _names_only_ours(intent: Intent, layout: Layout) -> bool:
@@ -292,7 +317,12 @@ class Recovery:
         self._store.sync(list(intent.steps))
         self.record_raced(intent, {path: self._store.staged(step.temporary) for path, step in intent.steps.items()})
         blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
-        self._recorder.record(blobs, intent.note, intent.when, journalled=True)
+        join = intent.join
+        if join and self._history.has(join.commit) and not self._history.reaches(join.commit):
+            blobs |= join.beside
+            self._recorder.record(blobs, intent.note, join.when, journalled=True, joined=join.commit)
+        else:
+            self._recorder.record(blobs, intent.note, intent.when, journalled=True)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
 
     def _stage_again(self, step: Step) -> str | None:

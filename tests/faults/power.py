@@ -156,6 +156,10 @@ class Model:
         at = len(before) if call.at is None else call.at
         contents.append(before[:at].ljust(at, b"\0") + call.data + before[at + len(call.data) :])
 
+    def _ftruncate(self, call: Call) -> None:
+        contents = self._node(call.path).contents
+        contents.append(contents[-1][: call.at])
+
     def _fsync(self, call: Call) -> None:
         number = self.names[self._spot(call.path)] if call.path != self._top else 0
         node = self.nodes[number]
@@ -383,7 +387,7 @@ def _disks(name: str, cut: int, model: Model, long: bool, is_end: bool) -> Itera
 
 def _check_disk(disk: Disk, tale: Tale, expected: list[State], seed: str) -> None:
     with tempfile.TemporaryDirectory(dir=tale.folder) as folder:
-        _build(disk, Path(folder))
+        build(disk, Path(folder))
         root = Path(folder) / "memory"
         try:
             found = next_write(root)
@@ -396,7 +400,7 @@ def _check_disk(disk: Disk, tale: Tale, expected: list[State], seed: str) -> Non
             raise AssertionError(f"{seed}: {getattr(error, 'stderr', '') or error}") from error
 
 
-def _build(disk: Disk, top: Path) -> None:
+def build(disk: Disk, top: Path) -> None:
     """Write a disk as one that the machine was started with: nothing on it is younger than that."""
     first: dict[int, Path] = {}
     written = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) - 60

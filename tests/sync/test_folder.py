@@ -171,6 +171,24 @@ def test_borrowed_objects_and_links_are_not_followed(here: Side, tmp_path: Path)
         there.refs()
 
 
+def test_what_a_push_left_that_was_killed_the_next_takes_away(here: Side) -> None:
+    here.push()
+    old, new = here.head(), here.remember()
+    pid = os.fork()
+    if not pid:
+
+        def die(operation: str, path: str) -> None:
+            if operation == "rename" and path.endswith(f"/{MAIN}"):  # the lock is held, and says the new commit
+                os._exit(9)
+
+        fs.before = die
+        here.push({MAIN: (old, new)})
+    os.waitpid(pid, 0)
+    assert (bare(here) / f"{MAIN}.lock").exists()
+    here.push({MAIN: (old, new)})
+    assert here.refs().refs == {MAIN: new} and [*bare(here).rglob("*.lock")] == []
+
+
 def test_a_lock_of_another_git_is_waited_for_and_named(here: Side) -> None:
     here.push()
     (bare(here) / f"{MAIN}.lock").write_text("")
@@ -247,8 +265,6 @@ def test_a_push_that_fails_at_any_step_leaves_the_remote_whole(
                 side.push({MAIN: (old, new)})
         now = (trial / MAIN).read_text().strip()
         assert now in (old, new) and is_whole(trial)
-        for lock in trial.rglob("*.lock"):  # which the message names
-            lock.unlink()
         side.push({MAIN: (now, new)})
         assert side.refs().refs == {MAIN: new} and is_whole(trial)
 

@@ -1,14 +1,17 @@
 """Syncing through a folder: what is asked first, what is refused, what waits, and who decided."""
 
 import os
+import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from crabmem import CrabmemError, Memory
-from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError, Unexpected
+from crabmem.disk import fs
+from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError, Unexpected, Unwritable
 from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
 from crabmem.sync.sync import state, sync
 from tests.conftest import git
@@ -116,6 +119,55 @@ def test_a_link_where_memory_is_is_not_taken_in(two: tuple[Memory, Memory], hub:
     git(work, "push", "-q")
     with pytest.raises(SyncError, match=r"no plain file where memory is: memory/entries/x\.md"):
         sync(two[0])
+
+
+def test_a_link_in_place_of_the_folder_of_memory_is_not_taken_in(
+    two: tuple[Memory, Memory], hub: Path, tmp_path: Path
+) -> None:
+    blob = git(hub, "rev-parse", "main:Crab.md").strip()
+    (tmp_path / "rows").write_text(f"100644 blob {blob}\tCrab.md\n120000 blob {blob}\tmemory\n")
+    with (tmp_path / "rows").open() as rows:
+        tree = subprocess.run(["git", "-C", hub, "mktree"], stdin=rows, capture_output=True, text=True, check=True)
+    who = ("-c", "user.name=m", "-c", "user.email=m@example.org")
+    commit = git(hub, *who, "commit-tree", tree.stdout.strip(), "-p", "main", "-m", "a link").strip()
+    git(hub, "update-ref", "refs/heads/main", commit)
+    with pytest.raises(SyncError, match="no plain file where memory is: memory;"):
+        sync(two[0])
+
+
+@pytest.mark.parametrize("what", ["main:Crab.md", "main^{tree}"])
+def test_what_is_no_commit_does_not_wait_whatever_the_remote_calls_it(
+    two: tuple[Memory, Memory], hub: Path, what: str
+) -> None:
+    oid = git(hub, "rev-parse", what).strip()
+    git(hub, "update-ref", f"refs/crabmem/proposals/{oid}", oid)
+    with suppress(SyncError):  # a folder's objects are read by us, and others' by Git
+        synced(two[0])
+    two[0].engine.history.keep_aside(oid)
+    assert not proposals(two[0])
+
+
+def test_a_disk_that_refuses_is_said_and_that_no_account_can_be_kept_is_no_failure(
+    two: tuple[Memory, Memory], hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, full = two[0], ""
+    one.remember("Tea", "hot", "With milk.")
+
+    def refuse(operation: str, path: str) -> None:
+        if full in path:
+            raise OSError(28, "no space left on device", path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fs, "before", refuse)
+        full = "refs/remotes"
+        with pytest.raises(Unwritable, match="no space left"):
+            synced(one)
+        full = "sync.json"
+        assert synced(one).sent == 0
+    assert git(hub, "rev-parse", "main") == git(one.root, "rev-parse", "main")
+    assert "no space left" in state(one).error
+    synced(one)
+    assert not state(one).error
 
 
 def test_the_state_says_what_is_not_there_yet(two: tuple[Memory, Memory]) -> None:
