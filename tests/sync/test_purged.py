@@ -568,6 +568,8 @@ def survived(root: Path, hub: Path, kept: Path, at: int) -> None:
         shutil.rmtree(place)
         shutil.copytree(kept / place.name, place, symlinks=True)
     dying(root, at)
+    for lock in hub.rglob("*.lock"):  # of a reference there, which whoever pushes next is told to remove
+        lock.unlink()
     with Memory(root, is_person=True) as memory:
         memory.remember("After", "the crash", "It goes on.")
         assert not [*(root / ".git/crabmem").glob("incoming/*"), *(root / ".git/crabmem").glob("tmp/fetch-*")]
