@@ -244,9 +244,12 @@ def make_incoming(private: Path) -> Path:
 
 def clear_incoming(private: Path) -> None:
     """Remove what a crash left of what came in: it may hold what was purged."""
-    for place in (*(private / state.TEMPORARY).glob("fetch-*-*"), *(private / state.INCOMING).glob("*-*")):
-        if not _is_of_living(place.name.removeprefix("fetch-")):
-            fs.remove_tree(place)
+    for folder, beginning in ((state.TEMPORARY, "fetch-"), (state.INCOMING, "")):
+        with suppress(FileNotFoundError):
+            for name in os.listdir(private / folder):  # each write looks: `glob` takes ten times as long
+                maker = name.removeprefix(beginning)
+                if name.startswith(beginning) and "-" in maker and not _is_of_living(maker):
+                    fs.remove_tree(private / folder / name)
 
 
 def _is_of_living(name: str) -> bool:

@@ -17,6 +17,8 @@ from crabmem.disk import fs
 from crabmem.errors import HoldsPurged, MassLoss, SyncError, Unexpected, Untrusted
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
+from crabmem.git.rewrite import replay
+from crabmem.operations.erasure import rule
 from crabmem.operations.proposals import proposals
 from crabmem.results import Synced
 from crabmem.sync.sync import name_remote, sync, upcoming
@@ -568,6 +570,8 @@ def survived(root: Path, hub: Path, kept: Path, at: int) -> None:
         shutil.rmtree(place)
         shutil.copytree(kept / place.name, place, symlinks=True)
     dying(root, at)
+    for lock in hub.rglob("*.lock"):  # of a reference there, which whoever pushes next is told to remove
+        lock.unlink()
     with Memory(root, is_person=True) as memory:
         memory.remember("After", "the crash", "It goes on.")
         assert not [*(root / ".git/crabmem").glob("incoming/*"), *(root / ".git/crabmem").glob("tmp/fetch-*")]
@@ -612,3 +616,7 @@ def test_a_push_of_which_only_the_record_arrived_goes_on_unasked(two: tuple[Memo
     assert synced(one).is_rewritten
     synced(other)
     assert tip(other.root) == tip(one.root) == tip(hub)
+
+
+def test_a_replay_knows_the_marks_that_a_purge_leaves() -> None:
+    assert [text for text, _ in rule.MARKS] == [*replay.MARKS]
