@@ -19,15 +19,13 @@ from ..text.entry import MAX_NAME, check_text
 from ..text.hashes import short
 from ..text.patterns import matches
 from ..workspace.layout import AGENTS, Layout
-from ..workspace.workspace import PROJECTS, Workspace, agent_folder
+from ..workspace.workspace import ALL, PROJECTS, Workspace, agent_folder
 from .adoption import adopt
 from .history import log
 from .maintenance import stats
 from .purge import purge
 
 T = TypeVar("T")
-#: What the workspace of all is called among its agents.
-ALL = "."
 
 
 def agents(session: Session) -> list[Agent]:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from ..errors import InvalidArguments
 from ..workspace.layout import AGENTS
-from ..workspace.workspace import Workspace
-from .agents import ALL, nested
+from ..workspace.workspace import ALL, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +87,8 @@ def addresses(session: Session, pattern: str) -> dict[str, str]:
     Raises:
         InvalidArguments: it says nowhere where the names go, or two would have the same.
     """
+    from .agents import nested  # late: what makes agents loads half the program
+
     if PLACEHOLDER not in pattern:
         raise InvalidArguments(f"a remote for each workspace needs {PLACEHOLDER} where its name goes: {_EXAMPLE}")
     places = [ALL, *(place for place, _ in nested(Workspace(session.root)))]

@@ -8,26 +8,29 @@ exchange of a purge. What a remote has of the old line never comes in as it is, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 from ..disk import fs
-from ..disk.scan import Scan
 from ..errors import HoldsPurged, MassLoss, SyncError, Unexpected
 from ..git.kept import ASIDE
 from ..git.objects import Objects
 from ..git.purged import PurgeRecord
 from ..git.refs import PURGED
 from ..git.repository import make_incoming
-from ..git.rewrite.files import PurgedFiles
-from ..git.rewrite.replay import Replay
-from ..git.rewrite.repository import NewHistory
-from ..session.engine import Engine
 from ..text.hashes import short
 from ..text.words import listed
 from ..write.losses import losses
-from .remote import Offer, Remote, Updates
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+    from pathlib import Path
+
+    from ..disk.scan import Scan
+    from ..git.rewrite.replay import Replay
+    from ..git.rewrite.repository import NewHistory
+    from ..session.engine import Engine
+    from .remote import Offer, Remote, Updates
 
 _NAMED = 3
 
@@ -192,6 +195,9 @@ class Purging:
         return True
 
     def _exchange(self, scan: Scan, also: Mapping[str, str], is_expected: bool, even_if_many: bool) -> None:
+        from ..git.rewrite.files import PurgedFiles  # late: most syncs meet no purge
+        from ..git.rewrite.replay import Replay
+
         rewrite = self._history.rewrite()
         rewrite.check_possible(self._history.in_progress())
         with rewrite.alone():

@@ -7,10 +7,9 @@ import click
 
 from ...operations import agents
 from ...operations import purge as operation
-from ...operations.agents import ALL
 from ...results import Purge, Standing, json_of
 from ...workspace.layout import AGENTS
-from ...workspace.workspace import PROJECTS
+from ...workspace.workspace import ALL, PROJECTS
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE

@@ -7,7 +7,6 @@ import click
 
 from ...errors import CrabmemError, Unexpected
 from ...operations import syncing
-from ...operations.agents import in_each
 from ...results import Commit, Synced, Upcoming, json_of
 from ...session.session import Session
 from ...sync import sync as operation
@@ -99,6 +98,8 @@ def _in_all(memory: Session, work: Callable[[Session], Done], named: Mapping[str
 
     `named` are the remotes to name first, by place.
     """
+    from ...operations.agents import in_each  # late: what makes agents loads half the program
+
     data, is_well = dict[str, object](), True
 
     def named_and_done(one: Session) -> Done:
