@@ -286,7 +286,7 @@ def test_a_branch_that_was_renamed_at_the_remote_is_followed_as_its_commits_are_
     git(hub, "symbolic-ref", "HEAD", "refs/heads/trunk")
     one.remember("Tea", "hot", "With milk.")
     sync(one)
-    sync(other)
+    synced(other)
     assert git(hub, "for-each-ref", "--format=%(refname)").split() == ["refs/heads/trunk"]
     assert {entry.name for entry in other.entries()} == {"Luna", "Tea"}
 
