@@ -39,7 +39,7 @@ def name_remote(session: Session, url: str, folder: str | os.PathLike[str] = "")
 
 def is_remote(session: Session, url: str, folder: str | os.PathLike[str] = "") -> bool:
     """Whether this workspace is synced with the remote at `url` already: to name it anew would begin anew."""
-    from ..sync.address import parse_address
+    from ..remotes.address import parse_address
 
     return session.engine.allowed.reach(session.root).remote == parse_address(url, Path(os.path.abspath(folder))).url
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ..disk.scan import Scan
     from ..git.rewrite.replay import Replay
     from ..git.rewrite.repository import NewHistory
+    from ..remotes.remote import Offer, Remote, Updates
     from ..session.engine import Engine
-    from .remote import Offer, Remote, Updates
 
 _NAMED = 3
 

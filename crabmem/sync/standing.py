@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from ..errors import CrabmemError
 from ..git.commits import JOINING
+from ..remotes.address import parse_address
 from ..results import SyncState
 from ..text.values import replace
-from .address import parse_address
 from .auto import next_try
 from .record import Record
 

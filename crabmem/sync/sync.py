@@ -15,9 +15,11 @@ from pathlib import Path
 
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected
 from ..git.kept import ASIDE
-from ..git.limit import Limit, Progress
 from ..git.refs import PURGED
 from ..git.repository import create_bare
+from ..remotes.address import Address, Kind, parse_address
+from ..remotes.limit import Limit, Progress
+from ..remotes.remote import Offer, Remote, Updates, remote
 from ..results import Synced, Upcoming
 from ..session.rules import check_may_write
 from ..session.session import Session
@@ -25,10 +27,8 @@ from ..text.credentials import credentials_in
 from ..text.hashes import short
 from ..text.values import replace
 from ..text.words import counted, listed
-from .address import Address, Kind, parse_address
 from .purged import Purging
 from .record import Record
-from .remote import Offer, Remote, Updates, remote
 from .standing import HEADS, TRACKED, branch, lacking
 from .standing import state as state
 

@@ -4,8 +4,8 @@ After each fault the remote is whole as it is, and what both machines and the re
 where nothing happened: every fact, text that waits, and commit, once. Sweeps run in processes of their own (`python -m
 tests.faults.sync_crashes EXCHANGE FAULT STRIDE`), as those of `crashes` do.
 
-A push alone is failed at each step in `tests/sync/test_folder.py` and `test_bundle.py`, a fetch alone in
-`tests/git/test_quarantine.py`. What a remote or the way to it does wrong is in `sync_remotes`.
+A push alone is failed at each step in `tests/remotes/test_folder.py` and `test_bundle.py`, a fetch alone in
+`tests/remotes/test_quarantine.py`. What a remote or the way to it does wrong is in `sync_remotes`.
 """
 
 import json
@@ -21,9 +21,10 @@ from functools import partial
 from pathlib import Path
 
 from crabmem import CrabmemError, Memory
-from crabmem.git import limit, packing, quarantine
+from crabmem.git import packing
 from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
-from crabmem.sync import folder as folders
+from crabmem.remotes import folder as folders
+from crabmem.remotes import limit, quarantine
 from crabmem.write import recovery
 
 from .crashes import BROKEN, DONE, EXCHANGED, REFUSED, UNHIT, counted_by, in_child, parallel, sweep

@@ -4,9 +4,9 @@ Whatever a remote does, a sync ends in time, with what there is or an error of o
 machine are whole, the next write works, and once the remote is well the next sync brings both to the same.
 
 What is only said of a fault is tested elsewhere: statuses, redirects, proxies, certificates, and credential helpers
-that hang, prompt or print rubbish in `tests/sync/test_served.py`; unknown host keys, and keys that are locked, by a
-real server in `test_sshd.py`; packs that are bombs in `tests/git/test_received.py` and `test_quarantine.py`; disks that
-are full at each call in `sync_crashes`.
+that hang, prompt or print rubbish in `tests/remotes/test_served.py`; unknown host keys, and keys that are locked, by a
+real server in `test_sshd.py`; packs that are bombs in `tests/remotes/test_received.py` and `test_quarantine.py`; disks
+that are full at each call in `sync_crashes`.
 """
 
 import itertools
@@ -32,7 +32,7 @@ from crabmem.git.commits import identity_of_agent
 from crabmem.git.packs import Growing
 from crabmem.operations.proposals import proposals
 from crabmem.sync.sync import name_remote, sync
-from tests.sync.servers import Backend, fake_ssh, serving
+from tests.remotes.servers import Backend, fake_ssh, serving
 
 from . import Counts, Say
 from .actors import apart, left_locks, main, total

@@ -23,7 +23,7 @@ from crabmem.operations.proposals import proposals
 from crabmem.results import Synced
 from crabmem.sync.sync import name_remote, sync, upcoming
 from tests.conftest import git
-from tests.sync.servers import needs_git, serving
+from tests.remotes.servers import needs_git, serving
 
 Machine = Callable[[str], Memory]
 SECRET = "hunter2-of-luna"

@@ -7,11 +7,11 @@ from typing import BinaryIO
 
 from ..disk import fs, regular
 from ..errors import Outrun, Refused, Unreachable, Untrusted
-from ..git.limit import MOST_PACK, Limit
-from ..git.outgoing import outgoing, pack_of
+from ..git.outgoing import outgoing
 from ..text.words import enumerated
 from .address import Address
-from .remote import Offer, Remote, Updates, offer
+from .limit import MOST_PACK, Limit
+from .remote import Offer, Remote, Updates, offer, pack_of
 
 _PIECE, _LONGEST = 1 << 16, 2_000
 _BEGINNINGS = ([b"# v2 git bundle\n"], [b"# v3 git bundle\n"])

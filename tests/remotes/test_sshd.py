@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from crabmem.errors import Outrun, Refused, Unreachable
-from tests.sync.servers import needs_git
-from tests.sync.sides import MAIN, Side, begun, is_whole, other
+from tests.remotes.servers import needs_git
+from tests.remotes.sides import MAIN, Side, begun, is_whole, other
 
 _SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
 pytestmark = [

@@ -10,12 +10,12 @@ from dulwich.client import AbstractHttpGitClient, default_user_agent_string
 from urllib3.exceptions import HTTPError, MaxRetryError, ProxyError, SSLError
 
 from ..errors import Refused, SyncError, Unreachable
-from ..git.limit import Limit
 from ..text.quoting import visible
 from ..text.words import shortened
 from . import programs
 from .address import Address
 from .credentials import Credentials
+from .limit import Limit
 from .served import Client
 
 _CONNECT, _SILENCE = 20.0, 60.0

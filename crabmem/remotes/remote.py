@@ -4,7 +4,7 @@ What a repository's own configuration says of remotes (other addresses, proxies,
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -14,13 +14,15 @@ from typing import Self, TypeVar
 
 from ..disk import fs, state
 from ..errors import CrabmemError, DamagedHistory, Outrun, Refused, SyncError, Untrusted
-from ..git.limit import MOST_REFS, Limit
 from ..git.objects import Objects
 from ..git.outgoing import walk_of
+from ..git.packs import Growing
+from ..git.reach import Piece
 from ..git.refs import OID, is_ref
 from ..text.quoting import visible
 from ..text.words import enumerated, shortened
 from .address import Address, Kind
+from .limit import MOST_PACK, MOST_REFS, Limit
 
 T = TypeVar("T")
 # So many of our commits are said to the other side, which then knows what it need not send.
@@ -99,7 +101,7 @@ class Remote(ABC):
         missing = [want for want in wants if not (self._objects.is_there(want) and is_known(want))]
         if not missing:
             return 0
-        from ..git.quarantine import Quarantine  # late: most syncs bring nothing
+        from .quarantine import Quarantine  # late: most syncs bring nothing
 
         with Quarantine(self._git, self._private, self._objects, self._limit, refused) as quarantine:
             self._limit.allow(MOST_REFS)
@@ -161,6 +163,25 @@ class Remote(ABC):
                 f"somebody else has pushed to {enumerated(sorted(moved))} of {self._limit.where} meanwhile: fetch and "
                 "merge that first, and push again"
             )
+
+
+def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool = False) -> Growing:
+    """Return a pack of them, each where it can be as its difference to one before it.
+
+    A `thin` one is said in the terms of what the other side has.
+    """
+    from ..git.compaction import Filling  # late: most syncs send and bring nothing
+
+    found = [*pieces]
+    brought = {piece.oid for piece in found}
+    filling = Filling(objects.raw, Growing(), {}, lambda oid: thin and oid not in brought)
+    for piece in found:
+        filling.take(piece)
+        if filling.growing.size > MOST_PACK:
+            raise Untrusted(f"more than {MOST_PACK:,} bytes would go to or from {limit.where}: that is no memory's")
+        limit.left()
+        limit.tell("packing", len(filling.growing))
+    return filling.growing
 
 
 def remote(address: Address, git: Path, private: Path, environ: Mapping[str, str], limit: Limit) -> Remote:

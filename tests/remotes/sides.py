@@ -8,10 +8,10 @@ from pathlib import Path
 
 from crabmem import Memory
 from crabmem.git.history import History
-from crabmem.git.limit import Limit
 from crabmem.git.repository import create_bare
-from crabmem.sync.address import parse_address
-from crabmem.sync.remote import Offer, Remote, Updates, remote
+from crabmem.remotes.address import parse_address
+from crabmem.remotes.limit import Limit
+from crabmem.remotes.remote import Offer, Remote, Updates, remote
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 

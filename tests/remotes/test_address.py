@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments
-from crabmem.sync.address import Address, Kind, parse_address
+from crabmem.remotes.address import Address, Kind, parse_address
 from tests import secrets
 
 HOME = Path("/home/ann")

@@ -15,7 +15,7 @@ from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from crabmem.operations import maintenance
 from tests.conftest import git
-from tests.sync.sides import MAIN, Side, begun, is_whole, left_over, other
+from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
 
 
 @pytest.fixture

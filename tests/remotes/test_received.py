@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.git.objects import LARGEST, oid_of
 from crabmem.git.packs import BrokenPack
-from crabmem.git.received import Received, records, whole
+from crabmem.remotes.received import Received, records, whole
 from tests.conftest import git
 
 _BLOB, _BY_OFFSET, _BY_ID = 3, 6, 7
@@ -198,7 +198,7 @@ def test_every_byte_that_is_made_is_counted_and_the_count_can_end_it() -> None:
 
 
 def test_a_tree_of_deltas_holds_a_bounded_number_of_bases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.git.received._MOST_HELD", 20_000)
+    monkeypatch.setattr("crabmem.remotes.received._MOST_HELD", 20_000)
     texts, lying = [_TEXT], [_BASE]
     for number in range(100):  # each but the last stands there with another one that waits
         name = bytes.fromhex(oid_of("blob", texts[-1]))

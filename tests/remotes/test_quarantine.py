@@ -13,12 +13,12 @@ import pytest
 from crabmem.disk import fs
 from crabmem.disk.lock import WriterLock
 from crabmem.errors import SyncError, Unreachable, Untrusted, Unwritable
-from crabmem.git.limit import Limit
 from crabmem.git.objects import Objects, oid_of
-from crabmem.git.quarantine import Quarantine
+from crabmem.remotes.limit import Limit
+from crabmem.remotes.quarantine import Quarantine
 from tests.conftest import git
-from tests.git.test_received import delta, packed, record
-from tests.sync.sides import Side, begun, is_whole, left_over, other
+from tests.remotes.sides import Side, begun, is_whole, left_over, other
+from tests.remotes.test_received import delta, packed, record
 
 _COMMIT, _TREE, _BLOB, _TAG, _BY_ID = 1, 2, 3, 4, 7
 _WHO = b"A <a@example.org> 1700000000 +0000"
@@ -83,7 +83,7 @@ def test_what_is_here_already_need_not_come(here: Side) -> None:
 
 @pytest.mark.parametrize("few", [300, 0])
 def test_a_thin_pack_is_made_whole(here: Side, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr("crabmem.git.quarantine.FEW", few)
+    monkeypatch.setattr("crabmem.remotes.quarantine.FEW", few)
     soul = git(here.root, "rev-parse", "HEAD:Crab.md").strip()
     with closing(Objects(here.root / ".git/objects")) as objects:
         old = objects.blob(soul)
@@ -100,7 +100,7 @@ def test_a_thin_pack_is_made_whole(here: Side, monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_thin_pack_that_stands_on_too_much_is_refused(here: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.git.quarantine._MOST_OUTSIDE", 10)
+    monkeypatch.setattr("crabmem.remotes.quarantine._MOST_OUTSIDE", 10)
     with closing(Objects(here.root / ".git/objects")) as objects:
         soul = git(here.root, "rev-parse", "HEAD:Crab.md").strip()
         change = record(_BY_ID, delta(objects.blob(soul), b"x"), bytes.fromhex(soul))

@@ -14,15 +14,15 @@ from typing import NamedTuple, Self
 from ..disk import fs, regular, state
 from ..disk.lock import WriterLock
 from ..errors import DamagedHistory, HoldsPurged, Untrusted, Unwritable
-from .commits import header, tag_target
+from ..git.commits import header, tag_target
+from ..git.objects import Objects, bounded, form_errors
+from ..git.packing import Packing
+from ..git.packs import BrokenPack, Growing, give_name, written_aside
+from ..git.reach import everything
+from ..git.refs import OID, Refs
+from ..git.trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
 from .limit import FEW, MOST_OBJECTS, MOST_WORK, Limit
-from .objects import Objects, bounded, form_errors
-from .packing import Packing
-from .packs import BrokenPack, Growing, give_name, written_aside
-from .reach import everything
 from .received import Received, records, whole
-from .refs import OID, Refs
-from .trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
 
 _SMALL = 16_000_000
 _LOCK, _PAUSE = 10.0, 0.05

@@ -11,11 +11,11 @@ from dulwich.client import SSHGitClient, SSHVendor, SubprocessWrapper
 from dulwich.protocol import Protocol
 
 from ..errors import Refused, SyncError, Unreachable
-from ..git.limit import Limit
 from ..text.quoting import visible
 from ..text.words import shortened
 from . import programs
 from .address import Address
+from .limit import Limit
 from .served import Client
 
 # What is in the person's configuration stays: whether unknown hosts are taken above all.

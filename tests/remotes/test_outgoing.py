@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from crabmem.errors import DamagedHistory, Unreachable, Untrusted
-from crabmem.git import outgoing as module
-from crabmem.git.limit import Limit
 from crabmem.git.objects import Objects
-from crabmem.git.outgoing import outgoing, pack_of
+from crabmem.git.outgoing import outgoing
 from crabmem.git.packs import Growing
+from crabmem.remotes import remote as module
+from crabmem.remotes.limit import Limit
+from crabmem.remotes.remote import pack_of
 from tests.conftest import git
-from tests.sync.sides import Side
+from tests.remotes.sides import Side
 
 _ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 

@@ -16,8 +16,8 @@ import pytest
 
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from tests.conftest import git
-from tests.sync.servers import Backend, fake_ssh, needs_git, program, proxy, serving, serving_by_dulwich
-from tests.sync.sides import MAIN, Side, begun, is_whole, left_over, other
+from tests.remotes.servers import Backend, fake_ssh, needs_git, program, proxy, serving, serving_by_dulwich
+from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
 
 pytestmark = needs_git
 
@@ -368,7 +368,7 @@ def test_a_helper_with_the_wrong_password_is_told_so_and_not_asked_again(
 def test_a_helper_that_hangs_or_prints_rubbish_is_none(
     locked: tuple[Side, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, has_git: bool
 ) -> None:
-    monkeypatch.setattr("crabmem.sync.credentials._SECONDS", 1.0)
+    monkeypatch.setattr("crabmem.remotes.credentials._SECONDS", 1.0)
     side, _ = locked
     helper(tmp_path, side)
     program(tmp_path, "git-credential-vault", script)
@@ -590,7 +590,7 @@ def _endless(handler: Backend) -> bool:
 
 
 def test_a_server_that_says_too_much_is_left(here: Side, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.sync.remote.MOST_REFS", 200_000)
+    monkeypatch.setattr("crabmem.remotes.remote.MOST_REFS", 200_000)
     with serving(Path(here.to).parent, instead=_endless) as (address, _), pytest.raises(Untrusted, match="200,000 b"):
         Side(here.root, f"{address}/bare.git", {}).refs()
 

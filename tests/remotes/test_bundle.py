@@ -8,8 +8,8 @@ import pytest
 from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from tests.conftest import git
-from tests.sync.servers import needs_git
-from tests.sync.sides import MAIN, Side, begun, is_whole, left_over, other
+from tests.remotes.servers import needs_git
+from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from dulwich.objects import ObjectID
 from dulwich.refs import Ref
 
 from ..errors import Refused, SyncError, Unreachable
-from ..git.limit import MOST_PACK, Limit
-from ..git.outgoing import outgoing, pack_of
+from ..git.outgoing import outgoing
 from ..text.quoting import visible
 from ..text.words import enumerated, shortened
 from .address import Address, Kind
-from .remote import Offer, Remote, Updates, offer
+from .limit import MOST_PACK, Limit
+from .remote import Offer, Remote, Updates, offer, pack_of
 
 if TYPE_CHECKING:
     from dulwich.pack import UnpackedObject

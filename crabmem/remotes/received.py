@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from mmap import mmap
 from typing import NamedTuple
 
-from .objects import LARGEST, oid_of
-from .packs import KINDS, BrokenPack
+from ..git.objects import LARGEST, oid_of
+from ..git.packs import KINDS, BrokenPack
 
 _HEADER, _TRAILER, _ID = 12, 20, 20
 _BY_OFFSET, _BY_ID = 6, 7

@@ -12,15 +12,15 @@ from ..disk import fs, state
 from ..disk.lock import locked
 from ..errors import Busy, CrabmemError, DamagedHistory, Outrun, Refused, Unreachable, Untrusted
 from ..git import repository
-from ..git.limit import FEW, Limit
 from ..git.objects import Objects
-from ..git.outgoing import outgoing, pack_of
+from ..git.outgoing import outgoing
 from ..git.packing import Packing
 from ..git.packs import Growing, publish
 from ..git.refs import Refs
 from ..text.hashes import blob_id
 from .address import Address
-from .remote import Offer, Remote, Updates, offer
+from .limit import FEW, Limit
+from .remote import Offer, Remote, Updates, offer, pack_of
 
 # Hooks that decide about a push. Git starts them also where it pushes to a folder.
 _DECIDING = ("pre-receive", "update", "reference-transaction", "proc-receive")

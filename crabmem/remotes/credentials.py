@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..disk import fs
-from ..git.limit import Limit
 from . import programs
 from .address import Address
+from .limit import Limit
 
 # Forges look at the token alone.
 _ANYBODY = "x-access-token"
