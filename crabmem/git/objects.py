@@ -351,7 +351,9 @@ class Objects:
         new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in safe}
         pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
         is_logged = sum(_NAMED + len(each.data) for each in pieces) <= _MOST_LOGGED
-        if not is_logged:
+        if not is_logged and len(new) >= _LEAST_AHEAD:
+            self._store_as_pack(new)
+        elif not is_logged:
             self._store_all(new, waits=True)
             self.sync(new)
         if move or (is_logged and pieces):
@@ -359,6 +361,16 @@ class Objects:
         if is_logged:
             self._store_all(new, waits=False)
         self._safe |= new.keys()
+
+    def _store_as_pack(self, new: Mapping[str, _Fresh]) -> None:
+        """Store many objects so that the disk is waited for a few times, and not twice for each of them."""
+        growing, absent = Growing(), self.absent(new)
+        for oid, fresh in new.items():
+            if oid in absent:
+                growing.add(oid, fresh.kind, fresh.data, None)
+        if len(growing):
+            self._publish(growing)
+        self.sync(new.keys() - growing.ids())
 
     def _store_all(self, new: Mapping[str, _Fresh], waits: bool) -> None:
         for oid, fresh in new.items():
