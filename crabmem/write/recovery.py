@@ -164,7 +164,7 @@ def _heard(data: bytes) -> Intent:
     }
     trailers = tuple((text(key), text(words)) for key, words in said["trailers"])
     subject, author, body = (text(said[name]) for name in ("subject", "author", "body"))
-    head, join = text_or_none(said["head"]), said.get("join") and _join(said["join"])
+    head, join = text_or_none(said.get("head")), said.get("join") and _join(said["join"])
     return Intent(subject, author, body, trailers, moment(said["when"]), steps, head, join)
 
 

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from dulwich.repo import Repo
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.cli.app import cli
@@ -620,3 +623,14 @@ def test_a_push_of_which_only_the_record_arrived_goes_on_unasked(two: tuple[Memo
 
 def test_a_replay_knows_the_marks_that_a_purge_leaves() -> None:
     assert [text for text, _ in rule.MARKS] == [*replay.MARKS]
+
+
+_PIECES = st.lists(st.text("ab(", max_size=3), min_size=2, max_size=4)
+
+
+@given(_PIECES, st.lists(st.text("ab(", min_size=1, max_size=3), min_size=3, max_size=3))
+def test_what_went_from_a_line_is_found_as_an_expression_would_find_it(parts: list[str], words: list[str]) -> None:
+    text = parts[0] + "".join(word + part for word, part in zip(words, parts[1:], strict=False))
+    found = re.fullmatch("(.+?)".join(map(re.escape, parts)), text)
+    assert found and replay._between(parts, text) == [*found.groups()]
+    assert replay._between([*parts, "?"], text) == []

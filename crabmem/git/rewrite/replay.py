@@ -5,7 +5,7 @@ gone, has another text, or another name. What a commit of ours changed since is 
 """
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from ...errors import DamagedHistory, Untrusted
 from ...text.hashes import blob_id, short
@@ -349,21 +349,43 @@ class Words:
         """Return a text with what stands in the place of each."""
         count, pattern = self._pattern
         if count != len(self._words):
-            longest_first = sorted(self._words, key=lambda word: (-len(word), word))
-            pattern = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest_first))
+            pattern = _any_of(self._words)
             self._pattern = len(self._words), pattern
         return pattern.sub(lambda found: self._words[found[0]], text)
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """Return what finds one of some words, the longest that stands there."""
+    longest_first = sorted(words, key=lambda word: (-len(word), word))
+    return re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in longest_first))
 
 
 def _words_in(one: str, other: str) -> dict[str, str]:
     """Return what went from a line that became another, with the mark in its place; nothing where that is not clear."""
     for mark in MARKS:
         if 0 < (count := other.count(mark)) <= _MOST_MARKS and max(len(one), len(other)) <= _LONGEST:
-            found = re.fullmatch("(.+?)".join(map(re.escape, other.split(mark))), one)
-            words = {*found.groups()} - {mark} if found else set[str]()
+            words = {*_between(other.split(mark), one)} - {mark}
             if words and len(words) <= count and min(map(len, words)) >= _SHORTEST:
                 return dict.fromkeys(words, mark)
     return {}
+
+
+def _between(parts: list[str], text: str) -> list[str]:
+    """Return what stands between `parts` in a text that begins with the first and ends in the last; [] where some lack.
+
+    Each stands as early as it can, which leaves the most room for the others: no expression, which would try them all.
+    """
+    first, *middle, last = parts
+    found, at = list[str](), len(first)
+    for part in middle:
+        place = text.find(part, at + 1)
+        if place < 0:
+            return []
+        found.append(text[at:place])
+        at = place + len(part)
+    end = len(text) - len(last)
+    is_whole = text.startswith(first) and text.endswith(last) and end > at
+    return [*found, text[at:end]] if is_whole else []
 
 
 def common(one: bytes, other: bytes) -> bytes:
