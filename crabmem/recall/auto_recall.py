@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..workspace.settings import AutoRecall
 
 # For each entry that may be told so many are looked at: what ranks further behind has little of the message.
-_LOOKED_AT = 2
+_LOOKED_AT = 4
 # A text so short may stand in another by chance.
 _SHORT = 40
 
@@ -100,24 +100,27 @@ def bearing(
 ) -> Iterator[tuple[Hit, float]]:
     """What bears on a message so much that it may be told, best first, each with the confidence in it.
 
-    A fact whose name stands in the message does, whatever else is said. Of a daily note its passage has to bear on
+    First come facts whose name stands in the message, whatever else is said. Of a daily note its passage has to bear on
     it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
     """
     if not topic.words:
         return
     ranked = source.index.search(topic.words, limit * _LOOKED_AT)
-    shares = topic.shares([found.key for found in ranked])
-    for place, found in enumerate(ranked):
-        sure, is_note = topic.confidence(shares[place]), found.key in source.notes
-        if sure < threshold and (is_note or place >= limit):
+    named, others = list[tuple[Hit, float]](), list[tuple[Hit, float]]()
+    for found, shares in zip(ranked, topic.shares([found.key for found in ranked]), strict=True):
+        sure, is_note = topic.confidence(shares), found.key in source.notes
+        if is_note and sure < threshold:
             continue  # without a look at its file
         entry = _relevant_part(source, found.key, topic.worth, language)
         if is_note:
-            sure = topic.confidence(shares[place], set(tokens(entry.content, language)))
-        elif place < limit and topic.has_name_of(entry):
-            sure = max(sure, 1.0)
+            sure = topic.confidence(shares, set(tokens(entry.content, language)))
+        elif topic.has_name_of(entry):
+            named.append((Hit(entry, found.score), max(sure, 1.0)))
+            continue
         if sure >= threshold:
-            yield Hit(entry, found.score), sure
+            others.append((Hit(entry, found.score), sure))
+    yield from named
+    yield from others
 
 
 def told_of(message: str, source: EntrySource, rules: AutoRecall, language: str) -> list[Hit]:

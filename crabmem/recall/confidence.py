@@ -29,8 +29,8 @@ _TELLING = 6
 _ENTRIES = 3_000
 # What a message has to tell at least; one that tells less is measured by that. Who asks need not tell as much.
 _LEAST_ASKED, _LEAST = 1.0, 2.0
-# What the words of a name tell at least, that it may stand for its entry.
-_LEAST_OF_NAME = 0.8
+# What a name of one word, and of several in a row, tells at least, that it may stand for its entry.
+_LEAST_OF_NAME, _LEAST_OF_NAMES = 0.8, 0.3
 
 
 class Topic:
@@ -90,7 +90,8 @@ class Topic:
         row = tokens(name, self._language)
         if not row or f" {' '.join(row)} " not in self._row:
             return False
-        return sum(self._levels.get(word, 1.0) for word in set(row)) >= _LEAST_OF_NAME
+        tells = sum(self._levels.get(word, 1.0) for word in set(row))
+        return tells >= (_LEAST_OF_NAME if len(row) == 1 else _LEAST_OF_NAMES)
 
 
 def query_words(message: str, index: Index, first: int, language: str) -> list[str]:

@@ -156,10 +156,20 @@ def test_a_fact_whose_whole_name_or_alias_stands_in_a_message_is_told_whatever_e
     assert not memory.before_turn(around.format("The vet"))
 
 
+def test_what_is_named_is_told_before_what_only_has_more_of_the_message(memory: Memory) -> None:
+    texts = ["the boiler in the cellar shows a fault", "cashews and pistachios are out", "the octopus atlas is overdue"]
+    for number, text in enumerate([*texts, "bus fourteen leaves from the church"]):
+        memory.remember(f"Matter {number}", text, text)
+    memory.remember("Bin days", "which rubbish goes out when", "Tuesday, brown.")
+    block = memory.before_turn(f"{', '.join(texts)}; and then there is the thing with the bin days.")
+    assert block.index("Bin days") < block.index("Matter") and block.count("(from ") == 3
+
+
 def test_a_name_of_ordinary_words_is_no_name_to_listen_for(memory: Memory) -> None:
     memory.remember("How are you", "a greeting that Emi likes", "She answers in rhymes.")
+    memory.remember("Music", "which station the radio plays", "Only jazz.")
     memory.remember("Today", "what the calendar on the door is for", "Only for guests.")
-    assert not memory.before_turn("Hi, how are you today?")
+    assert not memory.before_turn("Hi, how are you today? Put some music on, I am off.")
 
 
 def test_confidence_is_a_share() -> None:
