@@ -10,13 +10,13 @@ from __future__ import annotations
 from heapq import nlargest
 
 from ..search import Index, tokens
-from ..search.ordinary import NOTHING, is_question, levels
+from ..search.ordinary import NOTHING, is_question, levels, sentences
 from ..search.scoring import idf
 from ..text.limits import MAX_QUERY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence, Set
 
     from ..search.index import Term
     from ..text.entry import Entry
@@ -54,33 +54,38 @@ class Topic:
             term: (word, self._levels.get(str(word), 1.0) * idf(many, documents) / most)
             for term, word, documents in held
         }
-        self._told = max(self._told_by(terms), _LEAST_ASKED if is_question(text) else _LEAST)
+        told = self._told_by(terms)
+        asked = [part for part in parts if is_question(part)] if len(parts := sentences(text)) > 1 else []
+        #: The words of the message, and of each of several sentences that asks, with how much they tell together.
+        self._parts = [(set(terms), _told(told.values(), is_question(text)))]
+        for words in (set(tokens(part, language)) for part in asked):
+            self._parts.append((words, _told([told[word] for word in words if word in told], True)))
 
-    def _told_by(self, words: Sequence[str]) -> float:
-        """How much the message tells: the words that tell most, whether memory holds them or not."""
+    def _told_by(self, words: Sequence[str]) -> dict[Term, float]:
+        """What each word of the message tells, whether memory holds it or not."""
         told: dict[Term, float] = {}
         for word, tells in self._held.values():
             told[word] = max(tells, told.get(word, 0.0))
         for word in words:
-            if word not in told:  # nobody holds it; of what several words make together, each counts already
-                told[word] = self._levels.get(word, NOTHING)
-        return sum(nlargest(_TELLING, told.values()))
+            if word not in told:  # nobody holds it: then the message is about something else, too
+                told[word] = self._levels.get(word, 1.0)
+        return told
 
     def shares(self, keys: Sequence[str]) -> list[dict[Term, float]]:
         """For each document, which share of each term that it holds counts there: what `confidence` takes."""
         return self._index.shares(list(self._held), keys)
 
     def confidence(self, shares: Mapping[Term, float], said: Set[str] | None = None) -> float:
-        """How much of what the message tells a document has, from 0 to 1 but for long ones, which may have more.
+        """How much of what the message tells a document has, or of what a question in it tells, if that is more.
 
-        With `said` the document has only those words.
+        From 0 to 1 but for long messages, of which a document may have more. With `said` it has only those words.
         """
         found: dict[Term, float] = {}
         for term, share in shares.items():
             if said is None or not said.isdisjoint(self._index.forms(term)):
                 word, tells = self._held[term]
                 found[word] = max(tells * share, found.get(word, 0.0))
-        return sum(found.values()) / self._told
+        return max(sum(found[word] for word in found if word in words) / told for words, told in self._parts)
 
     def has_name_of(self, entry: Entry) -> bool:
         """Whether the message says all of the name of an entry, or of an alias, and the name tells something."""
@@ -92,6 +97,11 @@ class Topic:
             return False
         tells = sum(self._levels.get(word, 1.0) for word in set(row))
         return tells >= (_LEAST_OF_NAME if len(row) == 1 else _LEAST_OF_NAMES)
+
+
+def _told(tells: Iterable[float], asks: bool) -> float:
+    """How much the words that tell most tell together, or the least that a message has to."""
+    return max(sum(nlargest(_TELLING, tells)), _LEAST_ASKED if asks else _LEAST)
 
 
 def query_words(message: str, index: Index, first: int, language: str) -> list[str]:

@@ -54,13 +54,19 @@ def is_question(text: str) -> bool:
     return any(_plain(word) in asking for words in _sentences(text) for word in words[:_BEGINNING])
 
 
+def sentences(text: str) -> list[str]:
+    """The sentences of `text`; what stands before a colon, or on a line of its own, is one."""
+    import re
+
+    return [part for part in re.split(_END, text) if part]
+
+
 def _sentences(text: str) -> Iterator[list[str]]:
-    """The words of each sentence, each once, or of a part of one behind a colon or on a line of its own."""
+    """The words of each sentence, each once."""
     import re
 
     word = _ASCII_WORD if text.isascii() else WORD
-    found = (list(dict.fromkeys(re.findall(word, part))) for part in re.split(_END, text))
-    return filter(None, found)
+    return filter(None, (list(dict.fromkeys(re.findall(word, part))) for part in sentences(text)))
 
 
 def _of_word(

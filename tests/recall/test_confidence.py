@@ -186,6 +186,14 @@ def test_who_asks_need_not_say_as_much_as_who_tells() -> None:
     assert min(asked) > sure(index, "the boiler.") > 0
 
 
+def test_a_question_among_other_sentences_is_heard_as_if_it_stood_alone() -> None:
+    index = indexed("the boiler stands in the cellar", "a dog", "a cat")
+    story = "Osaka, Lima and Quito were lovely. Our auditors flew to Zurich."
+    alone = sure(index, "Where is the boiler?")
+    assert sure(index, f"{story} Where is the boiler?") == sure(index, f"Where is the boiler?\n{story}") == alone
+    assert sure(index, f"{story} There is the boiler.") < sure(index, "There is the boiler.")
+
+
 def test_the_words_of_courtesy_change_nothing() -> None:
     index = indexed("the boiler stands in the cellar", "good morning to all", "thanks")
     bare = sure(index, "boiler pressure?")
