@@ -10,7 +10,7 @@ from __future__ import annotations
 from heapq import nlargest
 
 from ..search import Index, tokens
-from ..search.ordinary import NOTHING, is_question, levels, sentences
+from ..search.ordinary import NOTHING, levels, sentences
 from ..search.scoring import idf
 from ..text.limits import MAX_QUERY
 
@@ -42,7 +42,8 @@ class Topic:
         terms = list(dict.fromkeys(row))
         self._index, self._language = index, language
         self._row = f" {' '.join(row)} "
-        self._levels = levels(text, language)
+        parts = sentences(text)
+        self._levels = levels(parts, language)
         self.words = _searched([word for word in terms if self._levels.get(word, 1.0) > NOTHING], index)
         found = ((term, word, index.document_frequency(term)) for term, word in index.terms_for(self.words).items())
         held = [(term, word, documents) for term, word, documents in found if documents]
@@ -55,11 +56,12 @@ class Topic:
             for term, word, documents in held
         }
         told = self._told_by(terms)
-        asked = [part for part in parts if is_question(part)] if len(parts := sentences(text)) > 1 else []
         #: The words of the message, and of each of several sentences that asks, with how much they tell together.
-        self._parts = [(set(terms), _told(told.values(), is_question(text)))]
-        for words in (set(tokens(part, language)) for part in asked):
-            self._parts.append((words, _told([told[word] for word in words if word in told], True)))
+        self._parts = [(set(terms), _told(told.values(), any(part.asks for part in parts)))]
+        for part in parts if len(parts) > 1 else ():
+            if part.asks:
+                words = set(tokens(part.text, language))
+                self._parts.append((words, _told([told[word] for word in words if word in told], True)))
 
     def _told_by(self, words: Sequence[str]) -> dict[Term, float]:
         """What each word of the message tells, whether memory holds it or not."""

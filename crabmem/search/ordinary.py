@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from . import english, identifiers, scripts
 from .tokens import WORD, terms_by_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Final
 
 #: What a word of each of the lists tells; any other word tells 1.
@@ -19,85 +21,89 @@ _BETWEEN = 0.1
 # A number of so few digits is in many texts.
 _SHORT = 2
 _ASCII_WORD = "[A-Za-z0-9]+"
-_END = r"(?<=[.!?:;…])\s+|[\n。！？]"
+_END = r"(?<=[.!?:;…])\s+|\n|(?<=[。！？])"
 _MARKS = frozenset("?？")
 # A question may begin behind so many other words, as in "hey, so who".
 _BEGINNING = 3
 _KANA, _HIRAGANA = ("\u3041", "\u30ff"), ("\u3041", "\u309f")
 
-_lists: dict[str, Mapping[str, float]] = {}
+_lists: dict[tuple[str, ...], Mapping[str, float]] = {}
+_nothing: dict[str, frozenset[str]] = {}
 
 
-def levels(text: str, language: str) -> dict[str, float]:
-    """What each term of `text` tells by itself, from 0 to 1; without those that stand for several words together.
+class Sentence:
+    """A sentence of a message, or a part of one behind a colon or on a line of its own.
+
+    `plain` are its words, each once: in small letters and without accents, by what they are. `asks` tells whether it
+    is a question: by its marks, or as it begins like one.
+    """
+
+    __slots__ = ("asks", "plain", "text")
+
+    def __init__(self, text: str, words: Iterable[str]) -> None:
+        from . import ordinary_words
+
+        self.text = text
+        self.plain = {word: _plain(word) for word in words}
+        begins = islice(self.plain.values(), _BEGINNING)
+        self.asks = not _MARKS.isdisjoint(text) or not ordinary_words.ASKING.isdisjoint(begins)
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of `text` that have words."""
+    import re
+
+    word = _ASCII_WORD if text.isascii() else WORD
+    found = ((part, re.findall(word, part)) for part in dict.fromkeys(re.split(_END, text)))
+    return [Sentence(part, words) for part, words in found if words]
+
+
+def levels(parts: Iterable[Sentence], language: str) -> dict[str, float]:
+    """What each term of sentences tells by itself, from 0 to 1; without those that stand for several words together.
 
     `language` is whose endings the terms lose; each sentence may be in any language.
     """
-    is_japanese = any(_KANA[0] <= char <= _KANA[1] for char in text)
+    words_by_lists: dict[tuple[str, ...], dict[str, str]] = {}
+    is_japanese = False
+    for part in parts:
+        words_by_lists.setdefault(_spoken(part.plain.values()), {}).update(part.plain)
+        is_japanese = is_japanese or any(_KANA[0] <= char <= _KANA[1] for char in part.text)
     terms, found = terms_by_text(language), dict[str, float]()
-    for words in _sentences(text):
-        plain = [_plain(word) for word in words]
-        lists = [_levels_in(name) for name in _spoken(plain)]
-        for word, key in zip(words, plain, strict=True):
-            for term, level in _of_word(word, key, terms, lists, is_japanese):
+    for names, words in words_by_lists.items():
+        listed = _levels_in(names)
+        for word, plain in words.items():
+            for term, level in _of_word(word, plain, terms, listed, is_japanese):
                 found[term] = max(level, found.get(term, NOTHING))
     return found
 
 
-def is_question(text: str) -> bool:
-    """Whether `text` asks: by its marks, or as a sentence of it begins like a question."""
-    if not _MARKS.isdisjoint(text):
-        return True
-    from . import ordinary_words
-
-    asking = ordinary_words.ASKING.split()
-    return any(_plain(word) in asking for words in _sentences(text) for word in words[:_BEGINNING])
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of `text`; what stands before a colon, or on a line of its own, is one."""
-    import re
-
-    return [part for part in re.split(_END, text) if part]
-
-
-def _sentences(text: str) -> Iterator[list[str]]:
-    """The words of each sentence, each once."""
-    import re
-
-    word = _ASCII_WORD if text.isascii() else WORD
-    return filter(None, (list(dict.fromkeys(re.findall(word, part))) for part in sentences(text)))
-
-
 def _of_word(
-    word: str, plain: str, terms: Mapping[str, tuple[str, ...]], lists: Sequence[Mapping[str, float]], is_japanese: bool
+    word: str, plain: str, terms: Mapping[str, tuple[str, ...]], listed: Mapping[str, float], is_japanese: bool
 ) -> Iterator[tuple[str, float]]:
     """The terms of a word and what each tells: of `camelCase` its parts, of scripts without spaces pairs."""
     made = terms[word]
-    if word.isascii():
-        *parts, whole = identifiers.names(word)
-        if parts and _level(whole, made[-1], lists) < 1.0:
-            parts = [whole]  # as `JavaScript` is
-        for part in parts or [whole]:
+    if not word.isascii():
+        for term in made:
+            yield term, _level_of_pair(term, is_japanese) if _is_paired(term) else _level(plain, term, listed)
+    elif len(made) < 2:
+        for term in made:
+            yield term, _level(plain, term, listed)
+    elif _level(plain, made[-1], listed) < 1.0:  # as `JavaScript` is
+        yield made[-1], _level(plain, made[-1], listed)
+    else:
+        for part in identifiers.names(word)[:-1]:
             for term in terms[part]:
-                yield term, _level(part, term, lists)
-        return
-    for term in made:
-        yield term, _level_of_pair(term, is_japanese) if _is_paired(term) else _level(plain, term, lists)
+                yield term, _level(part, term, listed)
 
 
-def _level(word: str, term: str, lists: Sequence[Mapping[str, float]]) -> float:
+def _level(word: str, term: str, listed: Mapping[str, float]) -> float:
+    """What a word, or what it is a form of, tells; a stem may lack the last letter of its base form."""
     if word.isdigit():
         return LITTLE if len(word) <= _SHORT else 1.0
     if len(word) == 1 and word.isascii():
         return NOTHING
-    return min((_level_in(held, word, term) for held in lists), default=1.0)
-
-
-def _level_in(held: Mapping[str, float], word: str, term: str) -> float:
-    """What a word, or what it is a form of, tells by a list; a stem may lack the last letter of its base form."""
     for form in (word, english.base(word), term, f"{term}e", f"{term[:-1]}y"):
-        level = held.get(form)
+        level = listed.get(form)
         if level is not None:
             return level
     return 1.0
@@ -120,28 +126,37 @@ def _plain(word: str) -> str:
     return word.lower() if word.isascii() else scripts.folded(scripts.normal(word))
 
 
-def _spoken(words: Sequence[str]) -> list[str]:
-    """The lists by which the words are judged: that of courtesy, and of the languages that they seem to be of.
+def _spoken(words: Iterable[str]) -> tuple[str, ...]:
+    """The languages that words seem to be of.
 
-    A language has to have two thirds as many words that tell nothing as that which has the most: `die` and `car` are
-    words of several.
+    A language has to have two thirds as many that tell nothing as that which has the most: `die` and `car` are words
+    of several.
     """
     from . import ordinary_words
 
-    counts = {name: sum(_levels_in(name).get(word) == NOTHING for word in words) for name in ordinary_words.LANGUAGES}
+    distinct = set(words)
+    counts = {name: len(distinct & _nothing_in(name)) for name in ordinary_words.LANGUAGES}
     most = max(counts.values())
-    return ["courtesy", *(name for name, count in counts.items() if count * 3 >= most * 2)]
+    return tuple(name for name, count in counts.items() if count * 3 >= most * 2)
 
 
-def _levels_in(name: str) -> Mapping[str, float]:
-    found = _lists.get(name)
-    if found is None:
+def _nothing_in(name: str) -> frozenset[str]:
+    """The words of a language that tell nothing."""
+    from . import ordinary_words
+
+    if name not in _nothing:
+        _nothing[name] = frozenset(ordinary_words.LANGUAGES[name][0].split())
+    return _nothing[name]
+
+
+def _levels_in(names: tuple[str, ...]) -> Mapping[str, float]:
+    """What words tell in languages, and courtesy in any; the least where it is in several lists."""
+    if names not in _lists:
         from . import ordinary_words
 
-        if name == "courtesy":
-            found = dict.fromkeys(ordinary_words.COURTESY.split(), NOTHING)
-        else:
-            nothing, little, some = map(str.split, ordinary_words.LANGUAGES[name])
-            found = dict.fromkeys(some, SOME) | dict.fromkeys(little, LITTLE) | dict.fromkeys(nothing, NOTHING)
-        _lists[name] = found
-    return found
+        _, little, some = zip(*(ordinary_words.LANGUAGES[name] for name in names), strict=True)
+        found = dict.fromkeys(" ".join(some).split(), SOME) | dict.fromkeys(" ".join(little).split(), LITTLE)
+        for nothing in (*map(_nothing_in, names), ordinary_words.COURTESY.split()):
+            found |= dict.fromkeys(nothing, NOTHING)
+        _lists[names] = found
+    return _lists[names]

@@ -287,13 +287,14 @@ suivant suivante precedent orthographe grammaire fonction code erreur fichier cl
 automne printemps ete hiver six sept huit neuf dix tableau colonnes devinette
 """
 
-#: Words that a question begins with; none is something else in another of the languages, as `was` is.
-ASKING = """
+_ASKING = """
 who whose whom what when where which how why wer wen wem wessen wann wo wohin woher wie warum wieso welche welcher
 welches quien quienes cuando donde adonde cual cuales cuanto cuanta cuantos cuantas qui quoi quand pourquoi quelle
 quelles combien
 """
 
+#: Words that a question begins with; none is something else in another of the languages, as `was` is.
+ASKING = frozenset(_ASKING.split())
 #: By language the words that tell nothing, little and some.
 LANGUAGES = {
     "english": (_ENGLISH_NOTHING, _ENGLISH_LITTLE, _ENGLISH_SOME),

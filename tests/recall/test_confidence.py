@@ -8,7 +8,7 @@ from crabmem import Memory
 from crabmem.operations import context
 from crabmem.recall.confidence import Topic, query_words
 from crabmem.search import Document, Index, tokens
-from crabmem.search.ordinary import is_question, levels
+from crabmem.search.ordinary import levels, sentences
 
 VET = ("Luna's vet", "who looks after the dog", "Dr. Moreno, every Friday.")
 OPENED = [
@@ -212,13 +212,12 @@ def test_no_document_has_more_than_all_of_a_short_message(words: list[str]) -> N
 
 @given(st.text(max_size=60), st.sampled_from(["english", "german", "hindi", "none"]))
 def test_a_word_of_any_text_tells_something_between_nothing_and_all(text: str, language: str) -> None:
-    assert all(0 <= level <= 1 for level in levels(text, language).values())
-    assert is_question(text) in (True, False)
+    assert all(0 <= level <= 1 for level in levels(sentences(text), language).values())
 
 
 def test_words_of_scripts_with_marks_are_weighed_whole() -> None:
     for word in ("सूची", "बैठक", "ขอบคุณ", "café", "cafe\u0301", "Привет"):
-        assert set(tokens(word)) <= levels(word, "english").keys(), word
+        assert set(tokens(word)) <= levels(sentences(word), "english").keys(), word
 
 
 def test_a_word_that_only_a_longer_one_holds_counts_as_that(memory: Memory) -> None:
