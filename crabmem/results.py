@@ -20,11 +20,12 @@ from .text.words import counted, listed, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import Any, ClassVar, Literal
 
     from .text.evaluation import Expectation, Figures
+    from .text.spoken_to import Message
 
 # Names in a note, and characters of each.
 _NAMED = 10
@@ -1080,3 +1081,72 @@ class Evaluation:
         if self.past:
             for past, now in zip(self.past.answers, self.answers, strict=True):
                 yield AnswerPair(past, now)
+
+
+@value
+class Reaction:
+    """What auto-recall made of a message: the entries it `told`, by their slugs, and the highest confidence in any.
+
+    `is_right` tells whether it spoke where it was to, of one of the entries that were named, and was silent elsewhere.
+    """
+
+    JSON = ("text=message.text", "kind=message.kind", "speak=message.speak", "find=message.find", "told", "confidence")
+
+    message: Message
+    told: tuple[str, ...]
+    confidence: float
+    is_right: bool
+
+
+@value
+class Reactions:
+    """How well auto-recall tells messages apart at a `threshold`; `unasked` are messages for other workspaces."""
+
+    JSON = ("threshold", "unasked", "messages", "figures", "kinds", "wrong")
+
+    reactions: tuple[Reaction, ...]
+    threshold: float
+    unasked: int = 0
+
+    @property
+    def messages(self) -> int:
+        """How many messages there were."""
+        return len(self.reactions)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Shares: `spoken` of the messages to speak before, `silent` of the others, `right` of all.
+
+        Of none, all.
+        """
+        to_speak = [each for each in self.reactions if each.message.speak]
+        others = [each for each in self.reactions if not each.message.speak]
+        return {
+            "spoken": _share(to_speak, lambda each: bool(each.told)),
+            "silent": _share(others, lambda each: not each.told),
+            "right": _share(self.reactions, lambda each: each.is_right),
+        }
+
+    @property
+    def kinds(self) -> dict[str, dict[str, float]]:
+        """By kind, in the order of the file: how many messages, which share was spoken to, and which is right."""
+        kinds: dict[str, list[Reaction]] = {}
+        for each in self.reactions:
+            kinds.setdefault(each.message.kind, []).append(each)
+        return {
+            kind: {
+                "messages": len(those),
+                "spoken": _share(those, lambda each: bool(each.told)),
+                "right": _share(those, lambda each: each.is_right),
+            }
+            for kind, those in kinds.items()
+        }
+
+    @property
+    def wrong(self) -> tuple[Reaction, ...]:
+        """What is not right."""
+        return tuple(each for each in self.reactions if not each.is_right)
+
+
+def _share(reactions: Sequence[Reaction], has: Callable[[Reaction], bool]) -> float:
+    return sum(map(has, reactions)) / len(reactions) if reactions else 1.0

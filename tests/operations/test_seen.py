@@ -28,6 +28,7 @@ from crabmem.text.evaluation import Expectation
 from crabmem.text.keys import Key
 from crabmem.text.learnings import tool_failure
 from crabmem.text.slug import slug_of
+from crabmem.text.spoken_to import Message
 
 Operation = Callable[..., object]
 
@@ -103,6 +104,7 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "namespace": [(), ("zoo",)],
         "lesson": [tool_failure("a tool", "an error")],
         "questions": [[Expectation("feeding", ("Wifi",))], [Expectation("feeding", ("Marsupial",))]],
+        "messages": [[Message("how does the feeding at dawn go?", True)], [Message("x", True, ("Marsupial",))]],
         "tools": [["recall"]],
         "what": ["words"],
         "operation": [entries],
