@@ -49,7 +49,7 @@ _MADE_OF_ARGUMENTS = {
         "globs", "fullmatch",
         *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),
     ),
-    "git.rewrite.replay._any_of": _made("replay._any_of", "finditer", replay._any_of(["tulip-4711", "Luna's vet", "4711"])),
+    "git.rewrite.replay._any_of": _made("replay._any_of", "finditer", replay._any_of(["tulip-47", "Luna's vet", "47"])),
     "text.odd_signs._opening": _made(
         "odd_signs", "finditer", odd_signs._opening("recall"), odd_signs._opening("of two words")
     ),
