@@ -30,7 +30,6 @@ from ..text.words import counted, listed
 from .purged import Purging
 from .record import Record
 from .standing import HEADS, TRACKED, branch, lacking
-from .standing import state as state
 
 _ROUNDS = 5
 # Seconds that one is outrun for before the next round, at most, times the number of the round.

@@ -418,32 +418,41 @@ def build(disk: Disk, top: Path) -> None:
 
 def cuts(names: list[str], long: bool, stride: int) -> Counter[str]:
     """Cut the power in stories."""
+    return cut_each(names, lambda name, folder: _cut(lived(name, folder), long, stride))
+
+
+def _cut(tale: Tale, long: bool, stride: int) -> Counter[str]:
+    return Counter(calls=check_order(tale)) + check_cuts(tale, long, stride)
+
+
+def cut_each(names: list[str], cut: Callable[[str, Path], Counter[str]]) -> Counter[str]:
+    """What `cut` counted of each name, in a folder of its own."""
     recovery.LATE_NS = 0
     counted: Counter[str] = Counter()
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
-            tale = lived(name, Path(folder))
-            counted["calls"] += check_order(tale)
-            counted += check_cuts(tale, long, stride)
+            counted += cut(name, Path(folder))
     return counted
 
 
-def apart(names: list[str], long: bool, stride: int) -> Counter[str]:
-    """The same, in a process of its own."""
-    words = [sys.executable, "-m", "tests.faults.power", json.dumps(names), json.dumps(long), str(stride)]
-    return crashes.counted_by(words)
+def apart(module: str, names: list[str], long: bool, stride: int) -> Counter[str]:
+    """The `cuts` of a suite, in a process of its own."""
+    return crashes.counted_by([sys.executable, "-m", module, json.dumps(names), json.dumps(long), str(stride)])
+
+
+def cut_all(module: str, names: list[str], long: bool, short_stride: int, say: Callable[[str], None]) -> Counter[str]:
+    """The `cuts` of a suite after every call, or, in the short form, after every so many of some."""
+    groups = [[name] for name in names] if long else [names[::2], names[1::2]]
+    jobs = [(", ".join(group), partial(apart, module, group, long, 1 if long else short_stride)) for group in groups]
+    counted: Counter[str] = Counter()
+    for part in crashes.parallel(jobs, "disks", say):
+        counted += part
+    return counted
 
 
 def run(long: bool, say: Callable[[str], None]) -> Mapping[str, int]:
     """Cut the power after every call of every story, or, in the short form, after some calls of some."""
-    names = list(STORIES)
-    groups = [[name] for name in names] if long else [names[::2], names[1::2]]
-    stride = 1 if long else 100
-    jobs = [(", ".join(group), partial(apart, group, long, stride)) for group in groups]
-    counted: Counter[str] = Counter()
-    for part in crashes.parallel(jobs, "disks", say):
-        counted += part
-    return {"stories": len(names), **counted, "lost": 0}
+    return {"stories": len(STORIES), **cut_all("tests.faults.power", list(STORIES), long, 100, say), "lost": 0}
 
 
 if __name__ == "__main__":

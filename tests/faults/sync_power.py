@@ -10,20 +10,17 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from crabmem import CrabmemError
-from crabmem.write import recovery
 
-from .crashes import counted_by, in_child, parallel
+from .crashes import in_child
 from .machines import End, World, check_remote, exchanged, settled
-from .power import FORMS, Disk, Model, build
+from .power import FORMS, Disk, Model, build, cut_all, cut_each
 from .shim import Call, Shim
 from .sync_crashes import EXCHANGES, Exchange, ready
 
@@ -122,31 +119,20 @@ def _check_disk(disk: Disk, tale: Tale, words: str) -> None:
 
 def cuts(names: list[str], long: bool, stride: int) -> Counter[str]:
     """Cut the power in exchanges."""
-    recovery.LATE_NS = 0
-    counted: Counter[str] = Counter()
-    for name in names:
-        with tempfile.TemporaryDirectory() as folder:
-            tale = lived(name, Path(folder))
-            counted["calls"] += check_order(tale)
-            counted += check_cuts(tale, long, stride)
-    return counted
+    return cut_each(names, lambda name, folder: _cut(lived(name, folder), long, stride))
 
 
-def apart(names: list[str], long: bool, stride: int) -> Counter[str]:
-    """The same, in a process of its own."""
-    words = [sys.executable, "-m", "tests.faults.sync_power", json.dumps(names), json.dumps(long), str(stride)]
-    return counted_by(words)
+def _cut(tale: Tale, long: bool, stride: int) -> Counter[str]:
+    return Counter(calls=check_order(tale)) + check_cuts(tale, long, stride)
 
 
 def run(long: bool, say: Callable[[str], None]) -> Mapping[str, int]:
     """Cut the power after every call of every exchange, or, in the short form, after some calls of some."""
-    names = list(EXCHANGES)
-    groups = [[name] for name in names] if long else [names[::2], names[1::2]]
-    jobs = [(", ".join(group), partial(apart, group, long, 1 if long else 200)) for group in groups]
-    counted: Counter[str] = Counter()
-    for part in parallel(jobs, "disks", say):
-        counted += part
-    return {"exchanges": len(names), **counted, "lost": 0}
+    return {
+        "exchanges": len(EXCHANGES),
+        **cut_all("tests.faults.sync_power", list(EXCHANGES), long, 200, say),
+        "lost": 0,
+    }
 
 
 if __name__ == "__main__":

@@ -16,7 +16,8 @@ from pathlib import Path
 
 from crabmem import Busy, CrabmemError, Memory
 from crabmem.errors import Unreachable
-from crabmem.sync.sync import name_remote, state
+from crabmem.sync.standing import state
+from crabmem.sync.sync import name_remote
 
 from . import Counts, Say
 from .actors import Record, apart, body, commits, in_history, killed, left_locks, main, started, token, total, whole

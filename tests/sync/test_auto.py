@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.disk import state as names
 from crabmem.sync import auto
-from crabmem.sync.sync import name_remote, state, sync
+from crabmem.sync.standing import state
+from crabmem.sync.sync import name_remote, sync
 from crabmem.watch import watched
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git

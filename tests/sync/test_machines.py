@@ -9,7 +9,8 @@ from dulwich.repo import Repo
 
 from crabmem import CrabmemError, Memory
 from crabmem.operations.proposals import apply_proposal, proposals, propose_identity, reject_proposal
-from crabmem.sync.sync import name_remote, state, sync
+from crabmem.sync.standing import state
+from crabmem.sync.sync import name_remote, sync
 from tests.conftest import git
 
 # Seeds with which lines are purged, too.

@@ -4,7 +4,6 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -23,41 +22,14 @@ from crabmem.git.refs import PURGED
 from crabmem.git.rewrite import replay
 from crabmem.operations.erasure import rule
 from crabmem.operations.proposals import proposals
-from crabmem.results import Synced
 from crabmem.sync.sync import name_remote, sync, upcoming
 from tests.conftest import git
 from tests.remotes.servers import needs_git, serving
 
-Machine = Callable[[str], Memory]
+from .conftest import Machine
+
 SECRET = "hunter2-of-luna"
 _DEATHS = 12
-
-
-@pytest.fixture
-def hub(tmp_path: Path) -> Path:
-    """A bare repository."""
-    Repo.init_bare(str(tmp_path / "hub.git"), mkdir=True, default_branch=b"main").close()
-    return tmp_path / "hub.git"
-
-
-@pytest.fixture
-def machine(tmp_path: Path, hub: Path) -> Iterator[Machine]:
-    """Makes machines of a person that know the remote."""
-    made = list[Memory]()
-
-    def make(name: str) -> Memory:
-        memory = Memory(tmp_path / name, is_person=True)
-        name_remote(memory, str(hub), "/")
-        made.append(memory)
-        return memory
-
-    yield make
-    for memory in made:
-        memory.close()
-
-
-def synced(memory: Memory, is_expected: bool = False) -> Synced:
-    return sync(memory, is_expected=is_expected)
 
 
 @pytest.fixture
@@ -68,8 +40,8 @@ def two(machine: Machine) -> tuple[Memory, Memory]:
     one.remember("Old address", "where we lived", "Twelve, Harbour Lane, by the old mill.")
     for name in ("Tea", "Key", "Marta", "Boat"):
         one.remember(name, f"about {name}", f"What is known of {name}.")
-    synced(one)
-    synced(other, is_expected=True)
+    sync(one)
+    sync(other, is_expected=True)
     return one, other
 
 
@@ -100,18 +72,18 @@ def test_a_purge_reaches_the_remote_and_a_machine_with_nothing_of_its_own(
 ) -> None:
     one, other = two
     one.purge(text=SECRET)
-    done = synced(one)
+    done = sync(one)
     assert done.is_rewritten and done.sent == 0
     assert tip(hub) == tip(one.root)
     assert SECRET not in git(hub, "log", "--all", "-p")
-    done = synced(other)
+    done = sync(other)
     assert (done.purges, done.quoting, done.taken) == (1, (), ())
     assert tip(other.root) == tip(one.root)
     assert not traces(other.root, SECRET)
     assert "(purged)" in other.get("Luna").content
     assert is_whole(other.root)
-    assert synced(one).sent == synced(other).sent == 0
-    assert synced(other).purges == 0
+    assert sync(one).sent == sync(other).sent == 0
+    assert sync(other).purges == 0
 
 
 def test_work_that_was_not_pushed_is_put_on_the_purged_line(two: tuple[Memory, Memory], hub: Path) -> None:
@@ -122,13 +94,13 @@ def test_work_that_was_not_pushed_is_put_on_the_purged_line(two: tuple[Memory, M
     other.remember("Dora", "the dog", "A dog.")
     one.purge(text=SECRET)
     one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
-    synced(one)
-    done = synced(other)
+    sync(one)
+    done = sync(other)
     assert (done.purges, done.sent) == (1, 3)
     assert not traces(other.root, SECRET)
     assert "She likes fish." in other.get("Luna").content and "(purged)" in other.get("Luna").content
     assert other.get("Dora") and other.get("Vet")
-    synced(one)
+    sync(one)
     assert tip(one.root) == tip(other.root) == tip(hub)
     assert SECRET not in git(hub, "log", "--all", "-p")
     assert is_whole(one.root) and is_whole(other.root)
@@ -143,13 +115,13 @@ def test_what_was_pushed_before_the_purge_was_known_is_kept_and_rewritten(
     file = other.root / "memory/entries/luna.md"
     file.write_text(file.read_text() + "She likes fish.\n")
     other.adopt()
-    synced(other)
-    done = synced(one)
+    sync(other)
+    done = sync(one)
     assert done.is_rewritten
     assert not traces(one.root, SECRET)
     assert "She likes fish." in one.get("Luna").content
     assert SECRET not in git(hub, "log", "--all", "-p")
-    synced(other)
+    sync(other)
     assert tip(one.root) == tip(other.root) == tip(hub)
     assert not traces(other.root, SECRET)
 
@@ -158,12 +130,12 @@ def test_a_whole_fact_goes_with_its_name(two: tuple[Memory, Memory], hub: Path) 
     one, other = two
     one.purge("Old address")
     other.remember("Dora", "the dog", "A dog.")
-    synced(one)
-    synced(other)
+    sync(one)
+    sync(other)
     assert not traces(other.root, "Harbour Lane", "Old address", "old-address")
     assert "Old address" not in [entry.name for entry in other.entries()]
     assert not (other.root / "memory/entries/old-address.md").exists()
-    synced(one)
+    sync(one)
     assert tip(one.root) == tip(other.root)
 
 
@@ -171,17 +143,17 @@ def test_a_change_of_what_is_purged_waits_for_a_word_and_goes_with_it(two: tuple
     one, other = two
     other.remember("Old address", "where we lived", "Twelve, Harbour Lane, by the old mill. Sold in May.")
     one.purge("Old address")
-    synced(one)
+    sync(one)
     before = tip(other.root)
     with pytest.raises(
         Unexpected, match=r"old-address\.md .* changed where a purge .* go with it; nothing was changed"
     ):
-        synced(other)
+        sync(other)
     assert tip(other.root) == before
     assert "Sold in May" in other.get("Old address").content
-    assert synced(other, is_expected=True).purges == 1
+    assert sync(other, is_expected=True).purges == 1
     assert not traces(other.root, "Harbour Lane", "Sold in May")
-    synced(one)
+    sync(one)
     assert tip(one.root) == tip(other.root)
 
 
@@ -191,8 +163,8 @@ def test_a_change_of_the_purged_line_stays_without_what_went(two: tuple[Memory, 
     file.write_text(file.read_text().replace(f"chip is {SECRET}.", f"chip is {SECRET}, in the ear."))
     other.remember("Copy", "of a line", f"I wrote: {SECRET}, twice: {SECRET}.")
     one.purge(text=SECRET)
-    synced(one)
-    synced(other)
+    sync(one)
+    sync(other)
     assert not traces(other.root, SECRET)
     assert "Her chip is (purged), in the ear." in file.read_text()
     assert other.get("Copy").content.strip() == "I wrote: (purged), twice: (purged)."
@@ -202,8 +174,8 @@ def test_a_line_that_was_copied_elsewhere_stays_and_is_said(two: tuple[Memory, M
     one, other = two
     other.remember("Notes", "from the book", "She wrote:\nTwelve, Harbour Lane, by the old mill.")
     one.purge("Old address")
-    synced(one)
-    assert synced(other).quoting == ("memory/entries/notes.md",)
+    sync(one)
+    assert sync(other).quoting == ("memory/entries/notes.md",)
 
 
 def test_files_that_nobody_recorded_yet_are_not_lost(two: tuple[Memory, Memory]) -> None:
@@ -212,8 +184,8 @@ def test_files_that_nobody_recorded_yet_are_not_lost(two: tuple[Memory, Memory])
     file.write_text(file.read_text() + "She likes fish.\n")
     (other.root / "memory/entries/luna.md~").write_text(f"old {SECRET}")
     one.purge(text=SECRET)
-    synced(one)
-    synced(other)
+    sync(one)
+    sync(other)
     assert "She likes fish." in file.read_text()
     assert not traces(other.root, SECRET)
 
@@ -224,7 +196,7 @@ def test_a_text_that_stood_in_the_first_commit_goes_too(two: tuple[Memory, Memor
     other.remember("Dora", "the dog", "A dog.")
     one.purge(pattern=rf"\b{word}\b")
     for memory in (one, other, one):
-        synced(memory)
+        sync(memory)
     assert tip(one.root) == tip(other.root) == tip(hub)
     assert not git(hub, "log", "--all", "-p", f"-G\b{word}\b", "--format=%h")
     assert is_whole(other.root) and other.get("Dora")
@@ -233,16 +205,16 @@ def test_a_text_that_stood_in_the_first_commit_goes_too(two: tuple[Memory, Memor
 def test_two_purges_one_after_the_other(two: tuple[Memory, Memory], machine: Machine) -> None:
     one, other = two
     third = machine("third")
-    synced(third, is_expected=True)
+    sync(third, is_expected=True)
     one.purge(text=SECRET)
-    synced(one)
-    synced(other)
+    sync(one)
+    sync(other)
     other.purge("Old address")
     third.remember("Dora", "the dog", "A dog.")
-    synced(other)
-    assert synced(third).purges == 2
+    sync(other)
+    assert sync(third).purges == 2
     for memory in (one, other, third, one, other):
-        synced(memory)
+        sync(memory)
     assert tip(one.root) == tip(other.root) == tip(third.root)
     for memory in (one, other, third):
         assert not traces(memory.root, SECRET, "Harbour Lane")
@@ -264,7 +236,7 @@ def test_two_purges_at_the_same_time(two: tuple[Memory, Memory], first: dict[str
     other.remember("Dora", "the dog", "A dog.")
     other.purge(second.get("name"), text=second.get("text"))
     for memory in (one, other, one, other):
-        synced(memory, is_expected=True)
+        sync(memory, is_expected=True)
     assert tip(one.root) == tip(other.root)
     gone = [*first.values(), *second.values(), SECRET] + ["Harbour Lane"] * ("name" in second)
     for memory in (one, other):
@@ -276,12 +248,12 @@ def test_two_purges_at_the_same_time(two: tuple[Memory, Memory], first: dict[str
 def test_who_joins_later_takes_the_purged_line_and_the_record(two: tuple[Memory, Memory], machine: Machine) -> None:
     one, _ = two
     one.purge(text=SECRET)
-    synced(one)
+    sync(one)
     third = machine("third")
-    synced(third, is_expected=True)
+    sync(third, is_expected=True)
     assert not traces(third.root, SECRET)
     assert git(third.root, "rev-parse", PURGED) == git(one.root, "rev-parse", PURGED)
-    assert synced(third).purges == 0
+    assert sync(third).purges == 0
 
 
 def test_the_old_line_that_plain_git_pushes_back_is_not_taken_in(
@@ -291,22 +263,22 @@ def test_the_old_line_that_plain_git_pushes_back_is_not_taken_in(
     git(tmp_path, "clone", "-q", str(hub), "clone")
     clone = tmp_path / "clone"
     one.purge(text=SECRET)
-    synced(one)
-    synced(other)
+    sync(one)
+    sync(other)
     (clone / "memory/entries/by-hand.md").write_text("---\nname: By hand\ndescription: d\n---\n\nWritten by hand.\n")
     git(clone, "add", "-A")
     git(clone, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "by hand")
     git(clone, "push", "-q", "--force")
     before = tip(one.root)
     with pytest.raises(Unexpected, match="has again what was purged"):
-        synced(one)
+        sync(one)
     assert tip(one.root) == before
     assert not traces(one.root, SECRET)
-    done = synced(one, is_expected=True)
+    done = sync(one, is_expected=True)
     assert done.is_rewritten
     assert one.get("By hand")
     assert SECRET not in git(hub, "log", "--all", "-p")
-    synced(other)
+    sync(other)
     assert tip(other.root) == tip(one.root) == tip(hub)
     for memory in (one, other):
         assert not traces(memory.root, SECRET)
@@ -319,16 +291,16 @@ def test_a_merge_of_both_lines_by_plain_git_is_put_on_the_purged_one(
     git(tmp_path, "clone", "-q", str(hub), "clone")
     clone, ann = tmp_path / "clone", ("-c", "user.name=Ann", "-c", "user.email=a@example.org")
     one.purge("Old address")
-    synced(one)
+    sync(one)
     (clone / "memory/entries/by-hand.md").write_text("---\nname: By hand\ndescription: d\n---\n\nWritten by hand.\n")
     git(clone, "add", "-A")
     git(clone, *ann, "commit", "-qm", "by hand")
     git(clone, *ann, "pull", "-q", "--no-rebase", "--no-edit", "-X", "ours", "--allow-unrelated-histories")
     git(clone, "push", "-q")
     assert "Harbour Lane" in git(hub, "log", "-p", "main")
-    synced(one, is_expected=True)
+    sync(one, is_expected=True)
     assert one.get("By hand")
-    synced(other, is_expected=True)
+    sync(other, is_expected=True)
     assert tip(other.root) == tip(one.root) == tip(hub)
     for memory in (one, other):
         assert not traces(memory.root, "Harbour Lane")
@@ -339,18 +311,18 @@ def test_what_was_purged_and_is_said_again_is_not_pushed(two: tuple[Memory, Memo
     one, other = two
     said = (one.root / "memory/entries/old-address.md").read_bytes()
     one.purge("Old address")
-    synced(one)
+    sync(one)
     (one.root / "memory/entries/old-address.md").write_bytes(said)
     one.adopt()
     with pytest.raises(HoldsPurged, match=r"old-address\.md in commit .* is again what was purged"):
-        synced(one)
+        sync(one)
     assert "Harbour Lane" not in git(hub, "log", "-p", "main")
     assert one.get("Old address")
-    synced(other)
+    sync(other)
     other.purge("Tea")
-    synced(other)
+    sync(other)
     with pytest.raises(Unexpected, match=r"old-address\.md"):
-        synced(one)
+        sync(one)
     assert one.get("Old address")
 
 
@@ -361,7 +333,7 @@ def test_a_look_ahead_says_what_a_purge_brings_and_keeps_nothing(two: tuple[Memo
     found = upcoming(one)
     assert (found.come, found.go, found.purges) == ((), (), 0)
     one.remember("Vet", "who", "Dr. Moreno.")
-    synced(one)
+    sync(one)
     found = upcoming(other)
     assert ([each.subject for each in found.come], found.purges) == (["remember: Vet"], 1)
     assert [each.subject for each in found.go] == ["remember: Dora"]
@@ -380,14 +352,14 @@ def test_a_purge_travels_by_every_kind_of_remote(tmp_path: Path, hub: Path, kind
         one.remember("Luna", "the cat", f"A cat.\nHer chip is {SECRET}.\nTen years old.")
         one.remember("Tea", "hot", "With milk.")
         for memory in (one, other):
-            synced(memory, is_expected=True)
+            sync(memory, is_expected=True)
         one.purge(text=SECRET)
         one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
         other.remember("Dora", "the dog", "A dog.")
-        synced(other)
-        assert synced(one).is_rewritten
-        assert synced(other).purges == 1
-        synced(one)
+        sync(other)
+        assert sync(one).is_rewritten
+        assert sync(other).purges == 1
+        sync(one)
         assert tip(one.root) == tip(other.root)
         for memory in (one, other):
             assert not traces(memory.root, SECRET)
@@ -400,10 +372,10 @@ def test_a_protected_branch_says_that_it_was_not_rewritten(two: tuple[Memory, Me
     git(hub, "config", "receive.denyNonFastForwards", "true")
     with serving(hub.parent) as (address, _):
         name_remote(one, f"{address}/{hub.name}", "/")
-        synced(one, is_expected=True)
+        sync(one, is_expected=True)
         one.purge(text=SECRET)
         with pytest.raises(SyncError, match="does not take the push"):
-            synced(one)
+            sync(one)
     assert SECRET in git(hub, "log", "-p", "main")
 
 
@@ -441,7 +413,7 @@ def test_a_remote_that_never_had_it_is_not_rewritten(two: tuple[Memory, Memory],
     one, _ = two
     one.remember("Pin", "of the door", "tulip-4711")
     assert not one.purge(text="tulip-4711").syncs_with
-    done = synced(one)
+    done = sync(one)
     assert not done.is_rewritten and done.sent == 1
     assert "tulip-4711" not in git(hub, "log", "-p", "main")
 
@@ -453,13 +425,13 @@ def test_a_proposal_that_holds_it_is_purged_everywhere_and_waits_on(two: tuple[M
     one, other = two
     for memory, text in ((one, "Eleven"), (other, "Twelve")):
         memory.remember("Luna", "the cat", f"A cat.\nHer chip is {SECRET}.\n{text} years old.\nShe sleeps.")
-    synced(one)
-    assert synced(other).disputed
-    synced(one)
+    sync(one)
+    assert sync(other).disputed
+    sync(one)
     assert len(proposals(one)) == len(proposals(other)) == 1
     one.purge(text=SECRET)
     for memory in (one, other, one):
-        synced(memory)
+        sync(memory)
         assert len(proposals(memory)) == 1
         assert not traces(memory.root, SECRET)
     assert proposals(one) == proposals(other)
@@ -519,7 +491,7 @@ def test_a_record_of_a_stranger_takes_nothing(
         commit = git(hub, "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", tree, "-m", "x").strip()
         git(hub, "update-ref", PURGED, commit)
     with pytest.raises(expected):
-        synced(other)
+        sync(other)
     assert tip(other.root) == before
     assert {file: file.read_bytes() for file in other.root.rglob("*.md")} == files
     assert is_whole(other.root)
@@ -530,9 +502,9 @@ def test_a_purge_of_most_facts_waits_for_a_word(two: tuple[Memory, Memory]) -> N
     one.purge(text="What is known")
     for name in ("Luna", "Old address"):
         one.purge(name)
-    synced(one)
+    sync(one)
     with pytest.raises(MassLoss, match=r"a purge that takes something from 6 of 6 entries"):
-        synced(other)
+        sync(other)
     assert len(other.entries()) == 6
     assert sync(other, even_if_many=True).purges == 3
     assert tip(one.root) == tip(other.root)
@@ -556,7 +528,7 @@ def dying(root: Path, at: int) -> int:
         try:
             with Memory(root, is_person=True) as memory:
                 fs.before = before
-                synced(memory)
+                sync(memory)
                 os.write(write, str(count).encode())
         finally:
             os._exit(0)
@@ -578,7 +550,7 @@ def survived(root: Path, hub: Path, kept: Path, at: int) -> None:
     with Memory(root, is_person=True) as memory:
         memory.remember("After", "the crash", "It goes on.")
         assert not [*(root / ".git/crabmem").glob("incoming/*"), *(root / ".git/crabmem").glob("tmp/fetch-*")]
-        synced(memory)
+        sync(memory)
         assert {"Dora", "After", "Vet", "Tea"} <= {entry.name for entry in memory.entries()}
     assert not traces(root, SECRET)
     assert SECRET not in git(hub, "log", "--all", "-p")
@@ -594,7 +566,7 @@ def test_a_death_at_any_step_loses_nothing_and_leaves_nothing(
     one.purge(text=SECRET)
     one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
     other.remember("Dora", "the dog", "A dog.")
-    synced(one if who == "a stale machine" else other)
+    sync(one if who == "a stale machine" else other)
     memory = other if who == "a stale machine" else one
     one.close()
     other.close()
@@ -611,13 +583,13 @@ def test_a_push_of_which_only_the_record_arrived_goes_on_unasked(two: tuple[Memo
     one, other = two
     old = git(hub, "rev-parse", "main").strip()
     one.purge(text=SECRET)
-    synced(one)
+    sync(one)
     git(hub, "update-ref", "refs/heads/main", old)
     (one.root / ".git/crabmem/sync.json").unlink()  # it was not written yet
     with pytest.raises(HoldsPurged, match="sync the machine that purged first"):
-        synced(other)
-    assert synced(one).is_rewritten
-    synced(other)
+        sync(other)
+    assert sync(one).is_rewritten
+    sync(other)
     assert tip(other.root) == tip(one.root) == tip(hub)
 
 

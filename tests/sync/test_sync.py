@@ -13,7 +13,8 @@ from crabmem import CrabmemError, Memory
 from crabmem.disk import fs
 from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError, Unexpected, Unwritable
 from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
-from crabmem.sync.sync import state, sync
+from crabmem.sync.standing import state
+from crabmem.sync.sync import sync
 from tests.conftest import git
 
 from .conftest import Machine, synced
