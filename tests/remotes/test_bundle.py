@@ -8,6 +8,7 @@ import pytest
 from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from tests.conftest import git
+from tests.refusing import Refusing, from_then
 from tests.remotes.servers import needs_git
 from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
 
@@ -142,15 +143,7 @@ def test_a_push_that_fails_anywhere_leaves_the_one_before(here: Side, monkeypatc
     before, old = Path(here.to).read_bytes(), here.head()
     here.remember()
     for stop in range(3):
-        seen = 0
-
-        def refuse(operation: str, path: str, stop: int = stop) -> None:
-            nonlocal seen
-            if "memory.bundle" in path and operation != "unlink":
-                seen += 1
-                if seen > stop:
-                    raise OSError(28, "no space left on device", path)
-
+        refuse = Refusing(from_then(stop + 1), lambda what, path: "memory.bundle" in path and what != "unlink")
         with monkeypatch.context() as patch:
             patch.setattr(fs, "before", refuse)
             with pytest.raises(Refused, match="no space left"):
