@@ -16,6 +16,7 @@ from ..text.quoting import hit_text
 from ..text.slug import name_key
 from ..text.values import replace, value
 from .labels import ALIAS, NAME, fields, keys_within
+from .passages import passages_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..search.index import Term
     from ..text.entry import Entry
     from .entries import EntrySource
+    from .passages import Span
 
 #: Says of a path whether its entry may be found.
 PathFilter = Callable[[str], bool]
@@ -119,7 +121,8 @@ def recall_from(
         ]
     kept = tuple(hits)
     if question.budget is not None:
-        kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of)
+        ranked = _ranked_passages(hits, source.index, words)
+        kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of, ranked)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     notes, is_filtered = len(source.notes), bool(question.tags or fits)
     counts = len(source.index) - notes, len(source.unreadable)
@@ -148,6 +151,13 @@ def _hits(
     called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]
     others = [hit for hit in hits if hit.entry not in called]
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
+
+
+def _ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -> dict[str, Span]:
+    """Where the passage stands that counts for a hit, by the paths of those that do not count as a whole."""
+    spans = {hit.entry.path: spans for hit in hits if (spans := passages_of(hit.entry.content))}
+    best = index.best_passages(list(index.terms_for(words)), list(spans)) if spans else []
+    return {path: spans[path][at - 1] for path, at in zip(spans, best, strict=True) if at}
 
 
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
@@ -214,10 +224,20 @@ def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequen
     forms = {term: index.forms(term) for term in meant}
     terms = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])
+    ranked = _ranked_passages(hits, index, words)
     return [
-        replace(hit, matches=tuple(_matches(fields(hit.entry, language), terms, added)))
+        _with_match(hit, ranked.get(hit.entry.path), terms, added, language)
         for hit, added in zip(hits, scores, strict=True)
     ]
+
+
+def _with_match(
+    hit: Hit, span: Span | None, terms: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float], language: str
+) -> Hit:
+    """The hit with what its words found in what counts of it, and with the lines of a passage."""
+    content, matches = hit.entry.content, tuple(_matches(fields(hit.entry, language, span), terms, added))
+    lines = (content.count("\n", 0, span[0]) + 1, content.count("\n", 0, span[1] - 1) + 1) if span else None
+    return replace(hit, matches=matches, lines=lines)
 
 
 def _matches(
@@ -247,12 +267,17 @@ def _typed_words(query: Query, index: Index, language: str) -> dict[Term, str]:
 
 
 def fit_to_budget(
-    hits: Sequence[Hit], budget: int, worth: Mapping[str, float], language: str, text: Callable[[Hit, str], str]
+    hits: Sequence[Hit],
+    budget: int,
+    worth: Mapping[str, float],
+    language: str,
+    text: Callable[[Hit, str], str],
+    ranked: Mapping[str, Span] | None = None,
 ) -> tuple[Hit, ...]:
     """The hits whose texts fit `budget` characters, the best first; of what is longer than its share, a passage.
 
-    `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content.
-    The first is always among them.
+    `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content,
+    `ranked` where the passage stands that it was found for, by path. The first is always among them.
     """
     from ..text.passages import passage, shares
 
@@ -263,7 +288,10 @@ def fit_to_budget(
     kept: list[Hit] = []
     for hit, length, frame, share in zip(hits, lengths, frames, given, strict=False):
         content, room = hit.entry.content, max(0, share - frame)
-        part = passage(content, worth, lambda piece: tokens(piece, language), room) if share < length else hit.passage
+        part = hit.passage
+        if share < length:
+            around = ranked.get(hit.entry.path) if ranked else None
+            part = passage(content, worth, lambda piece: tokens(piece, language), room, around)
         kept.append(replace(hit, passage=part))
     return tuple(kept)
 
