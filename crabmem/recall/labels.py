@@ -31,8 +31,8 @@ ORIGIN = "origin "
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
     """What an index is to know of an entry, or of a daily note."""
-    first, *further = words(entry, language)
-    return Document(entry.path, mark, first, labels_of(entry), further=further)
+    further = (words_of(entry, language, passage) for passage in passages_of(entry.content))
+    return Document(entry.path, mark, words_of(entry, language), labels_of(entry), further=further)
 
 
 def labels_of(entry: Entry) -> list[str]:
@@ -76,10 +76,9 @@ def fields(entry: Entry, language: str, passage: Span | None = None) -> dict[str
     }
 
 
-def words(entry: Entry, language: str) -> list[list[str]]:
-    """The words that an entry is ranked by: as a whole, and with each passage of a long content alone."""
-    parts = (fields(entry, language, passage) for passage in (None, *passages_of(entry.content)))
-    return [[word for words in part.values() for word in words] for part in parts]
+def words_of(entry: Entry, language: str, passage: Span | None = None) -> list[str]:
+    """The words that an entry is ranked by: as a whole, or with that passage of its content alone."""
+    return [word for words in fields(entry, language, passage).values() for word in words]
 
 
 def keys_within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:

@@ -15,7 +15,7 @@ from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.quoting import hit_text
 from ..text.slug import name_key
 from ..text.values import replace, value
-from .labels import ALIAS, NAME, fields, keys_within
+from .labels import ALIAS, NAME, fields, keys_within, words_of
 from .passages import passages_of
 
 TYPE_CHECKING = False
@@ -47,7 +47,8 @@ class Question:
     """What is asked.
 
     `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
-    by; None for all scores as they are. `budget` is how many characters the answer may have as text, None for all.
+    by; None for all scores as they are. With `feedback`, what says much of what is found first moves up. `budget` is
+    how many characters the answer may have as text, None for all.
     """
 
     query: str
@@ -57,6 +58,7 @@ class Question:
     budget: int | None = None
     explain: bool = False
     factor: Callable[[str], float] | None = None
+    feedback: bool = False
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -140,10 +142,10 @@ def _hits(
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
     if ranking is None:
-        ranked, trouble = _rank_by_words(source.index, words, question, accept, question.limit), ""
+        ranked, trouble = _rank_by_words(source, words, question, accept, question.limit), ""
     else:
         ranked, trouble = ranking(
-            lambda limit: _rank_by_words(source.index, words, question, accept, limit), question.limit, accept
+            lambda limit: _rank_by_words(source, words, question, accept, limit), question.limit, accept
         )
     hits = [Hit(source.at(found.key), found.score) for found in ranked]
     if words:
@@ -209,13 +211,32 @@ def _says(source: EntrySource, phrase: Phrase) -> PathFilter:
 
 
 def _rank_by_words(
-    index: Index, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
+    source: EntrySource, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
-    factor = question.factor
-    if factor is None:
+    index, factor = source.index, question.factor
+    if factor is not None:
+        found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
+        found.sort(key=lambda each: (-each.score, each.key))
+    elif question.feedback:
+        from .feedback import FIRST  # late: few ask for it
+
+        found = index.search(words, limit and max(limit, FIRST), accept)
+    else:
         return index.search(words, limit, accept)
-    found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
-    return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
+    return (_moved(source, words, found, question.language) if question.feedback else found)[:limit]
+
+
+def _moved(source: EntrySource, words: Sequence[Term], found: Sequence[Ranked], language: str) -> list[Ranked]:
+    """What was found, in the order that feedback gives it."""
+    from .feedback import WORDS, with_feedback
+
+    index, asked = source.index, worth_of(words, source.index)
+
+    def telling(path: str) -> dict[str, float]:
+        found = index.telling_words(path, lambda: words_of(source.at(path), language), WORDS)
+        return {word: worth for word, worth in found.items() if word not in asked}
+
+    return with_feedback(found, telling)
 
 
 def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
