@@ -147,7 +147,10 @@ def _hits(
         ranked, trouble = ranking(
             lambda limit: _rank_by_words(source, words, question, accept, limit), question.limit, accept
         )
-    hits = [Hit(source.at(found.key), found.score) for found in ranked]
+    hits = [
+        Hit(source.at(found.key), found.score, by_meaning=found.by_meaning if question.explain else None)
+        for found in ranked
+    ]
     if words:
         return hits, trouble
     called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]

@@ -47,13 +47,14 @@ def _numpy_pays() -> bool:
 
 
 class Ranked:
-    """The key of a document and its score."""
+    """The key of a document and its score; `by_meaning` is what of it is not for words, None where only they count."""
 
-    __slots__ = ("key", "score")
+    __slots__ = ("by_meaning", "key", "score")
 
-    def __init__(self, key: str, score: float) -> None:
+    def __init__(self, key: str, score: float, by_meaning: float | None = None) -> None:
         self.key = key
         self.score = score
+        self.by_meaning = by_meaning
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ranked) and (self.key, self.score) == (other.key, other.score)
