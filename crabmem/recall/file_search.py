@@ -201,8 +201,10 @@ class Searcher(SyncedIndex):
         dates, found = way.words(str(_day(path) or "")), dict[str, Document]()
         for number, section in enumerate(self._sections(files, path, way)):
             key, digest = f"{path}{_MARK}{number:06}", bytes.fromhex(blob_id(section.text.encode()))
-            parts = [section.text, *(section.text[start:end] for start, end in passages_of(section.text))]
-            words, *further = (dates + way.words(part) for part in parts)
+            spans = [] if way.search.unit == "chunk" else passages_of(section.text)  # a chunk is a passage as it is
+            words, *further = (
+                dates + way.words(section.text[start:end]) for start, end in [(0, len(section.text)), *spans]
+            )
             found[key] = Document(key, mark + digest, words, [path], len(dates), further)
         return found
 

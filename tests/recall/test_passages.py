@@ -91,6 +91,14 @@ def test_sections_of_files_have_the_same_passages(tmp_path: Path) -> None:
     assert [(hit.path, hit.score) for hit in again] == before
 
 
+def test_a_chunk_is_a_passage_as_it_is(tmp_path: Path) -> None:
+    root = write(tmp_path / "notes", {"MEMORY.md": f"The valve.\n{LONG}It is left-handed.\n"})
+    for unit, has_passages in (("chunk", False), ("file", True)):
+        with Memory(root, profile=profile(tmp_path, unit)) as searched:
+            assert len(files_operations.search(searched, "valve")) == 1
+            assert searched.engine.searcher.index.later().has_passages == has_passages
+
+
 def test_an_edit_of_a_long_fact_ranks_as_an_index_made_anew(memory: Memory) -> None:
     memory.remember("Log", "of the machine", f"{LONG}The valve is left-handed.\n{LONG}")
     memory.remember("Other", "of the valve", LONG)
