@@ -25,7 +25,7 @@ from ..text.passages import passage
 from ..text.patterns import matches
 from ..text.values import once
 from ..workspace.workspace import Workspace
-from .passages import passages_of
+from .passages import part_of, parts_of
 from .ranking import Question, Ranking, recall_from, worth_of
 from .recency import day_of
 from .sections import Search, Section, age_factor, sections_of
@@ -201,10 +201,8 @@ class Searcher(SyncedIndex):
         dates, found = way.words(str(_day(path) or "")), dict[str, Document]()
         for number, section in enumerate(self._sections(files, path, way)):
             key, digest = f"{path}{_MARK}{number:06}", bytes.fromhex(blob_id(section.text.encode()))
-            spans = [] if way.search.unit == "chunk" else passages_of(section.text)  # a chunk is a passage as it is
-            words, *further = (
-                dates + way.words(section.text[start:end]) for start, end in [(0, len(section.text)), *spans]
-            )
+            parts = [None] if way.search.unit == "chunk" else parts_of(section.text)  # a chunk is a passage as it is
+            words, *further = (dates + way.words(part_of(section.text, part)) for part in parts)
             found[key] = Document(key, mark + digest, words, [path], len(dates), further)
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..search import Document, tokens
 from ..text.slug import name_key
-from .passages import passages_of
+from .passages import part_of, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..search import Index
     from ..text.entry import Entry
     from ..text.keys import Key
-    from .passages import Span
+    from .passages import Part
 
 # So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
 _BEGINNING = 12
@@ -31,8 +31,8 @@ ORIGIN = "origin "
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
     """What an index is to know of an entry, or of a daily note."""
-    further = (words_of(entry, language, passage) for passage in passages_of(entry.content))
-    return Document(entry.path, mark, words_of(entry, language), labels_of(entry), further=further)
+    first, *further = (words_of(entry, language, part) for part in parts_of(entry.content))
+    return Document(entry.path, mark, first, labels_of(entry), further=further)
 
 
 def labels_of(entry: Entry) -> list[str]:
@@ -55,14 +55,14 @@ def _labels_of_key(entry: Entry) -> list[str]:
     return [KEY + key.label, *([] if life is None else [f"{LIFE}{life.total_seconds()}"])]
 
 
-def fields(entry: Entry, language: str, passage: Span | None = None) -> dict[str, list[str]]:
-    """The words of each field of an entry, or of one with that passage of its content alone, as often as they count.
+def fields(entry: Entry, language: str, part: Part = None) -> dict[str, list[str]]:
+    """The words of each field of an entry, or of one with that part of its content alone, as often as they count.
 
     A field weighs more by being said more often. So what ranks is BM25 and nothing else, and a text is as long as all
     that was said of it. Names are said twice, and of a description its beginning three times: further on, it is as
     good as content, and a passage is without it.
     """
-    content = tokens(entry.content[slice(*passage)] if passage else entry.content, language)
+    content = tokens(part_of(entry.content, part), language)
     if entry.is_note:  # of its title only the day: otherwise each note would answer to the word "note"
         return {"name": tokens(entry.slug, language), "content": content}
     description = tokens(entry.description, language)
@@ -70,15 +70,15 @@ def fields(entry: Entry, language: str, passage: Span | None = None) -> dict[str
     return {
         "name": tokens(entry.name, language) * 2,
         "aliases": tokens("\n".join(entry.aliases), language) * 2,
-        "description": [*(beginning if passage else description), *beginning * 2],
+        "description": [*(beginning if part else description), *beginning * 2],
         "content": content,
         "tags": tokens("\n".join(entry.tags), language),
     }
 
 
-def words_of(entry: Entry, language: str, passage: Span | None = None) -> list[str]:
-    """The words that an entry is ranked by: as a whole, or with that passage of its content alone."""
-    return [word for words in fields(entry, language, passage).values() for word in words]
+def words_of(entry: Entry, language: str, part: Part = None) -> list[str]:
+    """The words that an entry is ranked by, with that part of its content."""
+    return [word for words in fields(entry, language, part).values() for word in words]
 
 
 def keys_within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:

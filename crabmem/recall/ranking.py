@@ -16,7 +16,7 @@ from ..text.quoting import hit_text
 from ..text.slug import name_key
 from ..text.values import replace, value
 from .labels import ALIAS, NAME, fields, keys_within, words_of
-from .passages import passages_of
+from .passages import parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,9 +160,10 @@ def _hits(
 
 def _ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -> dict[str, Span]:
     """Where the passage stands that counts for a hit, by the paths of those that do not count as a whole."""
-    spans = {hit.entry.path: spans for hit in hits if (spans := passages_of(hit.entry.content))}
-    best = index.best_passages(list(index.terms_for(words)), list(spans)) if spans else []
-    return {path: spans[path][at - 1] for path, at in zip(spans, best, strict=True) if at}
+    several = {hit.entry.path: parts for hit in hits if len(parts := parts_of(hit.entry.content)) > 1}
+    best = index.best_passages(list(index.terms_for(words)), list(several)) if several else []
+    counting = {path: several[path][at] for path, at in zip(several, best, strict=True)}
+    return {path: part for path, part in counting.items() if part}
 
 
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:

@@ -11,6 +11,8 @@ from .sets import DataSet, Query, Record, Store, loaded, names
 
 # So many turns make a text of about 2,000 characters.
 _STRETCH = 12
+# So many sections make one of 8,000.
+_PAGE = 5
 
 
 def turns_beside_sessions(turns: DataSet, sessions: DataSet) -> tuple[Store, ...]:
@@ -77,6 +79,26 @@ def _joined(turns: Sequence[Record]) -> Record:
     return Record(turns[0].id, f"{turns[0].name} to {turns[-1].name}", when, content)
 
 
+def sections_beside_pages(sections: DataSet) -> tuple[Store, ...]:
+    """Five sections as they are, then five as one page, and so on."""
+
+    def mixed(store: Store) -> Store:
+        records, joined = list[Record](), dict[str, str]()
+        for at in range(0, len(store.records), _PAGE):
+            page = store.records[at : at + _PAGE]
+            is_one = at // _PAGE % 2 == 1
+            records += [_page(page)] if is_one else page
+            joined |= dict.fromkeys((record.id for record in page), page[0].id) if is_one else {}
+        return Store(store.name, tuple(records), _asked(store.queries, lambda section: joined.get(section, section)))
+
+    return tuple(map(mixed, sections.stores))
+
+
+def _page(sections: Sequence[Record]) -> Record:
+    content = "\n\n".join(f"{section.description}\n{section.content}" for section in sections)
+    return Record(sections[0].id, sections[0].name, sections[0].description, content)
+
+
 def together(*sets: DataSet) -> tuple[Store, ...]:
     """All entries of all sets in one store, and all their questions."""
     records, queries = list[Record](), list[Query]()
@@ -98,6 +120,7 @@ MIXED: Mapping[str, tuple[Callable[..., tuple[Store, ...]], tuple[str, ...]]] = 
     "locomo_turn_beside_session": (turns_beside_sessions, ("locomo_turn", "locomo_session")),
     "locomo_turn_beside_stretch": (turns_beside_stretches, ("locomo_turn",)),
     "locomo_turn_at_length": (turns_at_length, ("locomo_turn", "cisi")),
+    "docs_section_beside_page": (sections_beside_pages, ("docs_fastmcp",)),
     "docs_beside_notes": (together, ("docs_fastmcp", "agentnotes")),
 }
 

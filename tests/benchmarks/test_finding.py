@@ -20,6 +20,7 @@ from tests.benchmarks.finding import bootstrapped
 from tests.benchmarks.mixed import (
     all_names,
     loaded_or_made,
+    sections_beside_pages,
     together,
     turns_at_length,
     turns_beside_sessions,
@@ -182,6 +183,14 @@ def test_who_speaks_second_is_long_winded_and_says_the_same(data: Path) -> None:
     assert mixed.records[3].content == f"said 3\n\n{beans}\n\n{slugs}" and mixed.queries == ASKED
 
 
+def test_five_sections_stand_alone_and_the_next_five_as_a_page() -> None:
+    [mixed] = sections_beside_pages(DataSet("t", (Store("x", tuple(TURNS[:12]), ASKED),)))
+    assert [record.id for record in mixed.records] == [*(f"d1-{at}" for at in range(1, 7)), "d1-11", "d1-12"]
+    assert mixed.records[5].content.splitlines()[:4] == ["Ann, 5 May", "said 6", "", "Ann, 5 May"]
+    [units] = [query.units for query in mixed.queries]
+    assert units[0] == frozenset({"d1-13"})
+
+
 def test_sets_that_stand_together_keep_their_questions_apart(data: Path) -> None:
     sets = [loaded(data / name) for name in ("garden", "harbour_log")]
     [both] = together(*sets)
@@ -196,7 +205,7 @@ def test_mixed_sets_are_there_where_their_parts_are(data: Path) -> None:
     assert all_names(data) == ["garden", "harbour_log"]
     (data / "garden").rename(data / "docs_fastmcp")
     (data / "harbour_log").rename(data / "agentnotes")
-    assert all_names(data)[-1] == "docs_beside_notes"
+    assert all_names(data)[-2:] == ["docs_section_beside_page", "docs_beside_notes"]
     made = loaded_or_made(data, "docs_beside_notes")
     assert (made.is_mixed, made.entries, len(made.queries)) == (True, 7, 4)
 

@@ -11,7 +11,7 @@ from crabmem import Memory
 from crabmem.operations import files as files_operations
 from crabmem.operations import maintenance
 from crabmem.recall import passages
-from crabmem.recall.passages import passages_of
+from crabmem.recall.passages import part_of, parts_of
 from crabmem.results import json_of
 from tests.searched import profile, write
 
@@ -20,28 +20,35 @@ LONG = FILLER * 40
 TEXTS = st.text(st.sampled_from("ab é語\n"), max_size=400)
 
 
-@given(TEXTS, st.integers(20, 60), st.integers(0, 20))
+def spans(text: str) -> list[tuple[int, int]]:
+    return [part for part in parts_of(text) if part]
+
+
+@given(TEXTS, st.integers(20, 60), st.integers(0, 20), st.integers(60, 300))
 @settings(max_examples=300, deadline=None)
-def test_passages_are_in_order_even_and_hold_all_of_the_text(text: str, size: int, overlap: int) -> None:
+def test_passages_are_in_order_even_and_hold_all_of_the_text(text: str, size: int, overlap: int, whole: int) -> None:
+    values = {"_SIZE": size, "_OVERLAP": min(overlap, size // 2), "_WHOLE": whole, "_LINE": 5, "_WORD": 5}
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (("_SIZE", size), ("_OVERLAP", min(overlap, size // 2)), ("_LINE", 5), ("_WORD", 5)):
+        for name, value in values.items():
             patch.setattr(passages, name, value)
-        found = passages_of(text) or [(0, len(text))]
-    assert found[0][0] == 0 and found[-1][1] == len(text)
+        parts, found = parts_of(text), spans(text)
+    assert (None in parts) == (len(text) <= whole) and parts == [None] * (None in parts) + found
+    assert bool(found) == (len(text) > size)
+    if found:
+        assert found[0][0] == 0 and found[-1][1] == len(text)
+        lengths = [end - start for start, end in found]
+        assert max(lengths) <= size + 5 + 1 and min(lengths) >= size / 2 - 5 - 1
     for (start, end), (following, last) in pairwise(found):
         assert start < following <= end <= last
         assert end - following <= overlap + 5
-    lengths = [end - start for start, end in found]
-    assert max(lengths) <= size + 5 + 1 and (len(found) > 1) == (len(text) > size)
-    assert len(found) == 1 or min(lengths) >= size / 2 - 5 - 1
 
 
 def test_a_cut_is_at_a_line_or_between_words() -> None:
-    lines = "word " * 20 + "\n"
-    assert all(LONG[start - 1] == "\n" for start, _ in passages_of(LONG)[1:])
-    long_line = lines.replace("\n", "") * 20
-    assert all(long_line[start - 1] == " " for start, _ in passages_of(long_line)[1:])
-    assert passages_of("語" * 5_000)[-1][1] == 5_000
+    assert all(LONG[start - 1] == "\n" for start, _ in spans(LONG)[1:])
+    long_line = "word " * 400
+    assert all(long_line[start - 1] == " " for start, _ in spans(long_line)[1:])
+    assert spans("語" * 5_000)[-1][1] == 5_000
+    assert part_of("some text", None) == "some text" and part_of("some text", (5, 9)) == "text"
 
 
 # feature: 53
