@@ -165,6 +165,11 @@ class Index:
     def __len__(self) -> int:
         return self._count
 
+    @property
+    def passages(self) -> int:
+        """How many passages the documents have: among so many a word is rare or not."""
+        return self._passages
+
     def updated(
         self,
         changes: Mapping[str, Document | None],
