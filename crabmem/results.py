@@ -508,7 +508,9 @@ class Hit:
 
     `passage` is what to show of the content: of a daily note what answers, of an entry what a budget held of it, None
     for all of it.
-    `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from.
+    `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from. With
+    `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
+    `by_meaning` is what of the score is for meaning, where that counts.
     """
 
     JSON = (
@@ -519,6 +521,8 @@ class Hit:
         "kind?",
         "matches?",
         "provenance?",
+        "lines?",
+        "by_meaning?",
     )
 
     entry: Entry
@@ -526,6 +530,8 @@ class Hit:
     passage: str | None = None
     matches: tuple[Match, ...] = ()
     provenance: Provenance | None = None
+    lines: tuple[int, int] | None = None
+    by_meaning: float | None = None
 
     @property
     def shown(self) -> str:
