@@ -35,7 +35,7 @@ ROWS: list[list[str]] = [
     ["tools"],
     ["memory"],
     # Faces and annexes.
-    ["watch"],
+    ["watch", "loopback"],
     ["mcp", "importers", "profiles"],
     ["hosts"],
     ["adapters"],

@@ -68,21 +68,21 @@ _READERS = {"text", "results", "prompt", "wire", "recall", "write", "git", "impo
 _WHOLE = {"session", "sync", "operations", "memory", "tools", "watch", "mcp", "profiles", "cli"}
 #: Libraries that cost a process its first 5 to 300 ms, and the rooms that may load them before they are used.
 MAY_LOAD = {
-    "asyncio": {"operations", "mcp"},
+    "asyncio": {"operations", "mcp", "loopback"},
     "bm25s": set(),
-    "click": {"cli", "mcp"},
+    "click": {"cli", "mcp", "loopback"},
     "dulwich": _WHOLE | {"git", "recall", "sync", "text"},
     "frontmatter": _WHOLE | _READERS,
-    "http.client": {"embeddings", "mcp", "sync"},
-    "importlib.metadata": {"text", "embeddings", "cli", "mcp", "sync"},
+    "http.client": {"embeddings", "mcp", "sync", "loopback"},
+    "importlib.metadata": {"text", "embeddings", "cli", "mcp", "sync", "loopback"},
     "mcp": {"mcp"},
     "model2vec": set(),
     "numpy": {"search", "embeddings"},
     "pydantic": {"mcp"},
     "tomlkit": set(),
     "tomllib": {"text", "prompt", "sync", "operations", "hosts", "cli"},
-    "urllib.request": {"embeddings", "mcp", "sync"},
-    "watchfiles": {"watch", "mcp"},
+    "urllib.request": {"embeddings", "mcp", "sync", "loopback"},
+    "watchfiles": {"watch", "mcp", "loopback"},
     "yaml": _WHOLE | _READERS,
 }
 
