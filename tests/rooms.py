@@ -36,7 +36,7 @@ ROWS: list[list[str]] = [
     ["memory"],
     # Faces and annexes.
     ["watch", "loopback"],
-    ["mcp", "importers", "profiles"],
+    ["mcp", "web", "importers", "profiles"],
     ["hosts"],
     ["adapters"],
     ["cli"],
