@@ -41,6 +41,13 @@ def test_a_request_with_two_hosts_is_not_answered() -> None:
     assert found and found.status == 421
 
 
+def test_no_page_is_told_what_it_may_ask_elsewhere() -> None:
+    """A browser asks that by OPTIONS, before it lets a page of another address send what no form can."""
+    own = Headers({"Host": "127.0.0.1:9", "Origin": "http://127.0.0.1:9"})
+    found = refusal("OPTIONS", own, own_hosts(9))
+    assert found and found.status == 403 and refusal("POST", own, own_hosts(9)) is None
+
+
 def test_both_names_of_this_machine_are_the_pages_own(site: Site) -> None:
     assert site.get("/facts").status == 200
     named = {"Host": f"localhost:{site.port}"}
