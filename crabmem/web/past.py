@@ -17,7 +17,7 @@ from .asking import CONFLICT, Ask, Given, Go, Page, paged, version_at
 from .inbox import bring_back
 from .plots import columns
 
-_SHOWN, _STRIDES = 40, 60
+_SHOWN, _STRIDES, _MOST = 40, 60, 200
 _TAKES: dict[str, Take] = {"ours": "ours", "theirs": "theirs"}
 
 
@@ -47,11 +47,11 @@ def _days(commits: Sequence[Commit]) -> list[tuple[Commit, list[list[Commit]]]]:
 
 
 def commit(ask: Ask) -> Page:
-    """One commit: what it changed, word by word."""
+    """One commit: what it changed, word by word; of very many files, as of an import, their names alone."""
     known = ask.session.engine.history
     found = known.commit(ask.session.timeline.commit_at(ask.query.needed("id")))
-    files = files_in(history.patch(ask.session, found.commit))
-    shown = {"title": found.subject, "commit": found, "reason": known.body(found.commit), "files": files}
+    files = files_in(history.patch(ask.session, found.commit)) if len(found.paths) <= _MOST else []
+    shown = {"title": found.subject, "commit": found, "reason": known.body(found.commit), "files": files, "most": _MOST}
     return Page("commit", shown)
 
 
@@ -65,7 +65,7 @@ def preview(ask: Ask, problem: str = "", given: Given | None = None, may_be_mean
         done, conflicts = None, error.conflicts
     shown: dict[str, Any] = {
         "title": "Take back", "what": _what(asked), "done": None, "reverted": done, "conflicts": conflicts,
-        "files": files_in(done.diff) if done else [], "seen": _seen(done) if done else "", "problem": problem,
+        "files": files_in(done.diff)[:_MOST] if done else [], "seen": _seen(done) if done else "", "problem": problem,
         "take": asked.one("take"), "may_be_meant": may_be_meant,
     }  # fmt: skip
     return Page("revert", shown, CONFLICT if problem else 200)

@@ -173,6 +173,18 @@ def test_a_page_takes_less_than_a_tenth_of_a_second_among_ten_thousand_facts(tmp
         assert not slow
 
 
+def test_a_commit_of_very_many_files_has_their_names(tmp_path: Path) -> None:
+    from crabmem.text.entry import Fact
+
+    with Memory(tmp_path / "notes", agent="coder", session="s-1") as memory:
+        memory.remember_all((Fact(f"Fact {n}", "d", "c") for n in range(300)), "elsewhere")
+    with session_at(tmp_path / "notes", Actor(is_person=True)) as session, site_of(session) as site:
+        page = site.get("/commit?id=HEAD").text
+        assert "300 files" in page and page.count("/fact?path=") == 200 and "<figure" not in page
+        preview = site.get("/revert?commit=HEAD").text
+        assert "and 100 more files" in preview and preview.count("<figure") == 200
+
+
 def _seconds(site: Site, page: str) -> float:
     began = time.process_time()
     site.get(page)
