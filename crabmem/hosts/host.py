@@ -81,7 +81,8 @@ class HookDialect(NamedTuple):
     `events` gives our name for each event name of the host; the first name for one of ours is what an answer uses.
     `context` makes an answer that gives the model a text, `turn` one that gives it one more turn with a text as the
     next message. `limit` is how many characters of a text arrive whole, counted in UTF-16. What is printed at the
-    events in `mute` becomes words that a model reads, so nothing is printed there. `shows_instructions`: the model
+    events in `mute` becomes words that a model reads, so nothing is printed there. `notice` is the key of an answer
+    whose text is shown to the person and not to the model, "" where there is none. `shows_instructions`: the model
     reads what our server says of how to use memory, so no hook says it again.
 
     `is_sender` recognises the host by what it wrote to a hook, for a command without `--host`. `other_sender` names
@@ -95,6 +96,7 @@ class HookDialect(NamedTuple):
     turn: Shape
     limit: int | None = None
     mute: frozenset[str] = frozenset()
+    notice: str = ""
     shows_instructions: bool = True
     is_sender: Callable[[Mapping[str, object]], bool] = lambda given: False
     other_sender: Callable[[Mapping[str, object]], str | None] = lambda given: None

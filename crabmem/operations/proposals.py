@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import TypeVar
 
 from ..errors import CrabmemError, DamagedHistory, Disabled, Full, Inapplicable, InvalidArguments, NotFound
-from ..results import Changed, Proposal, Proposed
+from ..results import CREATOR, Changed, Proposal, Proposed
 from ..session import rules
 from ..session.rules import check_may_write
 from ..text.edit import lenient_text, unified_diff
-from ..text.entry import check_text, decode
+from ..text.entry import check_text, decode, entry_in
 from ..text.hashes import version_of
 from ..text.values import replace
 from .files import identity
@@ -119,6 +119,11 @@ class Proposals:
                 who = told.author, told.agent, told.session
                 return Proposal(commit, told.time, *who, reason, path, self._history.blob(after), base)
         return None
+
+
+def is_of_sync(proposal: Proposal) -> bool:
+    """Whether it is a text that waits since two machines changed the same place, and nobody proposed."""
+    return proposal.author == CREATOR
 
 
 def applied(proposal: Proposal, now: bytes | None) -> Merged:
@@ -227,7 +232,7 @@ def proposal(session: Session, id: str) -> Proposal:
 
 
 def apply_proposal(session: Session, id: str) -> Changed:
-    """Write the identity as it was proposed, with what was changed since, in a person's commit.
+    """Write a file as it was proposed, or as another machine has it, with what was changed since, in a person's commit.
 
     Raises:
         Disabled: it is an agent that asks.
@@ -239,15 +244,19 @@ def apply_proposal(session: Session, id: str) -> Changed:
     from .changes import changed
 
     proposal = _to_decide_on(session, id)
-    path, words = proposal.path, f"{proposal.path.rpartition('/')[2]} as {proposal.author} proposed"
+    path, is_synced = proposal.path, is_of_sync(proposal)
+    entry = entry_in(path, proposal.data) if session.layout.is_entry(path) else None
+    called = entry.name if entry else path.rpartition("/")[2]
+    words = "as the other machine has it" if is_synced else f"as {proposal.author} proposed"
     keys = (("Proposal", proposal.id), ("Proposed-by", proposal.author))
-    plain = rules.note(session, "apply", words)
+    plain = rules.note(session, "resolve" if is_synced else "apply", f"{called} {words}")
     note = replace(plain, body=proposal.reason, trailers=(*plain.trailers, *keys))
 
     def decide(now: Snapshot) -> Draft[None]:
         done = applied(proposal, now.read(path))
         if done.conflicts:
-            raise Conflicting(done.conflicts, f"nothing was applied: edit {path} yourself, then reject the proposal")
+            way = f"`crabmem resolve {path} --edit`" if is_synced else "edit it yourself, then reject the proposal"
+            raise Conflicting(done.conflicts, f"nothing was applied to {path}: {way}")
         return Draft({path: done.data}, note, None)
 
     result = changed(session, session.write(decide), path)

@@ -28,7 +28,7 @@ def status(session: Session) -> Status:
     odd = [problem] if (problem := settings_problem(session)) else []
     last: Commit | None = None
     edits: tuple[UnrecordedEdit, ...] = ()
-    in_progress, waiting = None, 0
+    in_progress, waiting, sync = None, 0, None
     try:
         edits = tuple(_edits(session, scan))
         if session.engine.history.exists():
@@ -36,6 +36,10 @@ def status(session: Session) -> Status:
             in_progress = session.engine.history.in_progress()
             waiting = _waiting(session)
             odd += _oddities(session, scan)
+        if session.engine.allowed.reach(session.root).remote:
+            from ..sync.standing import state  # late: most workspaces are on one machine
+
+            sync = state(session)
     except DamagedHistory as error:
         odd.append(str(error))
     return Status(
@@ -50,6 +54,7 @@ def status(session: Session) -> Status:
         proposals=waiting,
         in_progress=in_progress,
         odd=tuple(odd),
+        sync=sync,
     )
 
 

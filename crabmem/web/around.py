@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..operations import agents, maintenance, proposals, reading, status
+from ..operations import agents, maintenance, proposals, reading, status, syncing
 from ..results import CREATOR
-from ..sync import sync as syncing
 from .asking import Ask, Page
 from .plots import columns, growth
 
@@ -17,7 +16,7 @@ _MOST_USED = 15
 def sync(ask: Ask) -> Page:
     """How syncing stands, as far as is known here: nobody is asked. And what two machines disagree about."""
     waiting = [each for each in proposals.proposals(ask.session) if each.author == CREATOR]
-    return Page("sync", {"title": "Sync", "state": syncing.state(ask.session), "conflicts": waiting})
+    return Page("sync", {"title": "Sync", "state": syncing.sync_status(ask.session), "conflicts": waiting})
 
 
 def workspaces(ask: Ask) -> Page:

@@ -1,24 +1,33 @@
 """Adoption: what others wrote to files is recorded as theirs before a write of ours, or when somebody asks for it."""
 
-from collections.abc import Callable, Container, Mapping
+from __future__ import annotations
 
 from ..disk import state
-from ..disk.scan import File, Scan
 from ..disk.stat import changed_ns
 from .actor import Actor
 from .after_rebase import KEPT_NOTE
-from .bylines import Byline, Bylines
-from .losses import LEAST_OF_FEW, Losses, Unconfirmed, is_blank, losses
+from .bylines import Bylines
+from .losses import LEAST_OF_FEW, Unconfirmed, is_blank, losses
 from .outside_edits import written_note
-from .recorder import Recorder, counts
+from .recorder import counts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Mapping
+    from typing import TypeAlias
+
+    from ..disk.scan import File, Scan
+    from .bylines import Byline
+    from .losses import Losses
+    from .recorder import Recorder
+
+    #: Whether the edit of a file, None for one that is gone, waits for a later look.
+    IsLater: TypeAlias = Callable[[str, File | None], bool]
 
 #: Nanoseconds within which a host tells of what its tools wrote at once.
 AT_ONCE_NS = 10_000_000_000
 #: So many files that were changed last are looked up in the history, in case a prune took them.
 _RECENT = 8
-
-#: Whether the edit of a file, None for one that is gone, waits for a later look.
-IsLater = Callable[[str, File | None], bool]
 
 
 class Adoption:

@@ -68,8 +68,9 @@ def _lines(found: Status) -> Iterator[str]:
         yield from _edits(found.edits)
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
-    if found.proposals:
-        waiting = f"{counted(found.proposals, 'proposal')} {'waits' if found.proposals == 1 else 'wait'} for you"
+    yield from _sync(found)
+    if proposals := found.proposals - (found.sync.waiting if found.sync else 0):
+        waiting = f"{counted(proposals, 'proposal')} {'waits' if proposals == 1 else 'wait'} for you"
         yield _line("to decide", f"{waiting}: `crabmem proposals`", "yellow")
     if found.in_progress:
         words = f"a {found.in_progress} of yours is not finished; what is written meanwhile comes after it"
@@ -78,6 +79,17 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("odd", plain(words), "red")
     if found.odd or found.unreadable:
         yield _line("", "`crabmem doctor` says more")
+
+
+def _sync(found: Status) -> Iterator[str]:
+    """How syncing stands, where a remote was named."""
+    if found.sync is None:
+        return
+    from ..sync_state import standing  # late: most workspaces are on one machine
+
+    is_well = not found.sync.error and not found.sync.waiting
+    for number, words in enumerate(standing(found.sync)):
+        yield _line("" if number else "sync", words.removeprefix("syncs "), "" if is_well else "yellow")
 
 
 def _edits(edits: tuple[UnrecordedEdit, ...]) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """What is done at each event of a session. Every hook loads this module, so each event loads what only it needs."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -7,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...disk import fs, state
-from ...disk.turns import Kind, Talk, Turn, Turns
+from ...disk.turns import Talk, Turn, Turns
 from ...session.locate import known_settings_at, settings_at
 from ...workspace.layout import DEFAULT
 from ...workspace.settings import Hooks, Settings
@@ -18,6 +20,7 @@ from .input import HookInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...disk.turns import Kind
     from ...session.session import Session
 
 SUBAGENT = "subagent"
@@ -66,6 +69,11 @@ class Call(NamedTuple):
         """The answer that gives the model a text, as the host takes it."""
         return self.input.dialect.context(self.input.host_event, text)
 
+    def notice(self, text: str) -> Json:
+        """What in an answer the host shows the person, and not the model; nothing where it shows none."""
+        key = self.input.dialect.notice
+        return {key: f"crabmem: {text}"} if key and text else {}
+
     def note(self, kind: Kind) -> None:
         """Record something of this session, if it has a name."""
         if self.session:
@@ -86,7 +94,10 @@ def answer(call: Call) -> Json:
 
 
 def _session_start(call: Call) -> Json:
-    """Answer with who the agent is and the overview, also when the context was emptied."""
+    """Answer with who the agent is and the overview, also when the context was emptied.
+
+    The person is told if syncing fails for long; the model is not.
+    """
     call.note("begun")
     if call.input.is_emptied:
         call.note("anew")
@@ -96,7 +107,7 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        return call.context(text)
+        return call.context(text) | call.notice(_trouble(memory))
 
 
 def _subagent_start(call: Call) -> Json:
@@ -192,15 +203,24 @@ def is_due(messages: int, grown: int, rules: Hooks) -> bool:
     return bool((rules.messages and messages >= rules.messages) or (rules.transcript and grown >= rules.transcript))
 
 
-def _sync(memory: "Session") -> None:
+def _sync(memory: Session) -> None:
     """Begin to sync where the settings say so: nobody waits for it, and what it brings the next message has."""
-    if memory.settings.sync.auto != "off":
-        from ...sync.auto import begin
+    from ...sync.auto import begin
 
-        begin(memory)
+    begin(memory)
 
 
-def _memory(call: Call) -> "Session":
+def _trouble(memory: Session) -> str:
+    """What the person is told of syncing, "" for nothing; what was never synced is not looked at."""
+    if not os.path.exists(memory.engine.workspace.private / state.SYNC):
+        return ""
+    from ...sync.standing import state as standing
+    from ...sync.standing import trouble
+
+    return trouble(standing(memory), memory.engine.clock())
+
+
+def _memory(call: Call) -> Session:
     from ...session.engine import Options
     from ...session.opening import session_at
     from ...write.actor import Actor

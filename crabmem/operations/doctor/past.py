@@ -17,7 +17,7 @@ from ...text.credentials import credentials_in
 from ...text.edit import lenient_text
 from ...text.hashes import short
 from ...text.words import counted
-from ..proposals import Proposals
+from ..proposals import Proposals, is_of_sync
 from .patient import Patient, error, info, warning
 
 _NAMED = 10
@@ -130,10 +130,13 @@ def identity(patient: Patient) -> Iterator[Finding]:
 
 
 def proposals(patient: Patient) -> Iterator[Finding]:
-    """How many proposals wait for the person, by file."""
-    waiting = Counter(each.path for each in Proposals(patient.history, patient.workspace.layout.is_kept).all())
+    """How many proposals wait for the person, by file, and how many texts of other machines."""
+    found = Proposals(patient.history, patient.workspace.layout.is_kept).all()
+    waiting = Counter(each.path for each in found if not is_of_sync(each))
     for path, count in sorted(waiting.items()):
         yield info(path, f"{counted(count, 'proposal')} to change it; `crabmem proposals` shows what waits for you")
+    for path in sorted({each.path for each in found if is_of_sync(each)}):
+        yield info(path, f"another machine has another text of it; `crabmem resolve {path}` shows both")
 
 
 def repository(patient: Patient) -> Iterator[Finding]:
