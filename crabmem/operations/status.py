@@ -12,6 +12,7 @@ from .history import commits
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from ..disk.scan import Scan
     from ..results import Commit
@@ -28,13 +29,13 @@ def status(session: Session) -> Status:
     odd = [problem] if (problem := settings_problem(session)) else []
     last: Commit | None = None
     edits: tuple[UnrecordedEdit, ...] = ()
-    in_progress, waiting = None, 0
+    in_progress, waiting, since = None, 0, None
     try:
         edits = tuple(_edits(session, scan))
         if session.engine.history.exists():
             last = next(commits(session), None)
             in_progress = session.engine.history.in_progress()
-            waiting = _waiting(session)
+            waiting, since = _waiting(session)
             odd += _oddities(session, scan)
     except DamagedHistory as error:
         odd.append(str(error))
@@ -48,6 +49,7 @@ def status(session: Session) -> Status:
         last=last,
         edits=edits,
         proposals=waiting,
+        waiting_since=since,
         in_progress=in_progress,
         odd=tuple(odd),
     )
@@ -66,14 +68,14 @@ def _edits(session: Session, scan: Scan) -> Iterator[UnrecordedEdit]:
         yield UnrecordedEdit(path, "removed" if file is None else "changed" if path in known else "new")
 
 
-def _waiting(session: Session) -> int:
-    """How many proposals wait for a person."""
-    history = session.engine.history
-    if not history.aside():
-        return 0
-    from .proposals import Proposals  # late: mostly nothing waits
+def _waiting(session: Session) -> tuple[int, datetime | None]:
+    """How many proposals wait for a person, and since when the oldest does."""
+    if not session.engine.history.aside():
+        return 0, None
+    from .proposals import waiting  # late: mostly nothing waits
 
-    return len(Proposals(history, session.view.allows).all())
+    found = waiting(session).all()
+    return len(found), found[0].time if found else None
 
 
 def _oddities(session: Session, scan: Scan) -> Iterator[str]:

@@ -60,6 +60,19 @@ def soul_editable(session: Session) -> bool:
     return session.settings.soul_editable if given is None else given
 
 
+def may_write_soul(session: Session) -> bool:
+    """Whether the actor writes `Crab.md` at once: a person does, and an agent where the settings let it and nothing of
+    it waits."""
+    waits = {"soul", "everything"}.intersection(session.settings.review.wait)
+    return not session.actor.is_agent or (soul_editable(session) and not waits)
+
+
+def may_propose_soul(session: Session) -> bool:
+    """Whether agents may propose what `Crab.md` should say."""
+    rules = session.settings
+    return rules.soul == "propose" or "soul" in rules.review.wait or soul_editable(session)
+
+
 def kept_from_actor(session: Session) -> frozenset[str]:
     """The files that the actor may not bring back or lead links out of: an agent those that are the person's."""
     if not session.actor.agent:

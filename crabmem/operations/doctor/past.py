@@ -17,7 +17,7 @@ from ...text.credentials import credentials_in
 from ...text.edit import lenient_text
 from ...text.hashes import short
 from ...text.words import counted
-from ..proposals import Proposals
+from ...write.proposals import Proposals
 from .patient import Patient, error, info, warning
 
 _NAMED = 10
@@ -131,7 +131,8 @@ def identity(patient: Patient) -> Iterator[Finding]:
 
 def proposals(patient: Patient) -> Iterator[Finding]:
     """How many proposals wait for the person, by file."""
-    waiting = Counter(each.path for each in Proposals(patient.history, patient.workspace.layout.is_kept).all())
+    layout = patient.workspace.layout
+    waiting = Counter(each.path for each in Proposals(patient.history, layout, layout.is_kept).all())
     for path, count in sorted(waiting.items()):
         yield info(path, f"{counted(count, 'proposal')} to change it; `crabmem proposals` shows what waits for you")
 
