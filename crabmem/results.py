@@ -475,7 +475,10 @@ def authors(commits: Iterable[Commit]) -> tuple[str, ...]:
 
 @value
 class News:
-    """What became of one entry or file in some time: by which commits, newest first."""
+    """What became of one entry or file in some time: by which commits, newest first.
+
+    `steps` are the blobs before and after each stretch of those that went on from each other, the oldest first.
+    """
 
     JSON = ("name", "path", "description", "authors", "commits=commits.brief")
 
@@ -483,6 +486,7 @@ class News:
     path: str
     description: str
     commits: tuple[Commit, ...]
+    steps: tuple[tuple[str | None, str | None], ...] = field(default=(), repr=False)
 
     @property
     def authors(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ to load than a recall takes.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 # What shows nothing of its own and may stand inside words: joiners, and selectors of a character's form.
@@ -37,6 +37,20 @@ def without_unseen(text: str) -> str:
     """`text` without characters that a person does not see: controls, direction marks, tags, fillers."""
     lines = re.sub("\r\n|[\r\u2028\u2029\x85]", "\n", text)
     return _RUN.sub(_joined, "".join(char for char in lines if char in "\n\t" or not _is_invisible(char)))
+
+
+def parted(text: str) -> Iterator[tuple[str, str]]:
+    """`text` in pieces: what is seen, and the sign after it that a person does not see, "" at the end.
+
+    A joiner or selector behind a letter or emoji is part of that.
+    """
+    start = 0
+    for at, char in enumerate(text):
+        is_part = char in _UNSEEN_SIGNS and at > 0 and not text[at - 1].isascii()
+        if char not in "\n\t" and not is_part and (char in _UNSEEN_SIGNS or _is_invisible(char)):
+            yield text[start:at], char
+            start = at + 1
+    yield text[start:], ""
 
 
 def _joined(run: re.Match[str]) -> str:
