@@ -9,15 +9,17 @@ from ..operations import proposals
 from ..results import Proposal
 from ..session.session import Session
 from ..text.hashes import short
-from .completing import complete_from, complete_sessions, complete_tags, complete_writers
+from .completing import complete_from, complete_sessions, complete_writers
+from .declared import TAGS
+from .options import as_click
 
 complete_ids = complete_from(lambda memory: [short(proposal.id) for proposal in proposals.proposals(memory)])
 
 
 def selected(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that name some of what waits: `by`, `in_session` and `tag`."""
+    """The options that name some of what waits: `by`, `in_session` and `tags`."""
     for option in (
-        click.option("--tag", metavar="T", shell_complete=complete_tags, help="Of facts with this tag."),
+        as_click(TAGS),
         click.option(
             "--in", "in_session", metavar="S", shell_complete=complete_sessions, help="What was written in a session."
         ),
@@ -27,13 +29,13 @@ def selected(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def meant_by(memory: Session, by: str | None, in_session: str | None, tag: str | None) -> list[Proposal]:
+def meant_by(memory: Session, by: str | None, in_session: str | None, tags: Sequence[str]) -> list[Proposal]:
     """What waits of an agent, a session or facts with a tag; of everybody where none is named."""
-    return proposals.proposals(memory, by, in_session, tag)
+    return proposals.proposals(memory, by, in_session, tags)
 
 
 def chosen(
-    memory: Session, ids: Sequence[str], by: str | None, in_session: str | None, tag: str | None, is_all: bool
+    memory: Session, ids: Sequence[str], by: str | None, in_session: str | None, tags: Sequence[str], is_all: bool
 ) -> list[Proposal]:
     """The proposals that words and options name.
 
@@ -41,9 +43,9 @@ def chosen(
         UsageError: they name none, or twice.
         NotFound: there is no proposal with such an id.
     """
-    is_some = any(each is not None for each in (by, in_session, tag))
+    is_some = any(each is not None for each in (by, in_session, tags or None))
     if bool(ids) + (is_some or is_all) != 1:
         raise click.UsageError("name proposals by their ids, or by --by, --in, --tag or --all")
     if ids:
         return [proposals.proposal(memory, id) for id in dict.fromkeys(ids)]
-    return meant_by(memory, by, in_session, tag)
+    return meant_by(memory, by, in_session, tags)

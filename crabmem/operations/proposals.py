@@ -6,7 +6,7 @@ Nothing in a workspace changes before a person decides; nothing of it is recalle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -161,12 +161,12 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
 
 
 def proposals(
-    session: Session, agent: str | None = None, from_session: str | None = None, tag: str | None = None
+    session: Session, agent: str | None = None, from_session: str | None = None, tags: Sequence[str] = ()
 ) -> list[Proposal]:
-    """What waits for a person to decide, the oldest first; of an `agent`, a session or facts with a `tag` alone."""
+    """What waits for a person to decide, the oldest first; of an `agent`, a session or facts with all `tags` alone."""
     found = waiting(session).all()
     meant = [each for each in found if agent in (None, each.agent) and from_session in (None, each.session)]
-    tagged = [each for each in meant if tag is None or _has_tag(each, tag)]
+    tagged = [each for each in meant if all(_has_tag(each, tag) for tag in tags)]
     return session.look(lambda now: [against(each, _files_now(session, now, each)) for each in tagged])
 
 

@@ -203,7 +203,10 @@ def test_what_is_meant_has_to_be_said_once(root: Path, crab: Crab, words: list[s
 
 def test_an_agent_is_told_on_the_command_line_what_waits(root: Path, crab: Crab) -> None:
     done = crab("--agent", "coder", "remember", "Cat", "-d", "whose", "-c", "Mine.")
-    assert done.stdout.startswith("waits: Cat\n") and "not written yet, as it waits for the person (entries)" in done.stderr
+    assert (
+        done.stdout.startswith("waits: Cat\n")
+        and "not written yet, as it waits for the person (entries)" in done.stderr
+    )
     assert crab("--agent", "coder", "forget", "vet").stdout == "waits: Vet\n"
     assert crab("--agent", "coder", "rename", "vet", "Doctor").stdout.startswith("waits: Vet to Doctor\n")
     data = json.loads(crab("--agent", "coder", "forget", "vet", "--json").stdout)

@@ -33,7 +33,9 @@ _all = click.option("--all", "is_all", is_flag=True, help="All that waits.")
 @selected
 @json_option
 @click.pass_context
-def proposals(ctx: click.Context, by: str | None, in_session: str | None, tag: str | None, json_wanted: bool) -> None:
+def proposals(
+    ctx: click.Context, by: str | None, in_session: str | None, tags: tuple[str, ...], json_wanted: bool
+) -> None:
     """List what waits for you of what agents wrote, show one, apply, reword or reject it; `crabmem review` opens all.
 
     What waits is set by [review] in crabmem.toml, and for the identity by soul = "propose", too. It lies in the history
@@ -49,7 +51,7 @@ def proposals(ctx: click.Context, by: str | None, in_session: str | None, tag: s
     """
     if ctx.invoked_subcommand is None:
         memory = open_session(ctx)
-        found, now = meant_by(memory, by, in_session, tag), memory.engine.clock()
+        found, now = meant_by(memory, by, in_session, tags), memory.engine.clock()
         show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(_line(each, now) for each in found))
         if not found and not json_wanted:
             tell(_NONE)
@@ -83,7 +85,7 @@ def apply_(
     ids: tuple[str, ...],
     by: str | None,
     in_session: str | None,
-    tag: str | None,
+    tags: tuple[str, ...],
     is_all: bool,
     yes: bool,
     json_wanted: bool,
@@ -96,18 +98,17 @@ def apply_(
     """
     memory = open_session(ctx)
     operation.check_may_decide(memory)
-    if len(ids) == 1 and not (by or in_session or tag or is_all):
+    if len(ids) == 1 and not (by or in_session or tags or is_all):
         return show_changed(json_wanted, operation.apply_proposal(memory, ids[0]))
-    found = _asked(memory, ids, by, in_session, tag, is_all, yes, "apply")
+    found = _asked(memory, ids, by, in_session, tags, is_all, yes, "apply")
     done = [operation.apply_proposal(memory, each.id) for each in found]
     show(json_wanted, [json_of(each) for each in done], lambda: f"applied: {counted(len(done), 'proposal')}")
 
 
 @proposals.command("edit")
 @click.argument("id", shell_complete=complete_ids)
-@json_option
 @click.pass_context
-def edit(ctx: click.Context, id: str, json_wanted: bool) -> None:
+def edit(ctx: click.Context, id: str) -> None:
     """Open one in your editor ($VISUAL, $EDITOR), and apply it as you have it then. Unchanged, it still waits.
 
     \b
@@ -125,7 +126,7 @@ def edit(ctx: click.Context, id: str, json_wanted: bool) -> None:
     )
     if done is None:
         return tell("nothing changed; it still waits")
-    show_changed(json_wanted, done)
+    show_changed(False, done)
 
 
 @proposals.command("reject")
@@ -140,7 +141,7 @@ def reject(
     ids: tuple[str, ...],
     by: str | None,
     in_session: str | None,
-    tag: str | None,
+    tags: tuple[str, ...],
     is_all: bool,
     yes: bool,
     json_wanted: bool,
@@ -153,7 +154,7 @@ def reject(
     """
     memory = open_session(ctx)
     operation.check_may_decide(memory)
-    found = _asked(memory, ids, by, in_session, tag, is_all, yes, "reject")
+    found = _asked(memory, ids, by, in_session, tags, is_all, yes, "reject")
     done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
     data = json_of(done[0]) if len(ids) == 1 else [json_of(each) for each in done]
     show(json_wanted, data, lambda: "\n".join(f"rejected: {_line(each, now)}" for each in done))
@@ -164,13 +165,13 @@ def _asked(
     ids: Sequence[str],
     by: str | None,
     in_session: str | None,
-    tag: str | None,
+    tags: tuple[str, ...],
     is_all: bool,
     is_sure: bool,
     verb: str,
 ) -> list[Proposal]:
     """The proposals that are meant, once the person has seen them and said yes."""
-    found, now = chosen(memory, ids, by, in_session, tag, is_all), memory.engine.clock()
+    found, now = chosen(memory, ids, by, in_session, tags, is_all), memory.engine.clock()
     if found and not is_sure:
         lines = "\n".join(_line(each, now) for each in found)
         confirm(f"{lines}\n{verb.capitalize()} {'this' if len(found) == 1 else 'these'}?", _DONE[verb])

@@ -32,7 +32,7 @@ _DONE = {"apply": "applied", "reject": "rejected", "later": "waits"}
 @json_option
 @click.pass_context
 def review(
-    ctx: click.Context, by: str | None, in_session: str | None, tag: str | None, yes: bool, json_wanted: bool
+    ctx: click.Context, by: str | None, in_session: str | None, tags: tuple[str, ...], yes: bool, json_wanted: bool
 ) -> None:
     """Decide on all that waits in your editor ($VISUAL, $EDITOR): the file that opens is memory as you want it.
 
@@ -46,7 +46,7 @@ def review(
     EDITOR="code --wait" crabmem review
     """
     memory = open_session(ctx)
-    waiting = meant_by(memory, by, in_session, tag)
+    waiting = meant_by(memory, by, in_session, tags)
     shown = operation.blocks(memory, waiting, memory.engine.clock())
     if not shown:
         return show(json_wanted, [], lambda: "") if json_wanted else tell(_NONE)
