@@ -87,6 +87,8 @@ class HookDialect(NamedTuple):
     `is_sender` recognises the host by what it wrote to a hook, for a command without `--host`. `other_sender` names
     another host that runs the hooks of this one as its own, by what that wrote; None where this host wrote it.
 
+    What an answer has under `for_person` the host shows to the person, and not to the model; "" for no such key.
+
     `project` is the variable in which hooks find the folder that a session began in, "" where there is none.
     """
 
@@ -99,6 +101,7 @@ class HookDialect(NamedTuple):
     is_sender: Callable[[Mapping[str, object]], bool] = lambda given: False
     other_sender: Callable[[Mapping[str, object]], str | None] = lambda given: None
     project: str = ""
+    for_person: str = ""
 
     def name_of(self, event: str) -> str:
         """The host's name of an event of ours; our name where the host has none."""

@@ -90,6 +90,10 @@ _CLAUDE_EVENTS = {
 _SIGNS = re.compile(r"[^A-Za-z0-9]")
 
 
+# What Claude Code shows to the person of any hook's answer; Codex and Gemini CLI call it so, too.
+_FOR_PERSON = "systemMessage"
+
+
 def _claude_context(event: str, text: str) -> Json:
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
@@ -182,6 +186,7 @@ _CLAUDE_CODE = Host(
         # versions.
         other_sender=lambda given: "vscode" if "hookEventName" in given else None,
         project="CLAUDE_PROJECT_DIR",
+        for_person=_FOR_PERSON,
     ),
 )
 
@@ -222,7 +227,9 @@ _CODEX = Host(
     next_step_in_project="trust this project when codex asks, then review the hooks with /hooks: "
     "until then Codex skips both in silence",
     own_memory=OwnMemory("its memories", _codex_memories),
-    hooks=HookDialect(_CLAUDE_EVENTS, _claude_context, _claude_turn, limit=10_000, is_sender=_is_codex),
+    hooks=HookDialect(
+        _CLAUDE_EVENTS, _claude_context, _claude_turn, limit=10_000, is_sender=_is_codex, for_person=_FOR_PERSON
+    ),
 )
 
 # GitHub Copilot CLI
@@ -406,6 +413,7 @@ _GEMINI = Host(
         lambda event, text: {"decision": "deny", "reason": text},
         is_sender=_is_gemini,
         project="GEMINI_PROJECT_DIR",
+        for_person=_FOR_PERSON,
     ),
 )
 

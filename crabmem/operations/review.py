@@ -26,7 +26,8 @@ _HEAD = """\
 {mark} {count} you. This file is memory as you want it:
 {mark} what you leave is applied, what you delete from its heading on is rejected, what you reword is applied as you say
 {mark} it, and a line {later!r} keeps it waiting. Lines that begin with {mark} are notes and no part of a text.
-{mark} Nothing is done before you are asked. A file without a change decides nothing: to apply all as it is, delete this line.
+{mark} Nothing is done before you are asked, and nothing is decided by a file without a change.
+{mark} To apply all as it is, delete this line.
 """
 _HEADING = re.compile(rf"{MARK} \[([0-9a-f]{{4,40}})\]")
 _FILE = re.compile(rf"{MARK} file ([0-9]{{1,4}}):")

@@ -995,3 +995,17 @@ def test_a_profile_that_is_none_is_logged_in_words_of_the_command_line(root: Pat
     assert "there is no profile nope; there are " in given and "name it with --profile or `profile` in crab" in given
     assert f"{root / 'crabmem.toml'}: there is no profile nope; there are " in named and "profile=" not in given + named
     (root / "crabmem.toml").unlink()
+
+
+@pytest.mark.parametrize("host", TOLD)
+def test_at_a_sessions_start_the_person_is_told_what_waits_and_the_model_is_not(root: Path, host: str) -> None:
+    before = heard(root, spoken(host, "session-start"))
+    assert "systemMessage" not in before
+    (root / "crabmem.toml").write_text('[review]\nwait = ["entries"]\n')
+    with Memory(root, agent="coder") as memory:
+        memory.remember("Boiler", "which one", "A Vaillant.")
+    answer = heard(root, spoken(host, "session-start", session_id="s-9"))
+    words = "crabmem: 1 proposal waits for you, since today: `crabmem review`"
+    assert answer.pop("systemMessage", None) == (words if host in ("claude-code", "codex", "gemini") else None)
+    assert context(answer) == context(before)
+    assert "Vaillant" not in str(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...operations.status import status as status_of
+from ...operations.status import waiting_words
 from ...results import json_of
 from ...text.words import counted, enumerated
 from ..declared import json_option, verb
@@ -69,7 +70,10 @@ def _lines(found: Status) -> Iterator[str]:
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
     if found.proposals:
-        yield _line("to decide", _waiting(found), "yellow")
+        from datetime import datetime  # late: mostly nothing waits
+
+        now = datetime.now().astimezone()
+        yield _line("to decide", waiting_words(found.proposals, found.waiting_since, now), "yellow")
     if found.in_progress:
         words = f"a {found.in_progress} of yours is not finished; what is written meanwhile comes after it"
         yield _line("in progress", words, "yellow")
@@ -77,17 +81,6 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("odd", plain(words), "red")
     if found.odd or found.unreadable:
         yield _line("", "`crabmem doctor` says more")
-
-
-def _waiting(found: Status) -> str:
-    """How many proposals wait, and since when."""
-    from datetime import datetime  # late: mostly nothing waits
-
-    count = f"{counted(found.proposals, 'proposal')} {'waits' if found.proposals == 1 else 'wait'} for you"
-    if since := found.waiting_since:
-        days = (datetime.now(since.tzinfo) - since).days
-        count += f", the oldest since {since:%Y-%m-%d} ({counted(days, 'day')})" if days > 0 else ", since today"
-    return f"{count}: `crabmem review`"
 
 
 def _edits(edits: tuple[UnrecordedEdit, ...]) -> Iterator[str]:

@@ -86,7 +86,8 @@ def answer(call: Call) -> Json:
 
 
 def _session_start(call: Call) -> Json:
-    """Answer with who the agent is and the overview, also when the context was emptied."""
+    """Answer with who the agent is and the overview, also when the context was emptied; and for the person, where the
+    host shows them something, with how much waits for them."""
     call.note("begun")
     if call.input.is_emptied:
         call.note("anew")
@@ -96,7 +97,17 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        return call.context(text)
+        return {**call.context(text), **_for_person(call, memory)}
+
+
+def _for_person(call: Call, memory: "Session") -> Json:
+    """How many proposals wait, and since when, for the eyes of the person alone."""
+    if not call.input.dialect.for_person or call.kind != "main":
+        return {}
+    from ...operations.status import waiting, waiting_words
+
+    count, since = waiting(memory)
+    return {call.input.dialect.for_person: f"crabmem: {waiting_words(count, since, call.now)}"} if count else {}
 
 
 def _subagent_start(call: Call) -> Json:
