@@ -57,7 +57,7 @@ def _tell_waiting(memory: Session) -> None:
     for proposal in memory.withheld:
         from ..text.hashes import short  # late: mostly nothing waits
 
-        tell(f"not written yet, as it waits for the person ({proposal.rule}): {short(proposal.id)}  {proposal.change}")
+        tell(f"not written yet, as it waits for the person ({proposal.rule}): {short(proposal.id)}  {proposal.path}")
 
 
 @contextmanager

@@ -65,7 +65,7 @@ def with_waiting(result: Result, waits: Sequence[Proposal], has_written: bool) -
     """The answer of a tool of whose writes some wait for a person: none of these is told as done."""
     if not waits or result.is_error:
         return result
-    each = "\n".join(f"- proposal {short(item.id)}: {one_line(item.change)} ({one_line(item.rule)})" for item in waits)
+    each = "\n".join(f"- proposal {short(item.id)}: {one_line(item.path)} ({one_line(item.rule)})" for item in waits)
     of_it = "Of this, not written yet" if has_written else "Nothing is written yet"
     text = f"{of_it}: it waits for the person, who decides with `crabmem review`.\n{each}\n{_TELL}"
     return replace(result, text=_with(result.text, text) if has_written else text)

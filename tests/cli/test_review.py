@@ -78,7 +78,6 @@ def blocks(code: str) -> str:
     return f"head, *blocks = text.split('\\n%%% [')\n{code}\ntext = '\\n%%% ['.join(['%%%', *blocks])"
 
 
-# feature: review
 def test_what_is_left_is_applied_what_is_deleted_rejected_and_what_is_reworded_applied_so(
     root: Path, crab: Crab
 ) -> None:
@@ -209,6 +208,8 @@ def test_an_agent_is_told_on_the_command_line_what_waits(root: Path, crab: Crab)
     )
     assert crab("--agent", "coder", "forget", "vet").stdout == "waits: Vet\n"
     assert crab("--agent", "coder", "rename", "vet", "Doctor").stdout.startswith("waits: Vet to Doctor\n")
+    for words in (["undo"], ["revert", "HEAD"], ["rollback", "--to", "HEAD~1"]):
+        assert crab("--agent", "coder", *words).stdout.splitlines()[:1] == ["waits"], words
     data = json.loads(crab("--agent", "coder", "forget", "vet", "--json").stdout)
     assert data["commit"] is None and data["proposal"]
 

@@ -1004,6 +1004,8 @@ def test_at_a_sessions_start_the_person_is_told_what_waits_and_the_model_is_not(
     (root / "crabmem.toml").write_text('[review]\nwait = ["entries"]\n')
     with Memory(root, agent="coder") as memory:
         memory.remember("Boiler", "which one", "A Vaillant.")
+    if host == "codex":
+        git(root, "pack-refs", "--all")
     answer = heard(root, spoken(host, "session-start", session_id="s-9"))
     words = "crabmem: 1 proposal waits for you, since today: `crabmem review`"
     assert answer.pop("systemMessage", None) == (words if host in ("claude-code", "codex", "gemini") else None)

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from ...session.session import Session
 
 SUBAGENT = "subagent"
+# Where the references of proposals are.
+_PROPOSALS = "refs/crabmem/proposals"
 
 
 class Call(NamedTuple):
@@ -102,12 +106,22 @@ def _session_start(call: Call) -> Json:
 
 def _for_person(call: Call, memory: "Session") -> Json:
     """How many proposals wait, and since when, for the eyes of the person alone."""
-    if not call.input.dialect.for_person or call.kind != "main":
+    if not call.input.dialect.for_person or call.kind != "main" or not _may_wait(call.workspace.git):
         return {}
     from ...operations.status import waiting, waiting_words
 
     count, since = waiting(memory)
     return {call.input.dialect.for_person: f"crabmem: {waiting_words(count, since, call.now)}"} if count else {}
+
+
+def _may_wait(git: Path) -> bool:
+    """Whether there may be a reference of a proposal: who finds none need not load what reads the history."""
+    with suppress(OSError):
+        if os.listdir(git / _PROPOSALS):
+            return True
+    with suppress(OSError):
+        return _PROPOSALS.encode() in fs.read(git / "packed-refs")[0]
+    return False
 
 
 def _subagent_start(call: Call) -> Json:
