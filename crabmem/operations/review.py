@@ -219,7 +219,7 @@ def _decision(block: Block, found: _Found | None) -> Decision:
     return Decision(block.id, "apply", wording)
 
 
-def carry_out(session: Session, decided: Iterable[Decision]) -> list[Outcome]:
+def carry_out_decisions(session: Session, decided: Iterable[Decision]) -> list[Outcome]:
     """Do what was decided, each in a commit of the person's. What cannot be done still waits, and stops nothing."""
     return [_carried_out(session, each) for each in decided]
 

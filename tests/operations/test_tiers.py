@@ -12,10 +12,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from crabmem import CrabmemError, Memory, Proposal
+from crabmem import CrabmemError, Full, Memory, Proposal
 from crabmem.operations import adoption, files, history, keyvalue, links, notes, proposals
 from crabmem.operations.facts import rewrite_entry
 from crabmem.operations.status import status
+from crabmem.results import Saved
 from crabmem.text.entry import Fact
 from crabmem.text.keys import DEFAULT_NAMESPACE, Key
 from crabmem.text.merge import Conflicting
@@ -23,6 +24,7 @@ from crabmem.write.actor import Actor
 from tests.conftest import assert_clean, git
 from tests.opening import opened_with
 from tests.operations.test_proposals import dying_at_each_call
+from tests.operations.test_purge import traces
 
 SOUL, OVERVIEW = "Crab.md", "memory/MEMORY.md"
 VET, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/wifi.md"
@@ -523,3 +525,46 @@ def test_a_write_of_an_agent_that_waits_in_part_is_whole_or_not_there_at_any_cra
             assert said != before or died
             assert died or len(proposals.proposals(person)) == 1
         assert_clean(copy)
+
+
+def test_a_purge_reaches_what_waits_in_several_files(root: Path) -> None:
+    with Memory(root, agent="coder") as agent:
+        agent.write_overview("# Overview\n\n[[Luna's vet]]\n")
+    rule(root, 'wait = ["entries"]')
+    with Memory(root, agent="coder") as agent:
+        agent.rename("Luna's vet", "HUNTER2SECRET")
+        agent.forget("Luna's vet")
+    with Memory(root, is_person=True) as person:
+        done = person.purge(text="HUNTER2SECRET")
+        assert done.standing and done.standing.places == ()
+        assert traces(root, "HUNTER2SECRET") == []
+        left = proposals.proposals(person)
+        assert sorted(len(each.files) for each in left) == [1, 3]
+        for each in sorted(left, key=lambda each: -len(each.files)):
+            with suppress(Conflicting):
+                proposals.apply_proposal(person, each.id)
+    assert "[[(purged)]]" in (root / OVERVIEW).read_text()
+
+
+def test_an_import_of_an_agent_waits_fact_by_fact(root: Path) -> None:
+    rule(root, 'wait = ["entries"]')
+    with Memory(root, agent="coder") as agent:
+        many = [Fact(f"Fact {number}", "d", f"Text {number}.") for number in range(60)]
+        assert all(isinstance(done, Saved) and done.proposal for done in agent.remember_all(many, "elsewhere"))
+        assert agent.entries() == [agent.get("Luna's vet")]
+    assert len(waiting(root)) == 60
+    assert git(root, "log", "-1", "--format=%s").strip() == "edit: crabmem.toml"
+
+
+def test_more_waits_than_a_person_goes_through_and_the_agent_is_told(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crabmem.write.proposals.MOST", 3)
+    rule(root, 'wait = ["entries"]')
+    with Memory(root, agent="coder") as agent:
+        for number in range(3):
+            agent.remember(f"Fact {number}", "d", f"Text {number}.")
+        with pytest.raises(Full, match="3 proposals wait already"):
+            agent.remember("One more", "d", "Text.")
+        agent.write_overview("# Goes on\n")
+    assert len(waiting(root)) == 3

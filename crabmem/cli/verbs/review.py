@@ -72,7 +72,7 @@ def _edited(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]
             decided = operation.decisions(text_in(str(file)), shown)
             if decided and not is_sure:
                 confirm(f"{_summary(decided, shown)}\nDo this?", "decided")
-            outcomes = operation.carry_out(memory, decided)
+            outcomes = operation.carry_out_decisions(memory, decided)
             if any(each.error for each in outcomes):
                 keeps = True
                 tell(f"what you wrote is in {file}")
