@@ -6,7 +6,7 @@ branch, so that Git shows, packs and checks it as any other, and `purge` finds i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -61,8 +61,10 @@ class Proposals:
 
     def all(self) -> list[Proposal]:
         """Those that wait, the oldest first, without what they would change."""
-        found = map(self._read, self._history.aside())
-        return [each for each in found if each and not self._has_expired(each.time)]
+        return self._of(self._history.aside())
+
+    def _of(self, commits: Iterable[str]) -> list[Proposal]:
+        return [each for each in map(self._read, commits) if each and not self._has_expired(each.time)]
 
     def named(self, name: str) -> Proposal:
         """The one whose id begins with `name`.
@@ -71,7 +73,7 @@ class Proposals:
             NotFound: there is none.
             Inapplicable: there are several, or `name` is too short to tell.
         """
-        found = [each for each in self.all() if each.id.startswith(name.lower())]
+        found = self._of(commit for commit in self._history.aside() if commit.startswith(name.lower()))
         if not found:
             raise NotFound(f"no proposal with the id {name}; `crabmem proposals` lists those that wait")
         if len(found) > 1 or len(name) < _SHORTEST:
