@@ -54,6 +54,17 @@ def check_may_write(session: Session) -> None:
         checked_settings(session)
 
 
+def check_may_erase(session: Session) -> None:
+    """Refuse an agent what nobody can take back, where what it writes may have to wait for a person.
+
+    Raises:
+        Disabled: the actor is an agent, and the settings have something wait.
+    """
+    check_may_write(session)
+    if session.actor.is_agent and session.settings.review.is_on:
+        raise Disabled("a person purges where [review] in crabmem.toml has agents' writes wait; leave out --agent")
+
+
 def soul_editable(session: Session) -> bool:
     """Whether agents may write `Crab.md`."""
     given = session.engine.options.soul_editable

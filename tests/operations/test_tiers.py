@@ -12,7 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from crabmem import CrabmemError, Full, Memory, Proposal
+from crabmem import CrabmemError, Disabled, Full, Memory, Proposal
 from crabmem.operations import adoption, files, history, keyvalue, links, notes, proposals
 from crabmem.operations.facts import rewrite_entry
 from crabmem.operations.status import status
@@ -568,3 +568,53 @@ def test_more_waits_than_a_person_goes_through_and_the_agent_is_told(
             agent.remember("One more", "d", "Text.")
         agent.write_overview("# Goes on\n")
     assert len(waiting(root)) == 3
+
+
+def test_a_file_that_an_agents_host_made_is_gone_until_it_is_applied(root: Path) -> None:
+    rule(root, 'wait = ["entries"]')
+    new, note = root / "memory/entries/new.md", root / "memory/2026-05-01.md"
+    with Memory(root, agent="coder", session="s-1") as agent:
+        new.write_text("---\nname: New\ndescription: d\n---\n\nA fact.\n")
+        note.write_text("# A day\n")
+        commit = adoption.adopt_written(agent, [str(new), str(note)])
+    assert not new.exists() and note.exists()
+    assert commit and commit.agent == "coder" and commit.paths == ("memory/2026-05-01.md",)
+    [proposal] = waiting(root)
+    assert (proposal.agent, proposal.session, proposal.change) == ("coder", "s-1", "write: 2026-05-01.md, New")
+    with Memory(root, is_person=True) as person:
+        proposals.apply_proposal(person, proposal.id)
+        assert person.get("New").content == "A fact."
+
+
+def test_what_a_host_wrote_is_put_back_whole_or_later_at_any_crash(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule(root, 'wait = ["entries"]')
+    before, after = (root / VET).read_bytes(), b"Other.\n"
+
+    def work(memory: Memory) -> object:
+        (memory.root / VET).write_bytes(after)
+        return adoption.adopt_written(memory.for_actor("coder", "s-1"), [str(memory.root / VET)])
+
+    for died, copy in dying_at_each_call(root, tmp_path, monkeypatch, work):
+        with Memory(copy, agent="next") as memory:
+            if (copy / VET).read_bytes() == after and not (copy / ".git/crabmem/bylines").exists():
+                assert died  # before the host had told: a person's, as any file that nobody signed
+                continue
+            memory.remember("Other", "d", "c")
+            assert (copy / VET).read_bytes() == before
+            assert sorted(each.path for each in proposals.proposals(memory)) == [VET, "memory/entries/other.md"]
+        assert_clean(copy)
+
+
+@pytest.mark.parametrize("who", ["coder", None])
+def test_no_agent_purges_where_what_it_writes_waits(root: Path, who: str | None) -> None:
+    with Memory(root, agent=who) as memory:
+        memory.remember("Gone", "d", "c")
+        assert memory.purge("Gone").is_done
+        rule(root, 'wait = ["soul"]')
+        with pytest.raises(Disabled, match="a person purges"):
+            memory.purge("Luna's vet")
+        assert memory.purge("Luna's vet", dry_run=True).entries
+    with Memory(root, is_person=True) as person:
+        assert person.purge("Luna's vet").is_done

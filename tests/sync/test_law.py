@@ -245,6 +245,6 @@ def test_what_waits_of_agents_is_as_it_was_and_is_the_same_in_either_order(
     done = join(names, *sides, rules)
     assert done == join(names, *sides[::-1], rules)
     everything = frozenset(base) | frozenset(one) | frozenset(other)
-    held = join(names, *(side(files, set(everything)) for files in (one, other)), rules)
+    held = join(names, side(one, {*everything}), side(other, {*everything}), rules)
     assert tree(base, held, one, other) == dict(base)
     assert {each.path for each in held.disputes} <= {path for each in sides for path in each.changes}
