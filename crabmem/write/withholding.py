@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from ..git.diff import matched
 from ..text.entry import NO_HEADER, entry_in
@@ -120,14 +121,14 @@ class Rule:
         return _PROTECTED[self.review.protect] if protected - stays else ""
 
     def _with_protected(self, path: str, before: bytes, after: bytes | None) -> bytes | None:
-        """`after` with the lines that are protected as they were; `before` where that would be no text of its kind."""
+        """`after` with the lines that are protected as they were; `before` where they would not say what they did."""
         protected = self._protected(path, before)
         if not any(protected):
             return after
-        kept = b"".join(_joined(_pieces(before, after or b"", protected)))
-        if kept == (after or b""):
-            return after
-        return kept if after is not None and _is_like(kept, before) else before
+        if after is None:
+            return before
+        kept = b"".join(_joined(_pieces(before, after, protected)))
+        return kept if _means_the_same(kept, before, protected) else before
 
 
 def _pieces(before: bytes, after: bytes, protected: Sequence[bool]) -> Iterator[list[bytes]]:
@@ -149,10 +150,14 @@ def _joined(pieces: Iterable[list[bytes]]) -> Iterator[bytes]:
         yield line if line.endswith(b"\n") or number == len(lines) - 1 else line + b"\n"
 
 
-def _is_like(text: bytes, before: bytes) -> bool:
-    """Whether what was put together has a header that can be read if `before` has one."""
-    one, other = _keys(text), _keys(before)
-    return (one is None) == (other is None)
+def _means_the_same(text: bytes, before: bytes, protected: Sequence[bool]) -> bool:
+    """Whether the keys of a header whose lines are protected have the values that they had: a line that is added may
+    go on with the one above it, or say the same key again."""
+    keys, known = _keys(text), _keys(before)
+    if keys is None or known is None:
+        return keys is known
+    named = {line.partition(b":")[0].decode(errors="replace") for line in compress(_lines(before), protected)}
+    return all(keys.get(key) == value for key, value in known.items() if key in named)
 
 
 def _keys(data: bytes) -> Mapping[str, object] | None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from crabmem.text.entry import parse_entry
 from crabmem.text.merge import merge
 from crabmem.workspace.layout import FLAT, ORDINARY
 from crabmem.workspace.settings import Review
@@ -112,3 +113,18 @@ def test_in_a_folder_of_another_layout_the_words_mean_its_files() -> None:
 
 def test_what_does_not_change_does_not_wait() -> None:
     assert of(Review(wait=("everything",)), {PATH: b"a\n"}, {PATH: b"a\n"}) == Withheld({})
+
+
+@pytest.mark.parametrize(
+    "added", ["  and more", "description: other", "tags: &x [a]\nalso: *x", "---\n\nText.\n\n---\ndescription: other"]
+)
+def test_no_line_that_is_added_changes_what_a_persons_line_of_the_header_says(added: str) -> None:
+    before = fact("description: mine")
+    after = before.replace(b"mine\n", f"mine\n{added}\n".encode())
+    done = of(Review(protect="human-lines"), {PATH: before}, {PATH: after})
+    said = done.goes_on.get(PATH, before) or b""
+    entry = parse_entry(PATH, said)
+    assert (entry.name, entry.description) == ("X", "mine")
+    assert of(
+        Review(protect="human-lines"), {PATH: before}, {PATH: before.replace(b"mine\n", b"mine\nsource: x\n")}
+    ).goes_on
