@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,8 +11,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from crabmem import Memory
+from crabmem.cli.app import cli
 from crabmem.operations import proposals
 from crabmem.write.actor import Actor
 from tests import forked
@@ -218,3 +221,22 @@ def test_status_says_how_many_wait_and_since_when(root: Path, crab: Crab) -> Non
     assert "3 proposals wait for you, since today: `crabmem review`" in crab("status").stdout
     data = json.loads(crab("status", "--json").stdout)
     assert data["proposals"] == 3 and data["waiting_since"]
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_a_summary_is_shown_and_asked_for_before_anything_happens(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    script = tmp_path / "editor.sh"
+    script.write_text("#!/bin/sh\nsed -i -e 's/green/red/' -e 's/On the router./&\\n# later/' \"$1\"\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("EDITOR", str(script))
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setattr("crabmem.cli.verbs.review.can_ask", lambda: True)
+    monkeypatch.setattr("crabmem.cli.output.can_ask", lambda: True)
+    done = CliRunner().invoke(cli, ["--dir", str(root), "review"], input=f"{answer}\n")
+    told = done.stderr
+    assert "apply 2 and keep waiting 1 (1 reworded):" in told and "Do this? [y/N]" in told
+    assert re.search(r"keep waiting  [0-9a-f]{8}  remember: Wifi", told)
+    assert waiting(root) == ([WIFI] if answer == "y" else [VET, WIFI, DOOR])
+    assert ("what you wrote is in" in told) is (answer == "n")
