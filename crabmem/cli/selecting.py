@@ -1,4 +1,4 @@
-"""Which of what waits a verb is about: by ids, by the agent or the session that proposed it, or by a tag."""
+"""Which of what waits a verb is about, by ids, agent, session or tag; and what became of the decisions on it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,13 +6,16 @@ from typing import Any
 import click
 
 from ..operations import proposals
+from ..operations.review import Outcome
 from ..results import Proposal
 from ..session.session import Session
 from ..text.hashes import short
 from .completing import complete_from, complete_sessions, complete_writers
 from .declared import TAGS
 from .options import as_click
+from .output import plain
 
+_DONE = {"apply": "applied", "reject": "rejected", "later": "waits"}
 complete_ids = complete_from(lambda memory: [short(proposal.id) for proposal in proposals.proposals(memory)])
 
 
@@ -49,3 +52,23 @@ def chosen(
     if ids:
         return [proposals.proposal(memory, id) for id in dict.fromkeys(ids)]
     return meant_by(memory, by, in_session, tags)
+
+
+def outcome_line(outcome: Outcome) -> str:
+    """What became of one decision, for a person."""
+    decision, error = outcome.decision, outcome.error
+    told = f"waits still: {error.problem}" if error else _DONE[decision.what] + (", reworded" * bool(decision.wording))
+    why = f" ({decision.why})" if decision.why else ""
+    return plain(f"{short(decision.id)}  {told}{why}")
+
+
+def outcome_data(outcome: Outcome) -> dict[str, object]:
+    """The same as data."""
+    decision, error = outcome.decision, outcome.error
+    done = "later" if error else decision.what
+    return {
+        "id": decision.id,
+        "done": done,
+        "reworded": bool(decision.wording),
+        "why": decision.why or (error.problem if error else None),
+    }

@@ -240,3 +240,11 @@ def test_a_summary_is_shown_and_asked_for_before_anything_happens(
     assert re.search(r"keep waiting  [0-9a-f]{8}  remember: Wifi", told)
     assert waiting(root) == ([WIFI] if answer == "y" else [VET, WIFI, DOOR])
     assert ("what you wrote is in" in told) is (answer == "n")
+
+
+def test_of_several_one_that_does_not_fit_stops_no_other(root: Path, crab: Crab) -> None:
+    (root / VET).write_text((root / VET).read_text().replace("Moreno", "Vega"))
+    done = crab("proposals", "apply", "--all", "--yes")
+    assert done.returncode == 1 and "changed since" in done.stderr
+    assert [line.split("  ")[1][:7] for line in done.stdout.splitlines()] == ["waits s", "applied", "applied"]
+    assert waiting(root) == [VET]

@@ -7,7 +7,7 @@ import click
 
 from ...operations import proposals as operation
 from ...operations.proposals import Wording
-from ...operations.review import age
+from ...operations.review import Decision, age, carry_out_decisions
 from ...results import Proposal, byline, json_of
 from ...session.session import Session
 from ...text.edit import lenient_text
@@ -17,7 +17,7 @@ from ..app import open_session, verb
 from ..editor import edit_copy_of
 from ..options import json_option, yes_option
 from ..output import coloured_diff, confirm, plain, show, tell
-from ..selecting import chosen, complete_ids, meant_by, selected
+from ..selecting import chosen, complete_ids, meant_by, outcome_data, outcome_line, selected
 from ..whole_file import show_changed
 
 _REASON = 80
@@ -101,8 +101,10 @@ def apply_(
     if len(ids) == 1 and not (by or in_session or tags or is_all):
         return show_changed(json_wanted, operation.apply_proposal(memory, ids[0]))
     found = _asked(memory, ids, by, in_session, tags, is_all, yes, "apply")
-    done = [operation.apply_proposal(memory, each.id) for each in found]
-    show(json_wanted, [json_of(each) for each in done], lambda: f"applied: {counted(len(done), 'proposal')}")
+    done = carry_out_decisions(memory, (Decision(each.id, "apply") for each in found))
+    show(json_wanted, [outcome_data(each) for each in done], lambda: "\n".join(map(outcome_line, done)))
+    if failed := next((each.error for each in done if each.error), None):
+        raise failed
 
 
 @proposals.command("edit")

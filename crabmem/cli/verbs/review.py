@@ -18,12 +18,11 @@ from ..app import open_session, verb
 from ..editor import edit_file
 from ..input import text_in
 from ..options import json_option, yes_option
-from ..output import can_ask, confirm, plain, show, tell
-from ..selecting import meant_by, selected
+from ..output import can_ask, confirm, show, tell
+from ..selecting import meant_by, outcome_data, outcome_line, selected
 
 _NONE = "nothing waits"
 _DOES = {"apply": "apply", "reject": "reject", "later": "keep waiting"}
-_DONE = {"apply": "applied", "reject": "rejected", "later": "waits"}
 
 
 @verb(after="proposals")
@@ -53,7 +52,7 @@ def review(
     if not (yes or can_ask()):
         confirm("", "decided")
     outcomes = _edited(memory, shown, yes)
-    show(json_wanted, [_data(each) for each in outcomes], lambda: "\n".join(map(_line, outcomes)))
+    show(json_wanted, [outcome_data(each) for each in outcomes], lambda: "\n".join(map(outcome_line, outcomes)))
     if not outcomes and not json_wanted:
         tell("nothing was decided")
     left = len(proposals.proposals(memory)) if outcomes else 0
@@ -98,21 +97,3 @@ def _summary(decided: list[Decision], shown: list[Block]) -> str:
         for each in decided
     ]
     return "\n".join([f"{head}:", *lines])
-
-
-def _line(outcome: Outcome) -> str:
-    decision, error = outcome.decision, outcome.error
-    told = f"waits still: {error.problem}" if error else _DONE[decision.what] + (", reworded" * bool(decision.wording))
-    why = f" ({decision.why})" if decision.why else ""
-    return plain(f"{short(decision.id)}  {told}{why}")
-
-
-def _data(outcome: Outcome) -> dict[str, object]:
-    decision, error = outcome.decision, outcome.error
-    done = "later" if error else decision.what
-    return {
-        "id": decision.id,
-        "done": done,
-        "reworded": bool(decision.wording),
-        "why": decision.why or (error.problem if error else None),
-    }
