@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
 from itertools import pairwise
 
 from ..errors import CrabmemError
@@ -141,8 +142,9 @@ class _Joining:
             owners = self._history.owners(text, path, parent) if parent else []
             return [owner is None or owner.is_person for owner in owners]
 
-        rules = (Rule(review, self._layout, persons) for review in reviews if review.is_on)
-        return {path for rule in rules for part in rule.withheld(before, after).waits for path in part.files}
+        rule = Rule(reduce(Review.and_all_of, reviews), self._layout, persons)
+        waits = rule.withheld(before, after).waits if rule.review.is_on else ()
+        return {path for part in waits for path in part.files}
 
     def _review(self, commit: str | None) -> Review:
         """Return what waits by the settings of a commit."""

@@ -7,7 +7,7 @@ from ..text.limits import MAX_CHARACTERS as MAX_CHARACTERS
 from ..text.limits import MAX_LIMIT as MAX_LIMIT
 from ..text.limits import MAX_QUERY as MAX_QUERY
 from ..text.limits import RECALL_LIMIT
-from ..text.values import value
+from ..text.values import replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,6 +172,11 @@ class Review:
     def is_on(self) -> bool:
         """Whether anything that an agent writes may have to wait."""
         return bool(self.wait) or self.protect != "off"
+
+    def and_all_of(self, other: Review) -> Review:
+        """What has wait whatever either of both has."""
+        protect = next((each for each in ("all-lines", "human-lines") if each in (self.protect, other.protect)), "off")
+        return replace(self, wait=tuple(dict.fromkeys((*self.wait, *other.wait))), protect=protect)
 
     @property
     def tags(self) -> frozenset[str]:

@@ -161,12 +161,13 @@ class Adoption:
 
     def _held(self, edits: Mapping[str, File | None], scan: Scan) -> Iterator[Held]:
         """What agents wrote with tools of their hosts and signed, as far as the settings have it wait for a person."""
-        if not self._recorder.settings().review.is_on and SETTINGS not in edits:
+        head = self._history.head_if_any()
+        if not self._recorder.settings().review.is_on and scan.blob(SETTINGS) == self._history.file(head, SETTINGS):
             return
         from .reviewer import Reviewer  # late: few settings ask for one
 
         bylines = self.bylines.of({path: file.blob if file else None for path, file in edits.items()})
-        reviewer = Reviewer(self._recorder, self._history.head_if_any())
+        reviewer = Reviewer(self._recorder, head)
         for note, own in self._signed(bylines, scan):
             before, after = ({path: getattr(edit, side) for path, edit in own.items()} for side in ("before", "after"))
             changes, waits = reviewer.parted(before, after, note)

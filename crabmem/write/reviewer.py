@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from ..errors import CrabmemError
 from ..git.commits import Note
 from ..results import WAITS, Proposal
 from ..text.values import replace
@@ -28,7 +29,7 @@ class Reviewer:
             Full: so much waits that no person would go through it.
         """
         recorder = self._recorder
-        review = self._review(after)
+        review = self._review()
         if not review.is_on:
             return after, {}
         layout, now = recorder.workspace.layout, recorder.clock()
@@ -43,14 +44,14 @@ class Reviewer:
         stay = {path: before.get(path) for path in proposals}
         return {**after, **stay, **held.goes_on}, proposals
 
-    def _review(self, after: Files) -> Review:
-        """What the settings say; where these are written, what they said before counts, too."""
-        review = self._recorder.settings().review
-        if not review.is_on and SETTINGS in after:
-            history = self._recorder.history
-            blob = history.file(self._at, SETTINGS)
-            review = read_settings(history.blob(blob), SETTINGS)[0].review if blob else review
-        return review
+    def _review(self) -> Review:
+        """What waits by the settings as they are, and as they were: an agent's host may just have written them."""
+        review, history = self._recorder.settings().review, self._recorder.history
+        blob = history.file(self._at, SETTINGS)
+        try:
+            return review.and_all_of(read_settings(history.blob(blob), SETTINGS)[0].review) if blob else review
+        except CrabmemError:
+            return review
 
     def _persons(self, path: str, text: bytes) -> list[bool]:
         """Of each line of a text, whether it is a person's; so is what no commit has yet."""

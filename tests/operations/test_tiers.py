@@ -618,3 +618,23 @@ def test_no_agent_purges_where_what_it_writes_waits(root: Path, who: str | None)
         assert memory.purge("Luna's vet", dry_run=True).entries
     with Memory(root, is_person=True) as person:
         assert person.purge("Luna's vet").is_done
+
+
+@pytest.mark.parametrize("weaker", ["", '[review]\nwait = ["soul"]\n', '[review]\nprotect = "human-lines"\n'])
+@pytest.mark.parametrize("tells_of", [["crabmem.toml", VET], [VET, "crabmem.toml"], [VET]])
+def test_an_agents_host_that_writes_the_settings_first_gets_around_nothing(
+    root: Path, weaker: str, tells_of: list[str]
+) -> None:
+    rule(root, 'wait = ["entries"]')
+    before = {path: (root / path).read_bytes() for path in ("crabmem.toml", VET)}
+    with Memory(root, agent="coder", session="s-1") as agent:
+        (root / "crabmem.toml").write_text(weaker)
+        (root / VET).write_text("Other.\n")
+        for path in tells_of:
+            with suppress(CrabmemError):
+                adoption.adopt_written(agent, [str(root / path)])
+    assert (root / VET).read_bytes() == before[VET]
+    if "crabmem.toml" in tells_of:
+        assert (root / "crabmem.toml").read_bytes() == before["crabmem.toml"]
+    with Memory(root, is_person=True) as person:
+        person.adopt()
