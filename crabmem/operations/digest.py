@@ -70,6 +70,7 @@ def digest(
 
 def texts_of(session: Session, news: News) -> list[tuple[str, str]]:
     """What a file said before and after each stretch of the changes to it, the oldest first; "" for no file."""
+    session.view.check_whole()
     history = session.engine.history
 
     def text(blob: str | None) -> str:

@@ -182,8 +182,9 @@ def proposal(session: Session, id: str) -> Proposal:
 
 
 def verdicts(session: Session, proposal: Proposal) -> list[Verdict]:
-    """What applying a proposal would make of each of its files now."""
-    return session.look(lambda now: [verdict(file, now.read(file.path)) for file in proposal.files])
+    """What applying a proposal would make of each of its files now, of those that the session may see."""
+    seen = [file for file in proposal.files if session.view.allows(file.path)]
+    return session.look(lambda now: [verdict(file, now.read(file.path)) for file in seen])
 
 
 def apply_proposal(session: Session, id: str, wording: Mapping[str, Wording] = MappingProxyType({})) -> Changed:
