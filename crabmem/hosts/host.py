@@ -81,13 +81,12 @@ class HookDialect(NamedTuple):
     `events` gives our name for each event name of the host; the first name for one of ours is what an answer uses.
     `context` makes an answer that gives the model a text, `turn` one that gives it one more turn with a text as the
     next message. `limit` is how many characters of a text arrive whole, counted in UTF-16. What is printed at the
-    events in `mute` becomes words that a model reads, so nothing is printed there. `shows_instructions`: the model
+    events in `mute` becomes words that a model reads, so nothing is printed there. `notice` is the key of an answer
+    whose text is shown to the person and not to the model, "" where there is none. `shows_instructions`: the model
     reads what our server says of how to use memory, so no hook says it again.
 
     `is_sender` recognises the host by what it wrote to a hook, for a command without `--host`. `other_sender` names
     another host that runs the hooks of this one as its own, by what that wrote; None where this host wrote it.
-
-    What an answer has under `for_person` the host shows to the person, and not to the model; "" for no such key.
 
     `project` is the variable in which hooks find the folder that a session began in, "" where there is none.
     """
@@ -97,11 +96,11 @@ class HookDialect(NamedTuple):
     turn: Shape
     limit: int | None = None
     mute: frozenset[str] = frozenset()
+    notice: str = ""
     shows_instructions: bool = True
     is_sender: Callable[[Mapping[str, object]], bool] = lambda given: False
     other_sender: Callable[[Mapping[str, object]], str | None] = lambda given: None
     project: str = ""
-    for_person: str = ""
 
     def name_of(self, event: str) -> str:
         """The host's name of an event of ours; our name where the host has none."""

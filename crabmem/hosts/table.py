@@ -86,12 +86,10 @@ _CLAUDE_EVENTS = {
     "Stop": STOP,
     "SessionEnd": SESSION_END,
 }
+# What it, and those that have its events, show the person of an answer; Codex refuses keys that it does not know.
+_NOTICE = "systemMessage"
 # What it writes as a dash in the name of a project's folder.
 _SIGNS = re.compile(r"[^A-Za-z0-9]")
-
-
-# What Claude Code shows to the person of any hook's answer; Codex and Gemini CLI call it so, too.
-_FOR_PERSON = "systemMessage"
 
 
 def _claude_context(event: str, text: str) -> Json:
@@ -182,11 +180,11 @@ _CLAUDE_CODE = Host(
         _claude_turn,
         limit=10_000,
         mute=frozenset({PRE_COMPACT}),
+        notice=_NOTICE,
         # VS Code reads its configs, and calls the event what Claude Code does, under a key of its own in its first
         # versions.
         other_sender=lambda given: "vscode" if "hookEventName" in given else None,
         project="CLAUDE_PROJECT_DIR",
-        for_person=_FOR_PERSON,
     ),
 )
 
@@ -227,9 +225,7 @@ _CODEX = Host(
     next_step_in_project="trust this project when codex asks, then review the hooks with /hooks: "
     "until then Codex skips both in silence",
     own_memory=OwnMemory("its memories", _codex_memories),
-    hooks=HookDialect(
-        _CLAUDE_EVENTS, _claude_context, _claude_turn, limit=10_000, is_sender=_is_codex, for_person=_FOR_PERSON
-    ),
+    hooks=HookDialect(_CLAUDE_EVENTS, _claude_context, _claude_turn, limit=10_000, notice=_NOTICE, is_sender=_is_codex),
 )
 
 # GitHub Copilot CLI
@@ -411,9 +407,9 @@ _GEMINI = Host(
         _GEMINI_EVENTS,
         _claude_context,
         lambda event, text: {"decision": "deny", "reason": text},
+        notice=_NOTICE,
         is_sender=_is_gemini,
         project="GEMINI_PROJECT_DIR",
-        for_person=_FOR_PERSON,
     ),
 )
 
@@ -491,6 +487,7 @@ _VSCODE = Host(
         _claude_context,
         _vscode_turn,
         limit=10_000,
+        notice=_NOTICE,
         is_sender=lambda given: "hookEventName" in given or {"sessionId", "hook_event_name"} <= set(given),
     ),
 )

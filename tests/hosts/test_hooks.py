@@ -23,7 +23,7 @@ from crabmem import InvalidArguments, Memory, NotFound
 from crabmem.hosts.hooks.events import Call, answer, is_due
 from crabmem.hosts.hooks.input import HookInput, parse_input
 from crabmem.hosts.host import EVENTS
-from crabmem.hosts.table import HOSTS
+from crabmem.hosts.table import HOSTS, host_named
 from crabmem.text.quoting import units
 from crabmem.text.templates import storing_prompt
 from crabmem.tools import guide as guide_of
@@ -1008,6 +1008,6 @@ def test_at_a_sessions_start_the_person_is_told_what_waits_and_the_model_is_not(
         git(root, "pack-refs", "--all")
     answer = heard(root, spoken(host, "session-start", session_id="s-9"))
     words = "crabmem: 1 proposal waits for you, since today: `crabmem review`"
-    assert answer.pop("systemMessage", None) == (words if host in ("claude-code", "codex", "gemini") else None)
+    assert answer.pop("systemMessage", None) == (words if (hooks := host_named(host).hooks) and hooks.notice else None)
     assert context(answer) == context(before)
     assert "Vaillant" not in str(answer)

@@ -70,6 +70,11 @@ class Call(NamedTuple):
         """The answer that gives the model a text, as the host takes it."""
         return self.input.dialect.context(self.input.host_event, text)
 
+    def notice(self, text: str) -> Json:
+        """What in an answer the host shows the person, and not the model; nothing where it shows none."""
+        key = self.input.dialect.notice
+        return {key: f"crabmem: {text}"} if key and text else {}
+
     def note(self, kind: Kind) -> None:
         """Record something of this session, if it has a name."""
         if self.session:
@@ -90,8 +95,10 @@ def answer(call: Call) -> Json:
 
 
 def _session_start(call: Call) -> Json:
-    """Answer with who the agent is and the overview, also when the context was emptied; and for the person, where the
-    host shows them something, with how much waits for them."""
+    """Answer with who the agent is and the overview, also when the context was emptied.
+
+    The person is told how much waits for them; the model is not.
+    """
     call.note("begun")
     if call.input.is_emptied:
         call.note("anew")
@@ -101,17 +108,17 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        return {**call.context(text), **_for_person(call, memory)}
+        return call.context(text) | call.notice(_waiting(call, memory))
 
 
-def _for_person(call: Call, memory: "Session") -> Json:
-    """How many proposals wait, and since when, for the eyes of the person alone."""
-    if not call.input.dialect.for_person or call.kind != "main" or not _may_wait(call.workspace.git):
-        return {}
+def _waiting(call: Call, memory: "Session") -> str:
+    """How many proposals wait for the person, and since when; "" for none."""
+    if not call.input.dialect.notice or call.kind != "main" or not _may_wait(call.workspace.git):
+        return ""
     from ...operations.status import waiting, waiting_words
 
     count, since = waiting(memory)
-    return {call.input.dialect.for_person: f"crabmem: {waiting_words(count, since, call.now)}"} if count else {}
+    return waiting_words(count, since, call.now) if count else ""
 
 
 def _may_wait(git: Path) -> bool:
