@@ -17,6 +17,7 @@ from .errors import MassLoss as MassLoss
 from .errors import Moved as Moved
 from .errors import NotFound as NotFound
 from .errors import Stale as Stale
+from .errors import SyncError as SyncError
 from .errors import Unreadable as Unreadable
 from .errors import Unwritable as Unwritable
 from .git.packing import Packed as Packed
@@ -60,6 +61,8 @@ from .results import Sighting as Sighting
 from .results import Sightings as Sightings
 from .results import Standing as Standing
 from .results import Stats as Stats
+from .results import Synced as Synced
+from .results import SyncState as SyncState
 from .session.snapshot import Snapshot as Snapshot
 from .text.entry import Entry as Entry
 from .text.entry import Fact as Fact

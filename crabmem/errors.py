@@ -151,5 +151,21 @@ class Untrusted(SyncError):
     """What the remote sent is broken, incomplete or too large; nothing of it was kept."""
 
 
+class HoldsPurged(SyncError):
+    """A remote, or what was to be pushed, has again what was purged; nothing of it was kept, or pushed."""
+
+
+class Unexpected(SyncError):
+    """The remote is not what a person has to expect: it needs their word before anything is taken in.
+
+    `is_apart`: its history has nothing in common with this one. `is_meant`: what is asked is whether that is meant, and
+    not whether the remote is theirs.
+    """
+
+    def __init__(self, message: str, is_apart: bool = False, is_meant: bool = False) -> None:
+        super().__init__(message)
+        self.is_apart, self.is_meant = is_apart, is_meant
+
+
 class BadConfig(CrabmemError):
     """The config of another program cannot be read or changed safely; it was not touched."""

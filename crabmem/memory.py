@@ -25,6 +25,7 @@ from .operations import (
     recall,
     revert,
     setup,
+    syncing,
 )
 from .session.engine import Options
 from .session.opening import engine_at, recover
@@ -50,6 +51,7 @@ class Memory(Session):
     History          log, diff, blame, when, digest, bisect
     The way back     undo, redo, rollback, revert, restore, purge
     The workspace    init, adopt, doctor
+    Other machines   sync, sync_status
     For a model      prompt, context, tools, tools_named, call
     The session      for_actor, of_kind, close, root, file, agent, profile, settings, recovered
 
@@ -106,6 +108,9 @@ class Memory(Session):
 
     # The workspace
     init, adopt, doctor = setup.init, adoption.adopt, maintenance.doctor
+
+    # Other machines
+    sync, sync_status = syncing.sync, syncing.sync_status
 
     # For a model
     context, prompt = guide.context, guide.prompt

@@ -20,11 +20,12 @@ from .text.words import counted, listed, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from typing import Any, ClassVar, Literal
 
     from .text.evaluation import Expectation, Figures
+    from .text.spoken_to import Message
 
 # Names in a note, and characters of each.
 _NAMED = 10
@@ -299,11 +300,18 @@ class Synced:
     """What a sync did: the newest commit now (None: there is none yet), the paths of memory that came in, and how many
     commits went out.
 
-    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided.
-    `rounds` counts how often it began again, as others were quicker.
+    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided,
+    `kept` those that one machine removed and another changed: they stay. `rounds` counts how often it began again, as
+    others were quicker. `purges` of other machines came in; `quoting` are the paths of files that quote what they took,
+    and stay. `is_rewritten` where what was purged here was taken out of the remote's branch; `still_there` are the
+    references of the remote that have it all the same, `not_rewritten` Git's other remotes by name, where either
+    happened.
     """
 
-    JSON = ("remote", "commit", "taken", "sent", "is_joined", "disputed", "rounds")
+    JSON = (
+        "remote", "commit", "taken", "sent", "is_joined", "disputed", "kept", "rounds", "purges", "quoting",
+        "is_rewritten", "still_there", "not_rewritten",
+    )  # fmt: skip
 
     remote: str
     commit: str | None
@@ -311,18 +319,25 @@ class Synced:
     sent: int = 0
     is_joined: bool = False
     disputed: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     rounds: int = 1
+    purges: int = 0
+    is_rewritten: bool = False
+    quoting: tuple[str, ...] = ()
+    still_there: tuple[str, ...] = ()
+    not_rewritten: tuple[str, ...] = ()
 
 
 @value
 class Upcoming:
-    """What a sync would bring from the `remote` and send there: commits, newest first."""
+    """What a sync would bring from the `remote` and send there: commits, newest first, and so many `purges`."""
 
-    JSON = ("remote", "come", "go")
+    JSON = ("remote", "come", "go", "purges")
 
     remote: str
     come: tuple[Commit, ...]
     go: tuple[Commit, ...]
+    purges: int = 0
 
 
 @value
@@ -330,10 +345,11 @@ class SyncState:
     """What is known of syncing without asking the `remote` (None: none was named).
 
     How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
-    failed last, since when it does, and why.
+    failed last, since when it does, and why. `waiting` texts of other machines wait for `crabmem resolve`. `next_try`
+    is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked.
     """
 
-    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error")
+    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try")
 
     remote: str | None
     ahead: int = 0
@@ -342,6 +358,8 @@ class SyncState:
     failed: datetime | None = None
     failing_since: datetime | None = None
     error: str = ""
+    waiting: int = 0
+    next_try: datetime | None = None
 
 
 @value
@@ -883,13 +901,14 @@ class Purge:
     `entries` are names of entries that hold it, or go; `erased` the paths of the files that go with all they ever
     held; `paths` files that change, by the path they get; of `commits` so many are `rewritten`. `copies` are files that
     quote what goes, and stay. `remotes` are those, by name and address, that have commits which are rewritten,
-    `unknown` those of which nobody here knows what they have.
+    `unknown` those of which nobody here knows what they have; `syncs_with` is the address of the remote that has it
+    until the next sync, "" for none.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
     """
 
     JSON = (
         "entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
-        "leftovers", "copies", "remotes", "unknown", "nested", "erased", "purged=is_done", "standing",
+        "leftovers", "copies", "remotes", "unknown", "syncs_with?", "nested", "erased", "purged=is_done", "standing",
     )  # fmt: skip
 
     entries: tuple[str, ...]
@@ -909,6 +928,7 @@ class Purge:
     erased: tuple[str, ...] = ()
     is_done: bool = False
     standing: Standing | None = None
+    syncs_with: str = ""
 
 
 @value
@@ -960,13 +980,13 @@ class Status:
     """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
 
     `agents` have a workspace of their own in it; so many `proposals` wait for a person, the oldest `waiting_since` then
-    (None: none does). `in_progress` is what the
-    person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each.
+    (None: none does). `in_progress` is what the person is in the middle of with Git, as "rebase"; `odd` says what else
+    is to be minded, a line each. `sync` is how syncing stands, None where no remote was named.
     """
 
     JSON = (
         "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
-        "proposals", "waiting_since", "in_progress", "odd",
+        "proposals", "waiting_since", "in_progress", "odd", "sync",
     )  # fmt: skip
 
     root: str
@@ -981,6 +1001,7 @@ class Status:
     in_progress: str | None
     odd: tuple[str, ...]
     waiting_since: datetime | None = None
+    sync: SyncState | None = None
 
 
 @value
@@ -1127,3 +1148,72 @@ class Evaluation:
         if self.past:
             for past, now in zip(self.past.answers, self.answers, strict=True):
                 yield AnswerPair(past, now)
+
+
+@value
+class Reaction:
+    """What auto-recall made of a message: the entries it `told`, by their slugs, and the highest confidence in any.
+
+    `is_right` tells whether it spoke where it was to, of one of the entries that were named, and was silent elsewhere.
+    """
+
+    JSON = ("text=message.text", "kind=message.kind", "speak=message.speak", "find=message.find", "told", "confidence")
+
+    message: Message
+    told: tuple[str, ...]
+    confidence: float
+    is_right: bool
+
+
+@value
+class Reactions:
+    """How well auto-recall tells messages apart at a `threshold`; `unasked` are messages for other workspaces."""
+
+    JSON = ("threshold", "unasked", "messages", "figures", "kinds", "wrong")
+
+    reactions: tuple[Reaction, ...]
+    threshold: float
+    unasked: int = 0
+
+    @property
+    def messages(self) -> int:
+        """How many messages there were."""
+        return len(self.reactions)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Shares: `spoken` of the messages to speak before, `silent` of the others, `right` of all.
+
+        Of none, all.
+        """
+        to_speak = [each for each in self.reactions if each.message.speak]
+        others = [each for each in self.reactions if not each.message.speak]
+        return {
+            "spoken": _share(to_speak, lambda each: bool(each.told)),
+            "silent": _share(others, lambda each: not each.told),
+            "right": _share(self.reactions, lambda each: each.is_right),
+        }
+
+    @property
+    def kinds(self) -> dict[str, dict[str, float]]:
+        """By kind, in the order of the file: how many messages, which share was spoken to, and which is right."""
+        kinds: dict[str, list[Reaction]] = {}
+        for each in self.reactions:
+            kinds.setdefault(each.message.kind, []).append(each)
+        return {
+            kind: {
+                "messages": len(those),
+                "spoken": _share(those, lambda each: bool(each.told)),
+                "right": _share(those, lambda each: each.is_right),
+            }
+            for kind, those in kinds.items()
+        }
+
+    @property
+    def wrong(self) -> tuple[Reaction, ...]:
+        """What is not right."""
+        return tuple(each for each in self.reactions if not each.is_right)
+
+
+def _share(reactions: Sequence[Reaction], has: Callable[[Reaction], bool]) -> float:
+    return sum(map(has, reactions)) / len(reactions) if reactions else 1.0

@@ -8,7 +8,6 @@ import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from watchfiles import Change, watch
@@ -176,11 +175,10 @@ def _recorded(memory: Session, stop: threading.Event, hosts: _Hosts) -> Iterator
 
 def _sync(memory: Session) -> None:
     """Begin to sync where the settings say so, after a pause between edits: nobody waits for it."""
-    with suppress(CrabmemError):  # settings that cannot be read are told of elsewhere
-        if memory.settings.sync.auto == "always":
-            from .sync.auto import begin
+    from .sync.auto import begin
 
-            begin(memory, timedelta(minutes=memory.settings.sync.minutes))
+    with suppress(CrabmemError):  # settings that cannot be read are told of elsewhere
+        begin(memory, in_pause=True)
 
 
 def _events(memory: Session, stop: threading.Event) -> Iterator[set[str] | CrabmemError]:

@@ -27,7 +27,7 @@ ROWS: list[list[str]] = [
     ["disk"],
     # Engines, each of which knows one thing, and nothing of memory.
     ["git", "search", "embeddings"],
-    ["recall", "write"],
+    ["recall", "write", "remotes"],
     ["prompt"],
     ["session"],
     ["sync"],

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -50,16 +51,27 @@ def test_the_oldest_version_of_each_dependency_is_what_its_bound_says() -> None:
     assert all(re.fullmatch(r"[\w-]+==[\d.]+", each) for each in release.oldest(PYPROJECT["project"]["dependencies"]))
 
 
-def runtime() -> set[str]:
-    """The packages that crabmem needs without an extra, and what those need here, as the installed ones say."""
-    found, left = set[str](), list(map(Requirement, PYPROJECT["project"]["dependencies"]))
+def brought_by(requirements: Iterable[str]) -> set[str]:
+    """The packages that these requirements bring here, with what those need, as the installed ones say.
+
+    Raises:
+        PackageNotFoundError: one of them is not installed.
+    """
+    done, left = set[tuple[str, str]](), [(Requirement(each), "") for each in requirements]
     while left:
-        needed = left.pop()
+        needed, extra = left.pop()
         name = canonicalize_name(needed.name)
-        if name not in found and (needed.marker is None or needed.marker.evaluate({"extra": ""})):
-            found.add(name)
-            left += map(Requirement, metadata.requires(name) or [])
-    return found
+        if needed.marker is not None and not needed.marker.evaluate({"extra": extra}):
+            continue
+        for wanted in {"", *needed.extras} - {extra for other, extra in done if other == name}:
+            done.add((name, wanted))
+            left += ((Requirement(each), wanted) for each in metadata.requires(name) or [])
+    return {name for name, _ in done}
+
+
+def runtime() -> set[str]:
+    """The packages that crabmem needs without an extra."""
+    return brought_by(PYPROJECT["project"]["dependencies"])
 
 
 def stated_licence(package: str) -> str:
@@ -69,15 +81,40 @@ def stated_licence(package: str) -> str:
     return " ".join([*about.get_all("License-Expression", []), *about.get_all("License", []), *classified])
 
 
+LICENCES = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
+
+
 def test_every_package_that_comes_with_crabmem_is_listed_with_its_licence() -> None:
-    page = (ROOT / "docs" / "dependencies.md").read_text("utf-8")
-    rows = re.findall(r"^\| `([\w.-]+)` \| (\w+)[^|]* \| (.+) \|$", page, re.M)
+    rows = re.findall(r"^\| `([\w.-]+)` \| (\w+)[^|]* \| (.+) \|$", LICENCES.partition("\n## ")[0], re.M)
     needed = runtime()
     assert needed - {name for name, _, _ in rows} == set()
     assert {name for name, _, why in rows if "before Python" not in why} - needed == set()
     assert [
         (name, licence) for name, licence, _ in rows if name in needed and licence not in stated_licence(name)
     ] == []
+
+
+def asked_by(extra: str) -> Iterator[str]:
+    """The requirements of an extra, those of the extras that it stands for included."""
+    for needed in map(Requirement, PYPROJECT["project"]["optional-dependencies"][extra]):
+        if needed.name == "crabmem":
+            yield from (line for inner in sorted(needed.extras) for line in asked_by(inner))
+        else:
+            yield str(needed)
+
+
+@pytest.mark.parametrize("extras", [("mcp",), ("mcp", "vectors"), ("mcp", "vectors", "adapters")], ids=" ".join)
+def test_every_package_that_extras_bring_is_listed_with_its_licence(extras: tuple[str, ...]) -> None:
+    tables = re.split(r"^### ", LICENCES, flags=re.M)[1 : len(extras) + 1]
+    rows = [row for table in tables for row in re.findall(r"^\| (.+?) \| (`.+`) \|$", table, re.M)]
+    listed = [(name, licence) for licence, names in rows for name in re.findall("`([^`]+)`", names)]
+    try:
+        brought = brought_by(line for extra in extras for line in asked_by(extra))
+    except metadata.PackageNotFoundError as error:
+        pytest.skip(f"{error} is not installed")
+    assert sorted(name for name, _ in listed) == sorted(brought - runtime())
+    parts = [(name, part) for name, licence in listed for part in re.findall(r"(?:^|AND |OR |\()(\w+)", licence)]
+    assert [(name, part) for name, part in parts if part not in stated_licence(name)] == []
 
 
 def locked(name: str) -> dict[str, set[str]]:

@@ -102,10 +102,12 @@ class Allowed:
 
     def _all(self) -> dict[str, Reach]:
         """By folder; nothing when the file is not whole: who is not sure is asked again."""
-        import json
+        if self._file is None or not os.path.exists(self._file):
+            return {}
+        import json  # late: most users never allowed anything
 
         try:
-            said = json.loads(fs.read(self._file)[0]) if self._file else {}
+            said = json.loads(fs.read(self._file)[0])
             return {key: _reach_in(each) for key, each in said.items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}

@@ -546,17 +546,28 @@ def exchange(one: Path, other: Place) -> None:
     except OSError as error:
         if not system.is_missing(error):
             raise
-        # A name that no crash has left: what is under that may be a save that nobody has seen.
-        aside = one.with_name(f"{one.name}.{os.urandom(4).hex()}.aside")
+        _exchange_in_steps(one, other)
+
+
+def _exchange_in_steps(one: Path, other: Place) -> None:
+    """A step that reports an error may have been done: only what is where tells."""
+    # A name that no crash has left: what is under that may be a save that nobody has seen.
+    aside = one.with_name(f"{one.name}.{os.urandom(4).hex()}.aside")
+    try:
         link(other, aside)
-        try:
-            rename(one, other)
-        except OSError:
+    except OSError:
+        unlink(aside)
+        raise
+    try:
+        rename(one, other)
+    except OSError:
+        if os.path.lexists(one):
             unlink(aside)
             raise
-        try:
-            rename(aside, one)
-        except OSError:
+    try:
+        rename(aside, one)
+    except OSError:
+        if os.path.lexists(aside):
             rename(aside, other)  # as it was: who tries again makes anew what was to be there
             raise
 

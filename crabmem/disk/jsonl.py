@@ -5,25 +5,37 @@ be deleted at any time (see `state`), so that reading and adding never fail; `re
 loss has to be told.
 """
 
-import os
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from pathlib import Path
-from typing import Generic, TypeVar
+from __future__ import annotations
 
-import msgspec
+import json
+import os
+from contextlib import suppress
+from datetime import datetime
 
 from . import fs
 
-T = TypeVar("T")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+    from typing import Any, Generic, TypeVar
+
+    T = TypeVar("T")
+else:
+    T, Generic = None, {None: object}
 
 
 class JsonLines(Generic[T]):
-    """The lines of one file, each a value of the type `kind`."""
+    """The lines of one file, each a value.
 
-    def __init__(self, file: Path, kind: type[T]) -> None:
+    `said` is what JSON says of one. `heard` makes one of that; for what is none it raises a ValueError, TypeError,
+    KeyError or AttributeError.
+    """
+
+    def __init__(self, file: Path, said: Callable[[T], Any], heard: Callable[[Any], T]) -> None:
         self._file = file
-        self._decoder = msgspec.json.Decoder(kind)
+        self._said = said
+        self._heard = heard
 
     def all(self) -> list[T]:
         """The lines in order; none where the file cannot be read, or a link leads to it."""
@@ -81,18 +93,65 @@ class JsonLines(Generic[T]):
         Raises:
             OSError: the disk refused.
         """
-        fs.append(self._file, encoded(lines))
+        fs.append(self._file, self.encoded(lines))
+
+    def encoded(self, lines: Iterable[T]) -> bytes:
+        """Values as lines."""
+        return b"".join(encoded(self._said(line)) + b"\n" for line in lines)
 
     def _write(self, lines: Iterable[T]) -> None:
-        fs.swap_in(self._file, encoded(lines))
+        fs.swap_in(self._file, self.encoded(lines))
 
     def _decode(self, line: bytes) -> T | None:
         try:
-            return self._decoder.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return self._heard(json.loads(line))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
 
-def encoded(lines: Iterable[object]) -> bytes:
-    """Values as lines."""
-    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+def encoded(said: object) -> bytes:
+    """A line of JSON, with moments as ISO 8601 has them."""
+    return json.dumps(said, separators=(",", ":"), default=_iso).encode()
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat()
+
+
+def text(said: Any, most: int | None = None) -> str:
+    """A text of at most so many characters, as JSON said it.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if not isinstance(said, str) or (most is not None and len(said) > most):
+        raise ValueError("no text, or a longer one")
+    return said
+
+
+def text_or_none(said: Any, most: int | None = None) -> str | None:
+    """The same, or None."""
+    return None if said is None else text(said, most)
+
+
+def number(said: Any) -> int:
+    """A whole number, as JSON said it.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if type(said) is not int:
+        raise ValueError("no number")
+    return said
+
+
+def moment(said: Any) -> datetime:
+    """A moment, as JSON said it.
+
+    Raises:
+        ValueError: it is something else, or does not say how far it is from UTC.
+    """
+    found = datetime.fromisoformat(text(said))
+    if found.tzinfo is None:
+        raise ValueError("no moment")
+    return found

@@ -1,23 +1,28 @@
 """A seal tells what this user made on this machine from what came with a folder.
 
 A write or a purge that a crash interrupted is finished by whoever comes next, from a file in the workspace. That file
-may be a stranger's, so what is finished without a question bears a seal: an HMAC by a key that lies in no workspace.
+may be a stranger's, so what is finished without a question bears a seal: keyed BLAKE2b, by a key that lies in no
+workspace.
 """
 
-import hmac
+from __future__ import annotations
+
 import os
-import secrets
+from _blake2 import blake2b
 from contextlib import suppress
 from functools import cache
-from hashlib import sha256
-from pathlib import Path
-from typing import NamedTuple
 
+from ..text.values import value
 from . import derived, fs, state
 from .user_state import KEY, KEY_SIZE, key_in
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
 
-class Opened(NamedTuple):
+
+@value
+class Opened:
     """What a sealed text says, and whether it was sealed by this user on this machine."""
 
     data: bytes
@@ -39,7 +44,8 @@ class Seal:
     def opened(self, text: bytes) -> Opened:
         """The data of what `sealed` returned, or of what somebody says was sealed."""
         seal, _, data = text.partition(b"\n")
-        return Opened(data, hmac.compare_digest(seal, self._sign(data, _key(self._folder, make=False))))
+        expected = self._sign(data, _key(self._folder, make=False))
+        return Opened(data, len(seal) == len(expected) and _are_same(seal, expected))
 
     @property
     def key(self) -> bytes:
@@ -47,7 +53,14 @@ class Seal:
         return _key(self._folder, make=True)
 
     def _sign(self, data: bytes, key: bytes) -> bytes:
-        return hmac.new(key, self._purpose + b"\n" + data, sha256).hexdigest().encode()
+        return blake2b(self._purpose + b"\n" + data, key=key, digest_size=32).hexdigest().encode()
+
+
+def _are_same(one: bytes, other: bytes) -> bool:
+    """Whether two seals are equal, in a time that does not tell where they differ."""
+    import hmac  # late, as it loads OpenSSL: a journal to be opened is what a crash left
+
+    return hmac.compare_digest(one, other)
 
 
 def claim_caches(private: Path, folder: Path | None) -> None:
@@ -73,6 +86,8 @@ def _key(folder: Path | None, make: bool) -> bytes:
 
 def _make(folder: Path) -> None:
     """Put a key into `folder`, wholly or not at all; one that another process was quicker with stays."""
+    import secrets  # late: done once in a user's life
+
     fs.make_folder(folder)
     new = folder / f"{KEY}.{secrets.token_hex(8)}"
     fs.create(new, secrets.token_bytes(KEY_SIZE))

@@ -38,6 +38,9 @@ ASIDE = "aside"
 PURGING = "purging"
 #: A purge that is done, whose folder is being removed: may be deleted.
 PURGED = "purging.done"
+#: The commits of a remote with what was purged, while they are put on the purged line; a folder for each process that
+#: does so. Nobody's when that is over: may be deleted.
+INCOMING = "incoming"
 #: The commits that were made in the middle of a person's rebase or merge. Checked against the history.
 WAITING = "waiting"
 #: The paths that Git's index does not say yet. Checked against the head; without it `git status` shows them as changed.
@@ -99,7 +102,7 @@ SECTION_VECTORS = f"{INDEX}/section-vectors"
 ITEM_VECTORS = f"{INDEX}/item-vectors"
 
 #: Those that are folders, besides those of locks, `<lock>.d`; all others are files.
-FOLDERS = frozenset([ASIDE, INDEX, PURGING, PURGED, RECOVERED, TEMPORARY])
+FOLDERS = frozenset([ASIDE, INCOMING, INDEX, PURGING, PURGED, RECOVERED, TEMPORARY])
 
 
 class Generation:

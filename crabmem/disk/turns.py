@@ -3,25 +3,28 @@
 Holds versions of entries, no word of them. A line that is lost makes memory repeat itself.
 """
 
-from collections.abc import Collection, Sequence
-from datetime import datetime
-from pathlib import Path
-from typing import Literal, NamedTuple
+from __future__ import annotations
 
-import msgspec
+from ..text.values import value
+from .jsonl import JsonLines, moment, number, text, text_or_none
 
-from .jsonl import JsonLines
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+    from pathlib import Path
+    from typing import Any, Literal, TypeAlias
+
+    #: What a line tells of.
+    Kind: TypeAlias = Literal["turn", "begun", "anew", "asked", "stored"]
 
 _MOST = 256_000
 # What ends the talk that nothing was stored of yet.
 _SETTLED = ("asked", "stored")
 
 
-#: What a line tells of.
-Kind = Literal["turn", "begun", "anew", "asked", "stored"]
-
-
-class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
+@value
+class Turn:
     """One turn: when, in which session, the versions of the entries that were injected, and how many characters.
 
     Or what else a host told of a session: that it begins, that its context was emptied ("anew"), that it was asked
@@ -37,7 +40,8 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     transcript: int = 0
 
 
-class Talk(NamedTuple):
+@value
+class Talk:
     """What was said in a session since something was stored, as far as is known: messages, and since when.
 
     `transcript` is how many bytes the host's record of the session had then.
@@ -52,7 +56,7 @@ class Turns:
     """The turns of one workspace, the older half forgotten now and then."""
 
     def __init__(self, file: Path) -> None:
-        self._lines = JsonLines(file, Turn)
+        self._lines = JsonLines(file, _said, _heard)
 
     def all(self) -> list[Turn]:
         """All turns that are remembered, in order."""
@@ -83,3 +87,17 @@ def _after(lines: Sequence[Turn], kinds: Collection[str]) -> Sequence[Turn]:
     """The lines after the last one of these kinds."""
     last = max((place for place, line in enumerate(lines) if line.kind in kinds), default=-1)
     return lines[last + 1 :]
+
+
+def _said(turn: Turn) -> dict[str, Any]:
+    usual = {("kind", "turn"), ("transcript", 0)}
+    return {name: said for name, said in vars(turn).items() if (name, said) not in usual}
+
+
+def _heard(said: Any) -> Turn:
+    kind: Kind = said.get("kind", "turn")
+    if kind not in ("turn", "begun", "anew", "asked", "stored"):
+        raise ValueError("no line of ours")
+    versions = tuple(text(version) for version in said["versions"])
+    session, transcript = text_or_none(said["session"]), number(said.get("transcript", 0))
+    return Turn(moment(said["when"]), session, versions, number(said["characters"]), kind, transcript)

@@ -24,7 +24,7 @@ _BREAKS = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")
 _TO = " => "
 #: The trailer with the time of a write to the microsecond, which Git's own times do not have.
 TIME = "Time"
-#: What the trailer `Tool` says of commits that join what two machines did.
+#: What the trailer `Tool` says of commits that join what two machines did, and of the texts that wait since then.
 JOINING = "sync"
 # From the beginning of a write of many facts to its commit; a trailer that says more is none of that commit.
 _LONGEST_WRITE = timedelta(hours=1)
@@ -158,6 +158,11 @@ def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
         restores=known.get("Restores"),
         renamed=_renamed(known.get("Renamed", "")),
     )
+
+
+def is_join(commit: Commit) -> bool:
+    """Return whether a commit only joined what two machines did."""
+    return commit.tool == JOINING and len(commit.parents) > 1
 
 
 def body(raw: bytes) -> str:

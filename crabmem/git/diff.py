@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from difflib import SequenceMatcher
 from itertools import takewhile
 
 # Prose has its paragraphs on one line: a changed word makes another sentence, not another text.
@@ -16,6 +15,8 @@ def matched(before: bytes, after: bytes) -> dict[int, int]:
     Both rise together: no line is matched across another that is. Equal lines at both ends are matched first, so that
     the time depends on what lies between them.
     """
+    from difflib import SequenceMatcher  # late: who writes compares nothing
+
     old, new = _lines(before), _lines(after)
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])

@@ -31,7 +31,7 @@ from .objects import Objects, denied
 from .packing import Packed, Packing
 from .reach import Stored, everything
 from .redo import Move, Redo
-from .refs import MAIN, OID, Head, Refs
+from .refs import MAIN, OID, PURGED, Head, Refs
 from .revisions import resolve
 from .trees import Trees
 from .walk import Graph, Line, Walk
@@ -237,6 +237,7 @@ class History:
     def recover(self) -> None:
         """Take away what a crash left locked or half made. Only under the writer's lock."""
         repository.clear_unfinished(self._root)
+        repository.clear_incoming(self._private)
         self._refs.release_leftovers()
         self._objects.clear_leftovers()
 
@@ -399,6 +400,10 @@ class History:
 
         return RepositoryRewrite(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
 
+    def has_purge_record(self) -> bool:
+        """Return whether there was a purge, here or elsewhere, of which other machines have to know."""
+        return self._refs.read(PURGED) is not None
+
     def forget(self) -> None:
         """Read everything anew from now on."""
         self._objects.forget()
@@ -513,11 +518,14 @@ class History:
 
         refs = self._refs.all() if self.exists() else {}
         found = (commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}")
-        return sorted(filter(self._objects.has, found), key=age)
+        return sorted(filter(self._is_commit, found), key=age)
 
     def keep_aside(self, commit: str) -> None:
-        """Keep a commit beside the branch that another machine set aside; it is one of `aside` then."""
-        self._refs.restore(f"{ASIDE}/{commit}", commit)
+        """Keep a commit beside the branch that another machine set aside; it is one of `aside` then. Nothing else is
+        kept, whatever a remote calls so.
+        """
+        if self._is_commit(commit):
+            self._refs.restore(f"{ASIDE}/{commit}", commit)
 
     def drop_aside(self, commit: str) -> None:
         """Keep a commit no longer that was set aside: Git removes it by and by, `purge` at once."""

@@ -4,7 +4,6 @@ The plain form, which is what Git writes unless somebody asked for another, is c
 a splice, not a parse. `index_forms` does the same for every other form that dulwich reads.
 """
 
-import hashlib
 import os
 import struct
 from bisect import bisect_left
@@ -15,6 +14,7 @@ from pathlib import Path
 from ..disk import fs, regular, state
 from ..disk.stat import Stamp
 from ..errors import Busy
+from ..text.hashes import checksum
 from .refs import Refs
 from .trees import REGULAR, splice, to_bytes, to_text
 
@@ -152,7 +152,7 @@ class Rows:
         """Return the bytes of the index."""
         pieces = [_HEADER.pack(_SIGNATURE, _VERSION, len(self._keys)), *self._pieces]
         # Joined twice, one after the other: a second megabyte beside the first costs more than hashing it.
-        pieces.append(hashlib.sha1(b"".join(pieces), usedforsecurity=False).digest())
+        pieces.append(checksum(b"".join(pieces)))
         return b"".join(pieces)
 
 
@@ -200,7 +200,7 @@ def _parsed_rows(data: bytes, count: int) -> Rows:
 
 def is_whole(data: bytes) -> bool:
     """Return whether an index ends in the checksum of the rest of it."""
-    return hashlib.sha1(data[:-20], usedforsecurity=False).digest() == data[-20:]
+    return checksum(memoryview(data)[:-20]) == data[-20:]
 
 
 def _check_way(keys: list[bytes], key: bytes) -> None:

@@ -3,11 +3,9 @@
 Loose ones are written without waiting for the disk: what makes them again is in the redo log first.
 """
 
-import hashlib
 import math
 import os
 import re
-import secrets
 import struct
 import sys
 import weakref
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from ..disk import fs, regular
 from ..disk.fork_lock import Guard, loading
 from ..errors import DamagedHistory, DeniedHistory
+from ..text.hashes import checksum
 from ..text.values import once
 from .commits import Header, header
 from .packs import KINDS, NUMBERS, Growing, is_packed, packed_among, publish
@@ -137,9 +136,11 @@ class Objects:
         return (piece.kind, data) if oid_of(piece.kind, data) == piece.oid else None
 
     def _is_stored(self, oid: str) -> bool:
-        """Return whether Git itself finds the object, whole."""
+        """Return whether Git itself finds the object, whole, and nothing to complain of in its place."""
         if self._loose(oid):
             return True
+        if self._signature(oid):  # a file that is cut short, whatever a pack has
+            return False
         found = self._from_pack(oid) if is_packed(self._folder, oid) else None
         return found is not None and oid_of(*found) == oid
 
@@ -251,7 +252,7 @@ class Objects:
         `like` is one that is much like it, by id and bytes.
         """
         oid = oid_of(kind, data)
-        if oid not in self._safe and self._loose(oid):
+        if oid not in self._safe and self._signature(oid):  # `flush` looks whether it is whole
             with suppress(FileNotFoundError):  # a compaction has just put it into a pack
                 fs.touch(self._file(oid))
         self._fresh[oid] = _Fresh(kind, data, like)
@@ -289,7 +290,7 @@ class Objects:
 
     def _write(self, oid: str, kind: str, data: bytes, waits: bool = False) -> None:
         """Store an object by itself, over whatever has its name; `waits` for the disk, if the settings say so."""
-        stored, temporary = _packed(kind, data), self._temporary / f"{_TEMPORARY}{secrets.token_hex(8)}"
+        stored, temporary = _packed(kind, data), self._temporary / f"{_TEMPORARY}{os.urandom(8).hex()}"
         with nullcontext() if waits else fs.durability(False):
             fs.create(temporary, stored, 0o444)
             for attempt in range(_TRIES):
@@ -350,7 +351,9 @@ class Objects:
         new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in safe}
         pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
         is_logged = sum(_NAMED + len(each.data) for each in pieces) <= _MOST_LOGGED
-        if not is_logged:
+        if not is_logged and len(new) >= _LEAST_AHEAD:
+            self._store_as_pack(new)
+        elif not is_logged:
             self._store_all(new, waits=True)
             self.sync(new)
         if move or (is_logged and pieces):
@@ -358,6 +361,16 @@ class Objects:
         if is_logged:
             self._store_all(new, waits=False)
         self._safe |= new.keys()
+
+    def _store_as_pack(self, new: Mapping[str, _Fresh]) -> None:
+        """Store many objects so that the disk is waited for a few times, and not twice for each of them."""
+        growing, absent = Growing(), self.absent(new)
+        for oid, fresh in new.items():
+            if oid in absent:
+                growing.add(oid, fresh.kind, fresh.data, None)
+        if len(growing):
+            self._publish(growing)
+        self.sync(new.keys() - growing.ids())
 
     def _store_all(self, new: Mapping[str, _Fresh], waits: bool) -> None:
         for oid, fresh in new.items():
@@ -493,9 +506,7 @@ def _oid(text: str) -> "ObjectID":
 
 def oid_of(kind: str, data: bytes) -> str:
     """Return the id of an object."""
-    named = hashlib.sha1(b"%s %d\0" % (kind.encode(), len(data)), usedforsecurity=False)
-    named.update(data)
-    return named.hexdigest()
+    return checksum(b"%s %d\0" % (kind.encode(), len(data)), data).hex()
 
 
 def _packed(kind: str, data: bytes) -> bytes:

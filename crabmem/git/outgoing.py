@@ -1,15 +1,12 @@
-"""What goes out: the objects that the other side lacks, and a pack of them."""
+"""What goes out: the objects that another repository lacks."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import DamagedHistory, Untrusted
+from ..errors import DamagedHistory
 from .commits import tag_target
-from .compaction import Filling
-from .limit import MOST_PACK, Limit
 from .objects import Objects
-from .packs import Growing
 from .reach import Piece, Reach
 from .walk import Graph, Walk
 
@@ -43,20 +40,3 @@ def outgoing(
     for commit in [*walk_of(objects, private).newest_first(commits, known, hidden)][::-1]:
         if commit not in hidden:
             yield from reach.pieces(commit)
-
-
-def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool = False) -> Growing:
-    """Return a pack of them, each where it can be as its difference to one before it.
-
-    A `thin` one is said in the terms of what the other side has.
-    """
-    found = [*pieces]
-    brought = {piece.oid for piece in found}
-    filling = Filling(objects.raw, Growing(), {}, lambda oid: thin and oid not in brought)
-    for piece in found:
-        filling.take(piece)
-        if filling.growing.size > MOST_PACK:
-            raise Untrusted(f"more than {MOST_PACK:,} bytes would go to or from {limit.where}: that is no memory's")
-        limit.left()
-        limit.tell("packing", len(filling.growing))
-    return filling.growing

@@ -6,11 +6,10 @@ dulwich imports it late: a write only asks whether an object is in a pack.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import mmap
+import os
 import re
-import secrets
 import struct
 import zlib
 from bisect import bisect_left
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from ..disk import fs, regular
 from ..disk.regular import HUGE
+from ..text.hashes import checksum
 from ..text.values import value
 
 if TYPE_CHECKING:
@@ -178,11 +178,11 @@ class Growing:
         from dulwich.pack import write_pack_index_v2
 
         self._data[:_HEADER] = _head(len(self._held))
-        checksum = hashlib.sha1(self._data).digest()
+        ending = checksum(self._data)
         entries = sorted((bytes.fromhex(oid), held.offset, held.crc) for oid, held in self._held.items())
         index = io.BytesIO()
-        write_pack_index_v2(index, entries, checksum)
-        return f"pack-{checksum.hex()}", bytes(self._data) + checksum, index.getvalue()
+        write_pack_index_v2(index, entries, ending)
+        return f"pack-{ending.hex()}", bytes(self._data) + ending, index.getvalue()
 
 
 @contextmanager
@@ -191,7 +191,7 @@ def written_aside(folder: Path, data: bytes | Path, index: bytes) -> Iterator[tu
 
     Their names are such that Git too takes them for what a crash left. What has not got another name within is removed.
     """
-    mark = f"{TEMPORARY}{secrets.token_hex(8)}"
+    mark = f"{TEMPORARY}{os.urandom(8).hex()}"
     new, new_index = folder / f"tmp_pack_{mark}", folder / f"tmp_idx_{mark}"
     fs.make_folder(folder)
     try:
@@ -240,7 +240,7 @@ def whole_entries(pack: bytes, index: Path) -> list[tuple[int, str, int]]:
         BrokenPack: it or its index is not as it was written.
     """
     entries = _entries(index, pack)
-    if hashlib.sha1(pack[:-_TRAILER]).digest() != pack[-_TRAILER:] or pack[:_HEADER] != _head(len(entries)):
+    if checksum(memoryview(pack)[:-_TRAILER]) != pack[-_TRAILER:] or pack[:_HEADER] != _head(len(entries)):
         raise BrokenPack(f"{index.stem} is not as it was written")
     return entries
 
@@ -249,7 +249,7 @@ def _entries(index: Path, pack: bytes | None = None) -> list[tuple[int, str, int
     """Return offset, id and checksum of each object that an index names, in the order of the pack, which is `pack`."""
     data = fs.read(index, limit=HUGE)[0]
     count = int.from_bytes(data[_IDS - 4 : _IDS], "big")
-    whole = len(data) == _IDS + 28 * count + 40 and hashlib.sha1(data[:-_TRAILER]).digest() == data[-_TRAILER:]
+    whole = len(data) == _IDS + 28 * count + 40 and checksum(memoryview(data)[:-_TRAILER]) == data[-_TRAILER:]
     if not whole or data[:8] != _INDEX or (pack is not None and data[-40:-20] != pack[-_TRAILER:]):
         raise BrokenPack(f"{index.name} is not as it was written")
     oids = data[_IDS : _IDS + 20 * count].hex()

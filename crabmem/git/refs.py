@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -20,6 +19,8 @@ from ..errors import Busy, DamagedHistory
 from ..text.values import value
 
 MAIN = "refs/heads/main"
+#: The reference of the record of purges (see `purged`).
+PURGED = "refs/crabmem/purged"
 _PID = re.compile(r"[0-9]{1,9}\Z")
 #: The id of an object, whole.
 OID = re.compile(r"[0-9a-f]{40}\Z")
@@ -125,9 +126,9 @@ class Refs:
             # A crash in between leaves the file, and so the reference; the other way round an older one came back.
             self.replace("packed-refs", without, REF_WAIT)
             fs.unlink(self._git / ref)
-            if (self._git / ref).parent.is_dir():
-                fs.sync_folder((self._git / ref).parent)
-            return True
+        if (self._git / ref).parent.is_dir():  # not before the lock is gone: a power cut would leave it for ever
+            fs.sync_folder((self._git / ref).parent)
+        return True
 
     def replace(self, name: str, decide: Callable[[], bytes | None], wait: float) -> bool:
         """Replace the file `name` of the repository by what `decide` says while its lock is held.
@@ -155,7 +156,7 @@ class Refs:
             Busy: somebody else held it for more than `wait` seconds.
         """
         lock = self._git / name
-        ours = self._temporary / f"{_LINK}{secrets.token_hex(8)}"
+        ours = self._temporary / f"{_LINK}{os.urandom(8).hex()}"
         fs.hint(ours, data)
         try:
             try:
@@ -315,9 +316,7 @@ def _link_patiently(ours: Path, lock: Path, wait: float) -> None:
 
 def _host() -> str:
     """The name of this machine, as Git has it in marks."""
-    import platform  # late: only who keeps a mark asks
-
-    return platform.node()
+    return os.uname().nodename
 
 
 def _held(lock: Path) -> str:

@@ -3,7 +3,6 @@
 import io
 import os
 import re
-import secrets
 import stat
 import time
 from contextlib import suppress
@@ -63,7 +62,7 @@ _UNFINISHED = ".crabmem-init-"
 def create(root: Path) -> None:
     """Make `root/.git`, wholly or not at all; another process that is quicker wins."""
     fs.make_folder(root)
-    built = root / f"{_UNFINISHED}{os.getpid()}-{secrets.token_hex(4)}"
+    built = root / f"{_UNFINISHED}{os.getpid()}-{os.urandom(4).hex()}"
     for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info", "crabmem/tmp"):
         fs.make_folder(built / folder)
     fs.create(built / "HEAD", f"ref: {MAIN}\n".encode())
@@ -229,9 +228,34 @@ def furnish(git: Path, private: Path) -> None:
 def clear_unfinished(root: Path) -> None:
     """Remove what a crash while making a repository left behind; one in the making is let alone."""
     for built in root.glob(f"{_UNFINISHED}*"):
-        maker = built.name.removeprefix(_UNFINISHED).partition("-")[0]
-        if not (re.fullmatch("[0-9]{1,9}", maker) and fs.is_alive(int(maker))):
+        if not _is_of_living(built.name.removeprefix(_UNFINISHED)):
             _remove(built)
+
+
+def make_incoming(private: Path) -> Path:
+    """Make a repository beside, for what a remote has that may not come in as it is; whoever makes it removes it."""
+    clear_incoming(private)
+    fs.make_folder(private / state.INCOMING)
+    place = private / state.INCOMING / f"{os.getpid()}-{os.urandom(4).hex()}"
+    create_bare(place)
+    fs.make_folder(place / "crabmem" / state.TEMPORARY)
+    return place
+
+
+def clear_incoming(private: Path) -> None:
+    """Remove what a crash left of what came in: it may hold what was purged."""
+    for folder, beginning in ((state.TEMPORARY, "fetch-"), (state.INCOMING, "")):
+        with suppress(FileNotFoundError):
+            for name in os.listdir(private / folder):  # each write looks: `glob` takes ten times as long
+                maker = name.removeprefix(beginning)
+                if name.startswith(beginning) and "-" in maker and not _is_of_living(maker):
+                    fs.remove_tree(private / folder / name)
+
+
+def _is_of_living(name: str) -> bool:
+    """Return whether a name that begins with the number of a process is of one that runs."""
+    maker = name.partition("-")[0]
+    return bool(re.fullmatch("[0-9]{1,9}", maker)) and fs.is_alive(int(maker))
 
 
 def _remove(built: Path) -> None:

@@ -7,11 +7,11 @@ of names for every commit there is. The file is derived, and disposable at any t
 
 import math
 import struct
+from _blake2 import blake2b
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from hashlib import blake2b
 from heapq import heappop, heappush, nlargest
 from itertools import count
 from operator import le

@@ -11,6 +11,7 @@ from ..workspace.layout import Layout
 MEMORY = "crabmem://memory"
 SOUL = "crabmem://soul"
 LOG = "crabmem://log"
+SYNC = "crabmem://sync"
 ENTRIES = "crabmem://entries/"
 ENTRY = ENTRIES + "{slug}"
 

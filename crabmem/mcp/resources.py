@@ -1,4 +1,4 @@
-"""Resources, which a client can read: the overview, the identity, the log, and every entry."""
+"""Resources, which a client can read: the overview, the identity, the log, how syncing stands, and every entry."""
 
 from functools import partial
 from itertools import islice
@@ -6,6 +6,7 @@ from itertools import islice
 from mcp import MCPError
 from mcp_types import (
     INVALID_PARAMS,
+    Annotations,
     ListResourcesResult,
     ListResourceTemplatesResult,
     PaginatedRequestParams,
@@ -16,15 +17,18 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from ..operations import facts, files, history
+from ..operations import facts, files, history, syncing
+from ..results import json_of
 from ..text.entry import Entry
+from ..text.json_text import as_json
 from ..text.quoting import hit_text, visible
 from ..tools.looking import log_text
-from .addresses import ENTRY, LOG, MEMORY, SOUL, address, entry_name_at
+from .addresses import ENTRY, LOG, MEMORY, SOUL, SYNC, address, entry_name_at
 from .served import Context, Served, in_thread, refuse_cursor, unknown_cursor
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
+JSON = "application/json"
 _PAGE = 200
 _COMMITS = 50
 #: What a cursor begins with: the page after that file.
@@ -34,6 +38,15 @@ _FIXED = (
     Resource(uri=MEMORY, name="memory", title="Overview", description="What is always in view.", mime_type=MARKDOWN),
     Resource(uri=SOUL, name="soul", title="Identity", description="Who the agent is.", mime_type=MARKDOWN),
     Resource(uri=LOG, name="log", title="Log", description="Who wrote what lately.", mime_type=PLAIN),
+)
+# For the person whom a client shows it: no model has a use for how long a remote was not there.
+_SYNC = Resource(
+    uri=SYNC,
+    name="sync",
+    title="Sync",
+    description="How syncing with other machines stands.",
+    mime_type=JSON,
+    annotations=Annotations(audience=["user"]),
 )
 _TEMPLATE = ResourceTemplate(
     uri_template=ENTRY, name="entry", title="Fact", description="One fact, by its file name.", mime_type=MARKDOWN
@@ -55,7 +68,7 @@ class Resources:
         entries = await in_thread(self._memory, partial(facts.page, self._memory), after, _PAGE + 1)
         page = entries[:_PAGE]
         follows = f"{_AFTER}{page[-1].path}" if len(entries) > _PAGE else None
-        fixed = [] if cursor else list(_FIXED)
+        fixed = [] if cursor else [*_FIXED, *([_SYNC] if self._is_synced else [])]
         listed = [_to_protocol(entry, self._memory.layout.label(entry.path)) for entry in page]
         return ListResourcesResult(resources=fixed + listed, next_cursor=follows)
 
@@ -72,6 +85,10 @@ class Resources:
         found = TextResourceContents(uri=params.uri, mime_type=kind, text=visible(text))
         return ReadResourceResult(contents=[found])
 
+    @property
+    def _is_synced(self) -> bool:
+        return bool(self._memory.engine.allowed.reach(self._memory.root).remote)
+
     def _text(self, uri: str) -> tuple[str, str]:
         if uri == MEMORY:
             return files.overview(self._memory).text, MARKDOWN
@@ -79,6 +96,8 @@ class Resources:
             return files.identity(self._memory).text, MARKDOWN
         if uri == LOG:
             return log_text(tuple(islice(history.commits(self._memory), _COMMITS))), PLAIN
+        if uri == SYNC and self._is_synced:
+            return as_json(json_of(syncing.sync_status(self._memory)), 2), JSON
         if name := entry_name_at(uri):
             found = facts.get(self._memory, name)
             return hit_text(found.path, found.name, found.description, found.content, found.version), MARKDOWN

@@ -4,7 +4,7 @@ import signal
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -17,6 +17,7 @@ from mcp_types import NotificationParams
 
 from .. import __version__
 from ..errors import CrabmemError
+from ..sync.auto import begin
 from ..watch import News, followed, watched_in_turn
 from .addresses import events
 from .listeners import Listeners
@@ -73,6 +74,8 @@ class MemoryServer(Server[Any]):
 async def running(server: MemoryServer, end: Callable[[], None] | None = None) -> AsyncIterator[None]:
     """Record outside edits and notify clients, until the block ends or a signal comes.
 
+    As it begins and ends, so does a session, and a sync where the settings say so.
+
     `end` is called at a signal; None cancels the block.
     """
     stop = threading.Event()
@@ -80,11 +83,13 @@ async def running(server: MemoryServer, end: Callable[[], None] | None = None) -
         await tasks.start(_end_at_signal, end or tasks.cancel_scope.cancel)
         tasks.start_soon(to_thread.run_sync, _follow, server, stop)
         tasks.start_soon(to_thread.run_sync, _record, server, stop)
+        tasks.start_soon(to_thread.run_sync, _sync, server)
         try:
             yield
         finally:
             stop.set()
             tasks.cancel_scope.cancel()
+            _sync(server)
 
 
 async def _end_at_signal(end: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
@@ -99,6 +104,12 @@ def _follow(server: MemoryServer, stop: threading.Event) -> None:
     for news in followed(server.served.memory, stop):
         from_thread.run_sync(server.listeners.begin)
         from_thread.run(server.notify, news)
+
+
+def _sync(server: MemoryServer) -> None:
+    """Begin to sync where the settings say so: nobody waits for it."""
+    with suppress(CrabmemError):  # settings that cannot be read are told of elsewhere
+        begin(server.served.memory)
 
 
 def _record(server: MemoryServer, stop: threading.Event) -> None:

@@ -1,12 +1,13 @@
 """Named agents: each has a workspace of its own inside that of all, with its own history."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from ..disk import fs
-from ..errors import AlreadyThere, InvalidArguments, NotFound, Unwritable
+from ..errors import AlreadyThere, CrabmemError, InvalidArguments, NotFound, Unwritable
 from ..git.commits import Note, identity, one_line
 from ..results import CREATOR, Agent, Begun, Purge
 from ..session import rules
@@ -18,14 +19,13 @@ from ..text.entry import MAX_NAME, check_text
 from ..text.hashes import short
 from ..text.patterns import matches
 from ..workspace.layout import AGENTS, Layout
-from ..workspace.workspace import PROJECTS, agent_folder
+from ..workspace.workspace import ALL, PROJECTS, Workspace, agent_folder
 from .adoption import adopt
 from .history import log
 from .maintenance import stats
 from .purge import purge
 
-#: What the workspace of all is called among its agents.
-ALL = "."
+T = TypeVar("T")
 
 
 def agents(session: Session) -> list[Agent]:
@@ -99,25 +99,48 @@ def purge_everywhere(
     Raises: as `purge`, NotFound only when none has it.
     """
     erase = partial(purge, name=name, text=text, pattern=pattern, force=force, dry_run=dry_run)
-    return _in_each(session, erase)
-
-
-def _in_each(session: Session, work: Callable[[Session], Purge]) -> dict[str, Purge]:
-    """What `work` did in each workspace of an agent or project, and at last in this one, where there was something to
-    do."""
     found, nothing = dict[str, Purge](), NotFound("there is nothing to purge")
-    workspace = session.engine.workspace
-    for folder in (each for home in (AGENTS, PROJECTS) for each in agent_folders(workspace, home)):
+    for place, folder in nested(session.engine.workspace):
         with suppress(NotFound), _opened(session, folder) as own:
-            theirs, place = _in_each(own, work), f"{folder.parent.name}/{folder.name}"
-            found |= {f"{place}/{below}".removesuffix(f"/{ALL}"): done for below, done in theirs.items()}
+            found[place] = erase(own)
     try:
-        found[ALL] = work(session)
+        found[ALL] = erase(session)
     except NotFound as error:
         nothing = error
     if not found:
         raise nothing
     return found
+
+
+def in_each(session: Session, operation: Callable[[Session], T]) -> Iterator[tuple[str, T | CrabmemError]]:
+    """Do an `operation` in this workspace, ".", and in that of each agent and project in it, by its place.
+
+    Yields what came of each as it is done. An error is yielded, too, and does not stop the others.
+    """
+    yield ALL, _attempt(operation, session)
+    for place, folder in nested(session.engine.workspace):
+        try:
+            with _opened(session, folder) as own:
+                done = _attempt(operation, own)
+        except CrabmemError as error:  # it cannot be opened
+            done = error
+        yield place, done
+
+
+def _attempt(operation: Callable[[Session], T], session: Session) -> T | CrabmemError:
+    try:
+        return operation(session)
+    except CrabmemError as error:
+        return error
+
+
+def nested(workspace: Workspace) -> Iterator[tuple[str, Path]]:
+    """The workspaces of agents and projects in a workspace, those in them first: the place of each, and its folder."""
+    for home in (AGENTS, PROJECTS):
+        for folder in agent_folders(workspace, home):
+            place = f"{home}/{folder.name}"
+            yield from ((f"{place}/{below}", each) for below, each in nested(Workspace(folder)))
+            yield place, folder
 
 
 def _is_made(session: Session) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import Inapplicable, InvalidArguments
+from ..git.history import History
 from ..git.walk import Line
 from ..results import Bisected, Recall, Step
 from ..session.session import Session
@@ -39,8 +40,8 @@ def bisect(
 
     Looked for after `since`, where it was good, and not after `until` (None: the newest commit), where it is bad.
     Without `since` the last good moment is looked for backwards, in steps that double. Takes about so many looks
-    as the number of commits can be halved; `progress` is called for each. No file of the workspace is touched. Of a
-    merge, the line that it was made on counts, and the merge for all it brought.
+    as the number of commits can be halved; `progress` is called for each. No file of the workspace is touched. Where a
+    merge made it bad that joined the work of another machine or branch, it is looked for in that.
 
     Raises:
         Inapplicable: it is good at `until`, bad at `since`, or good nowhere.
@@ -55,21 +56,46 @@ def bisect(
         raise Inapplicable(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
     trial = _Trial(session, line, test, progress)
     found = halved(trial, _last_good(trial, line) if start is None else _good_start(trial, line, start))
-    suspects = tuple(timeline.history.commit(line[place]) for place in range(found.good + 1, found.bad + 1))
-    return Bisected(suspects, line[found.good], line[found.bad], trial.steps, len(line) - (start or 0))
+    good, count = line[found.good], len(line) - (start or 0)
+    while found.bad - found.good == 1 and (ends := _ends_within(timeline.history, trial, found, good)):
+        found = halved(trial, ends)
+        good = trial.line[found.good] if found.good >= 0 else good
+    suspects = tuple(timeline.history.commit(trial.line[place]) for place in range(found.good + 1, found.bad + 1))
+    return Bisected(suspects, good, trial.line[found.bad], trial.steps, count)
+
+
+def _ends_within(history: History, trial: "_Trial", found: Found, good: str) -> Found | None:
+    """The ends of a search in what a merge brought, the first bad commit, where that was bad before it was merged.
+
+    The trial goes on along that line then. None where it was the merge that made memory bad, or it is none. The commit
+    before the first of the line is -1, which stands for no memory and is good.
+    """
+    on_line = trial.line[found.good] if found.good >= 0 else ""
+    for tip in history.commit(trial.line[found.bad], with_paths=False).parents:
+        line, brought = history.line(tip), set(history.commits_since([good], tip))
+        start = next((place for place in reversed(range(len(line))) if line[place] not in brought), -1)
+        more = _halvings(len(line) - start)
+        is_bad = tip != on_line and tip in brought and trial.at(tip, more) is False
+        if is_bad and (start < 0 or trial.at(line[start], more)):
+            trial.line = line
+            return Found(start, len(line) - 1)
+    return None
 
 
 class _Trial:
     """The test of the moment at a place. Commits with the same files are looked at once."""
 
     def __init__(self, session: Session, line: Line, test: Test, progress: Progress | None) -> None:
-        self._session, self._line, self._test, self._progress = session, line, test, progress
+        self._session, self.line, self._test, self._progress = session, line, test, progress
         self._known: dict[str | None, bool | None] = {}
         self.steps = 0
 
     def __call__(self, place: int, more: int) -> bool | None:
         """Whether the moment is good; about so many more will be looked at."""
-        commit = self._line[place]
+        return self.at(self.line[place], more)
+
+    def at(self, commit: str, more: int) -> bool | None:
+        """The same of a commit."""
         tree = self._session.timeline.history.tree(commit)
         if tree not in self._known:
             moment = Snapshot(self._session.engine, self._session.view, commit=commit, keep=False)

@@ -1,17 +1,22 @@
-"""How good recall is at a person's questions: asks them, and looks for what must be found."""
+"""How good recall is at a person's questions, and auto-recall at telling messages apart: asks, and compares."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
+from typing import TypeVar
 
 from ..errors import Inapplicable, InvalidArguments, NotFound, Unreadable
 from ..recall.catalog import Progress
 from ..recall.ranking import check_question
-from ..results import Answer, Evaluation, Recall
+from ..results import Answer, Evaluation, Reaction, Reactions, Recall
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.evaluation import Expectation, figures
+from ..text.own_words import own_words
 from ..text.slug import name_key
+from ..text.spoken_to import Message
+
+Asked = TypeVar("Asked", Expectation, Message)
 
 
 def evaluate(
@@ -36,6 +41,43 @@ def evaluate(
     return session.look(lambda now: _evaluated(given, session.root.name, limit, now, past, progress))
 
 
+def react(session: Session, messages: Iterable[Message], progress: Progress | None = None) -> Reactions:
+    """Whether auto-recall speaks before the messages that it is to speak before, and no others.
+
+    Each is judged by itself: what was said before, and what the prompt says anyway, may be said. Messages for other
+    workspaces are passed over. `progress` is called with how many messages of how many were judged.
+
+    Raises:
+        NotFound: what must be told is no entry.
+        InvalidArguments: no message is for this workspace.
+    """
+    session.view.check_whole()
+    asked, elsewhere = _parted(list(messages), session.root.name, "message")
+
+    def reactions(now: Snapshot) -> Iterator[Reaction]:
+        for number, message in enumerate(asked, start=1):
+            _check_wanted(message.text, message.find, [now])
+            yield _reaction(message, now)
+            if progress:
+                progress(number, len(asked))
+
+    return session.look(
+        lambda now: Reactions(tuple(reactions(now)), now.settings.auto_recall.threshold, len(elsewhere))
+    )
+
+
+def _reaction(message: Message, now: Snapshot) -> Reaction:
+    from ..recall.auto_recall import best_confidence, told_of
+
+    rules, words = now.settings, own_words(message.text)
+    told = told_of(words, now.entries, rules.auto_recall, rules.language)
+    sure = best_confidence(words, now.entries, rules.auto_recall, rules.language)
+    paths = {hit.entry.path for hit in told}
+    wanted = {_path(now, name) for name in message.find}
+    is_right = bool(told) == message.speak and (not wanted or not wanted.isdisjoint(paths))
+    return Reaction(message, tuple(hit.entry.slug for hit in told), sure, is_right)
+
+
 def _evaluated(
     questions: Sequence[Expectation],
     workspace: str,
@@ -45,11 +87,11 @@ def _evaluated(
     progress: Progress | None,
 ) -> Evaluation:
     """How well those of `questions` that are for `workspace` are answered, now and in the past."""
-    asked, elsewhere = _parted(questions, workspace)
+    asked, elsewhere = _parted(questions, workspace, "question")
     sources = [now, *([past] if past else [])]
     for question in asked:
         check_question(question.query, limit, question.tags)
-        _check_wanted(question, sources)
+        _check_wanted(question.query, question.find, sources)
     done = count(1)
 
     def answers(source: Snapshot) -> Iterator[Answer]:
@@ -62,26 +104,26 @@ def _evaluated(
     return Evaluation(tuple(answers(now)), limit, tuple(elsewhere), then)
 
 
-def _parted(questions: Sequence[Expectation], workspace: str) -> tuple[list[Expectation], list[Expectation]]:
-    """The questions for the workspace of that name, and the others."""
-    asked = [question for question in questions if question.workspace in ("", workspace)]
-    elsewhere = [question for question in questions if question.workspace not in ("", workspace)]
+def _parted(given: Sequence[Asked], workspace: str, what: str) -> tuple[list[Asked], list[Asked]]:
+    """The questions or messages for the workspace of that name, and the others; `what` one is called in errors."""
+    asked = [each for each in given if each.workspace in ("", workspace)]
+    elsewhere = [each for each in given if each.workspace not in ("", workspace)]
     if elsewhere and not asked:
-        names = ", ".join(sorted({question.workspace for question in elsewhere}))
-        raise Inapplicable(f"no question is for the workspace {workspace}; they are for: {names}")
+        names = ", ".join(sorted({each.workspace for each in elsewhere}))
+        raise Inapplicable(f"no {what} is for the workspace {workspace}; they are for: {names}")
     if not asked:
-        raise InvalidArguments("there are no questions")
+        raise InvalidArguments(f"there are no {what}s")
     return asked, elsewhere
 
 
-def _check_wanted(question: Expectation, sources: Sequence[Snapshot]) -> None:
+def _check_wanted(query: str, find: Sequence[str], sources: Sequence[Snapshot]) -> None:
     """Refuse a question whose answer is nowhere; the error is that of the first source."""
-    for name in question.find:
+    for name in find:
         try:
             sources[0].get(name)
         except (NotFound, InvalidArguments, Unreadable) as error:
             if not any(_path(source, name) for source in sources):
-                raise type(error)(f"{question.query}: {error}") from None
+                raise type(error)(f"{query}: {error}") from None
 
 
 def _answer(question: Expectation, now: Snapshot, recall: Recall) -> Answer:

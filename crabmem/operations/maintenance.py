@@ -26,6 +26,7 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
 
     Reads the whole history, as `git fsck` does: `progress` is called with how many objects it has seen.
     """
+    from ..sync.standing import state
     from .doctor.examine import examined
     from .doctor.patient import Patient
 
@@ -43,7 +44,8 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
         engine.meaning,
         partial(checked_settings, session),
     )
-    return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), progress or (lambda count: None)))
+    told = progress or (lambda count: None)
+    return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), told, partial(state, session)))
 
 
 def mend(session: Session) -> list[str]:

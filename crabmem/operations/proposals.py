@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments
-from ..results import Changed, Proposal, Proposed, ProposedFile
+from ..results import CREATOR, Changed, Proposal, Proposed, ProposedFile
 from ..session import rules
 from ..session.rules import check_may_write
 from ..text.edit import in_style_of, lenient_text, unified_diff
@@ -66,6 +66,11 @@ class Wording:
 
     text: str | None
     base: bytes | None
+
+
+def is_of_sync(proposal: Proposal) -> bool:
+    """Whether it is a text that waits since two machines changed the same place, and nobody proposed."""
+    return proposal.author == CREATOR
 
 
 def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
@@ -188,7 +193,8 @@ def verdicts(session: Session, proposal: Proposal) -> list[Verdict]:
 
 
 def apply_proposal(session: Session, id: str, wording: Mapping[str, Wording] = MappingProxyType({})) -> Changed:
-    """Write what was proposed, with what was changed since, in a person's commit; all of its files or none.
+    """Write what was proposed, or what another machine has, with what was changed since, in a person's commit; all of
+    its files or none.
 
     `wording` is what the person says instead of some of the files, by path.
 
@@ -223,7 +229,10 @@ def apply_proposal(session: Session, id: str, wording: Mapping[str, Wording] = M
         found = [made(file, now) for file in proposal.files]
         if clashing := [each for each in found if each.clashes]:
             sides = tuple(Conflict(each.path, lenient_text(each.now), lenient_text(each.after)) for each in clashing)
-            raise Conflicting(sides, f"nothing was applied: edit {clashing[0].path} yourself, then reject the proposal")
+            there = clashing[0].path
+            is_synced = is_of_sync(proposal)
+            way = f"`crabmem resolve {there} --edit`" if is_synced else "edit it yourself, then reject the proposal"
+            raise Conflicting(sides, f"nothing was applied to {there}: {way}")
         note = replace(_applying(session, proposal, wording), body=proposal.reason)
         return Draft({each.path: each.after for each in found}, replace(note, trailers=(*note.trailers, *keys)), None)
 
@@ -235,10 +244,13 @@ def apply_proposal(session: Session, id: str, wording: Mapping[str, Wording] = M
 
 
 def _applying(session: Session, proposal: Proposal, wording: Mapping[str, Wording]) -> Note:
-    """The words of the commit of who applies a proposal."""
+    """The words of the commit of who applies a proposal, or a text of another machine."""
+    path, is_synced = proposal.path, is_of_sync(proposal)
+    entry = entry_in(path, proposal.data) if proposal.data is not None and session.layout.is_entry(path) else None
     others = f" and {counted(len(proposal.files) - 1, 'other file')}" if len(proposal.files) > 1 else ""
-    what = f"{proposal.path.rpartition('/')[2]}{others} as {proposal.author} proposed"
-    return rules.note(session, "apply", f"{what}, reworded" if wording else what)
+    words = "as the other machine has it" if is_synced else f"as {proposal.author} proposed"
+    what = f"{entry.name if entry else path.rpartition('/')[2]}{others} {words}"
+    return rules.note(session, "resolve" if is_synced else "apply", f"{what}, reworded" if wording else what)
 
 
 def reject_proposal(session: Session, id: str) -> Proposal:

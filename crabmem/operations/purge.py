@@ -29,7 +29,8 @@ def purge(
     Raises:
         Disabled: an agent asks, and what agents write may have to wait for a person.
         NotFound: there is nothing to purge.
-        Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged.
+        Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged which no
+            sync rewrites.
     """
     session.view.check_whole()
     if dry_run:
@@ -53,4 +54,7 @@ def _purger(session: Session) -> "Purger":
     from .erasure.purger import Purger  # late: it rewrites histories, which few do
 
     engine = session.engine
-    return Purger(engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.entries))
+    synced = engine.allowed.reach(session.root).remote
+    return Purger(
+        engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.entries), synced
+    )

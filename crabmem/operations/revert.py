@@ -7,7 +7,7 @@ from typing import get_args
 
 from ..disk.scan import Scan
 from ..errors import Disabled, Inapplicable, InvalidArguments, NotFound
-from ..git.commits import Note
+from ..git.commits import Note, is_join
 from ..git.history import History
 from ..git.timeline import State, Timeline
 from ..results import Commit, Restored, Reverted
@@ -93,12 +93,14 @@ def revert(
     Of a session or an agent, only what was done after the revision or time `since`, and was not taken back
     before. Where the same lines were changed since, `take` decides: "ours" keeps what is there now, "theirs"
     takes them back all the same. A commit of which something was kept does not count as taken back: its session
-    can be reverted again, with "theirs". Of a merge, what it brought into the branch is taken back. With `dry_run`
-    nothing is written, and the answer says what would be.
+    can be reverted again, with "theirs". Of a merge, what it brought into the branch is taken back; not of one by which
+    a sync joined two machines, for each of them brought something. With `dry_run` nothing is written, and the answer
+    says what would be.
 
     Raises:
         Conflicting: the same lines were changed since, and `take` is None.
         NotFound: there is no such commit.
+        Inapplicable: it joined two machines.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
     named = (commits,) if isinstance(commits, str) else tuple(commits)
@@ -245,7 +247,13 @@ class Reverting:
         head = self._timeline.head()
         commits = self._history.commits(head, with_paths=False) if head else iter(())
         if wanted:
-            return _named(commits, wanted)
+            found = _named(commits, wanted)
+            if joined := next(filter(is_join, found), None):
+                raise Inapplicable(
+                    f"{short(joined.commit)} joined the work of two machines, and both stay: revert what one of them "
+                    "did; `crabmem log` lists it"
+                )
+            return found
         log = list(commits)
         theirs = [commit for commit in self._later(log, unwanted.since) if _is_by(commit, unwanted)]
         if not theirs:
@@ -340,17 +348,25 @@ def _is_by(commit: Commit, unwanted: Unwanted) -> bool:
 
 def _left(log: Sequence[Commit], theirs: Sequence[Commit]) -> list[Commit]:
     """Of `theirs` those that no other commit of `log`, newest first, took back, or that another one brought back."""
-    wanted, gone, target = {commit.commit for commit in theirs}, set[str](), None
-    known = {commit.commit for commit in log}
+    wanted, gone = {commit.commit for commit in theirs}, set[str]()
+    parents = {commit.commit: commit.parents for commit in log}
     for commit in log:
-        if target is not None and commit.commit != target:
-            gone.add(commit.commit)  # a rollback went back behind it
-            continue
-        target = None
         if commit.commit not in gone and commit.commit not in wanted:
             gone.update(commit.reverts)
-            target = commit.restores if commit.restores in known else None
+            if commit.restores in parents:  # a rollback goes back behind what it stands on, and nobody else's work
+                gone |= _reached(parents, commit.parents) - _reached(parents, [commit.restores])
     return [commit for commit in theirs if commit.commit not in gone]
+
+
+def _reached(parents: Mapping[str, Sequence[str]], tips: Iterable[str]) -> set[str]:
+    """The commits among `tips` and what they stand on, as far as the parents of each are known."""
+    seen, waiting = set[str](), [*tips]
+    while waiting:
+        commit = waiting.pop()
+        if commit not in seen and commit in parents:
+            seen.add(commit)
+            waiting += parents[commit]
+    return seen
 
 
 def subject(commits: Sequence[Commit], unwanted: Unwanted) -> str:

@@ -30,7 +30,7 @@ def status(session: Session) -> Status:
     odd = [problem] if (problem := settings_problem(session)) else []
     last: Commit | None = None
     edits: tuple[UnrecordedEdit, ...] = ()
-    in_progress, count, since = None, 0, None
+    in_progress, count, since, sync = None, 0, None, None
     try:
         edits = tuple(_edits(session, scan))
         if session.engine.history.exists():
@@ -38,6 +38,10 @@ def status(session: Session) -> Status:
             in_progress = session.engine.history.in_progress()
             count, since = waiting(session)
             odd += _oddities(session, scan)
+        if session.engine.allowed.reach(session.root).remote:
+            from ..sync.standing import state  # late: most workspaces are on one machine
+
+            sync = state(session)
     except DamagedHistory as error:
         odd.append(str(error))
     return Status(
@@ -53,6 +57,7 @@ def status(session: Session) -> Status:
         waiting_since=since,
         in_progress=in_progress,
         odd=tuple(odd),
+        sync=sync,
     )
 
 

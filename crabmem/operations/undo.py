@@ -6,7 +6,7 @@ from enum import Enum
 
 from ..disk.scan import Scan
 from ..errors import Inapplicable
-from ..git.commits import JOINING
+from ..git.commits import is_join
 from ..git.history import History
 from ..git.timeline import State, Timeline
 from ..results import Commit
@@ -78,10 +78,10 @@ class Undo:
         while waiting:
             commit = max(waiting, key=lambda each: each.time)
             waiting.remove(commit)
-            is_join = commit.tool == JOINING and len(commit.parents) > 1
-            if not is_join and self._changes(commit.commit):
+            is_joining = is_join(commit)
+            if not is_joining and self._changes(commit.commit):
                 yield commit
-            new = [each for each in commit.parents[: None if is_join else 1] if each not in seen]
+            new = [each for each in commit.parents[: None if is_joining else 1] if each not in seen]
             seen.update(new)
             waiting += map(self._history.commit, new)
 
@@ -126,24 +126,28 @@ class Undo:
         if head is None or not _goes_back(commit):
             return None
         named = commit.reverts[0]
-        if self._history.line(head).place(named) is None:
+        if not self._is_there(head, named):
             named = self._pairs(head).get(commit.commit, named)
         return self._history.commit(named) if self._history.reaches(named) else None
 
+    def _is_there(self, head: str, commit: str) -> bool:
+        """Whether the head stands on a commit, which a rebase may have given another id."""
+        return self._history.line(head).place(commit) is not None or self._history.reaches(commit)
+
     def _pairs(self, head: str) -> dict[str, str]:
-        """What undos and redos took back whose trailers name no commit on the line to `head`, by their ids.
+        """What undos and redos took back whose trailers name no commit that `head` stands on, by their ids.
 
         Each took back the commit before it whose changes are the opposite of its own. They are paired like brackets,
         from the newest commit on: a commit belongs to the nearest undo that may have taken it back and has none yet.
         """
         if self._paired[0] != head:
-            pairs, waiting, line = dict[str, str](), list[Commit](), self._history.line(head)
+            pairs, waiting = dict[str, str](), list[Commit]()
             for commit in self._backwards():
                 found = next((each for each in reversed(waiting) if self._is_opposite(each, commit)), None)
                 if found:
                     waiting.remove(found)
                     pairs[found.commit] = commit.commit
-                if _goes_back(commit) and line.place(commit.reverts[0]) is None:
+                if _goes_back(commit) and not self._is_there(head, commit.reverts[0]):
                     waiting.append(commit)
             self._paired = head, pairs
         return self._paired[1]

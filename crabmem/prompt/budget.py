@@ -15,19 +15,22 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many characters of one `part`, and of all parts together (`total`), go into a prompt.
-
-    Of a text that is too long `head` and `tail` stay, as shares of what it may have. A part is left out when there is
-    room for fewer than `least`. In `mark`, {file}, {kept} and {of} stand for the file and how much of how many
-    characters stay, {root} for the folder of the workspace.
-    """
+    """How many characters go into a prompt, `[budget]` in a profile. Of what is too long `head` and `tail` stay."""
 
     part: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 262_144
+    """Characters of one part."""
     total: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] = 1_048_576
+    """Of all parts together."""
     head: Share = 0.7
+    """Of a text that is too long its beginning gets so much of the room."""
     tail: Share = 0.2
+    """And its end so much."""
     least: Annotated[int, Meta(ge=0)] = 64
+    """A part with room for fewer characters is left out."""
     mark: str = "\n\n[...truncated: {kept} of {of} characters of {file}, read it for the rest...]\n\n"
+    """Stands where something was cut; {file}, {kept} and {of} are the file and how much of how many characters stay,
+    {root} is the folder of the workspace.
+    """
 
 
 def cut(text: str, room: int, budget: Budget, file: str, of: int = 0, root: str = "") -> str:

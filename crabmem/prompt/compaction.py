@@ -24,34 +24,43 @@ _LEAST_REPLY = 10
 
 class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When a context window is too full, `[window]` in a profile: the share of it from which on each step is due, 0 for
-    never. `flush` stores, `compact` makes a summary of the old messages, `prune` drops them, `warn` says how full the
-    window is.
+    never.
 
-    With `reserve` or `soft`, in tokens, storing is due when no more than these together are left. Old are all messages
-    but the last `keep` groups (a message with the results of the tools that it calls) or turns (all from one message of
-    the user to the next). They are stored as `facts` or as a `note` of the day, unless they have fewer than `least`
-    characters; a model is asked about all of them, `portion` characters at a time. `ask` are words that ask for a flush
-    in place of ours, `silent` is what a model answers when it has nothing to say. {note}, {date}, {silent} in `ask` and
-    {percent}, {tokens}, {window} in `warning` stand for these.
+    Old are all messages but the last `keep`. They are stored unless they have fewer than `least` characters; a model is
+    asked about all of them, `portion` characters at a time.
     """
 
     flush: Share = 0.0
+    """What is worth keeping is stored."""
     warn: Share = 0.0
+    """The model is told how full the window is."""
     compact: Share = 0.0
+    """A summary takes the place of old messages."""
     prune: Share = 0.0
+    """Old messages are dropped."""
     reserve: Annotated[int, Meta(ge=0)] = 0
+    """Tokens: what is worth keeping is stored when no more than reserve and soft together are left."""
     soft: Annotated[int, Meta(ge=0)] = 0
+    """Tokens, as reserve."""
     keep: Annotated[int, Meta(ge=1)] = 4
+    """So many of the last units are not old."""
     unit: Literal["group", "turn"] = "group"
+    """A message with the results of the tools that it calls, or all from one message of the user to the next."""
     store: Literal["facts", "note"] = "facts"
+    """As what old messages are stored."""
     least: Annotated[int, Meta(ge=0)] = 200
+    """Fewer characters of old messages are not stored."""
     portion: Annotated[int, Meta(ge=1_000)] = 30_000
+    """Characters that a model is asked about at a time."""
     silent: Annotated[str, Meta(min_length=1)] = "NO_REPLY"
+    """What a model answers that has nothing to say."""
     ask: str = ""
+    """Asks for a flush in place of our words; {note}, {date} and {silent} in it stand for these."""
     warning: str = (
         "The context is {percent} % full ({tokens} of {window} tokens). "
         "Store what must outlast this conversation, and come to a close."
     )
+    """What warn says; {percent}, {tokens} and {window} in it stand for these."""
 
     def thresholds(self, size: int) -> dict[Step, int]:
         """The number of tokens from which on each step is due in a window of `size`; without steps that never are."""

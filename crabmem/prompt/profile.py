@@ -30,9 +30,7 @@ from .shipped import families_with as families_with
 #: The kinds of sessions, by who reads along and what the session is for.
 Kind = Literal["main", "subagent", "scheduled", "heartbeat", "group"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-#: Texts that are in no file, which `say` names. `tools` lists the tools, `time` is the time, `place` the workspace and
-#: the machine, `cut` names the files that were shortened, `notes` counts the daily notes, `salient` are the facts that
-#: matter most.
+#: Texts that are in no file, which `say` names.
 Generated = Literal["tools", "time", "place", "cut", "notes", "salient"]
 
 _TEMPLATE = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)*")
@@ -44,35 +42,44 @@ _SOURCES = ("file", "notes", "words", "template", "say")
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One part of the prompt, `[[part]]` in the file. Its text has one of five sources: a `file` of the workspace
-    ({identity} and {overview} stand for those of its layout), the daily `notes` of so many days back from today,
-    `words`, the `template` of that name in `prompts/`, or a generated text (`say`). {tools} in words and templates
-    stands for the list of tools.
-
-    `title` goes above the text, {file} in it standing for the file's name; with `is_titled` only where the text has no
-    heading of its own. `tag` is a block around the text, which cannot close it. `kinds` are the sessions that see the
-    part; none named: all. `of` says whose file it is, an agent's own, its parent's, or the first of these there is.
-    `lines`: only so many of the last lines; 0 for all. `limit` is the number of characters for this part, `share` the
-    name of a number that several parts share; `keep` says which end stays of a text that is too long. `default` names
-    the template that stands in for a missing file, `given` a file without which the part is left out.
+    """One part of the prompt, `[[part]]` in the file. Its text has one of five sources: `file`, `notes`, `words`,
+    `template` or `say`.
     """
 
     file: str = ""
+    """A file of the workspace; {identity} and {overview} stand for those of the layout."""
     notes: Annotated[int, Meta(ge=0, le=100)] = 0
+    """The daily notes of so many days, back from today."""
     words: str = ""
+    """This text; {tools} in it is the list of tools."""
     template: str = ""
+    """The text of that name in prompts/; {tools} as in words."""
     say: Generated | Literal[""] = ""
+    """A generated text: the list of tools, the time, the workspace and the machine, the files that were cut, the number
+    of daily notes, or the facts that matter most.
+    """
     title: str = ""
+    """Goes above the text; {file} in it is the name of the file."""
     is_titled: bool = False
+    """The title only where the text has no heading of its own."""
     tag: Annotated[str, Meta(max_length=40, pattern=r"^(?:[A-Za-z](?:[\w-]*[A-Za-z0-9])?)?\Z")] = ""
+    """The name of a block around the text, which cannot close it."""
     kinds: tuple[Kind, ...] = ()
+    """The sessions that see the part; none named: all."""
     of: Literal["nearest", "own", "parent"] = "nearest"
+    """Whose file it is: an agent's own, its parent's, or the first of these there is."""
     lines: Annotated[int, Meta(ge=0)] = 0
+    """So many of the last lines; 0: all."""
     limit: Annotated[int, Meta(ge=1, le=MAX_PROMPT)] | None = None
+    """Characters of this part; else budget.part."""
     share: str = ""
+    """A name in shares: the parts that name it have its characters together."""
     keep: Literal["both", "head", "tail"] = "both"
+    """Which end stays of a text that is too long."""
     default: str = ""
+    """The template that stands in for a file that is missing."""
     given: str = ""
+    """A file without which the part is left out."""
 
     @property
     def is_read(self) -> bool:
@@ -83,73 +90,91 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Seed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The first text of a file of a new workspace, `[[seed]]` in the file: a `template` or `words`.
 
-    {name} and {description} in the text stand for those of an agent. `of` says in whose workspace the file is made.
-    With `is_first` it is made only in a workspace with no file yet, for a file that the first session removes.
+    {name} and {description} in the text stand for those of an agent.
     """
 
     file: str
+    """The file; {identity} and {overview} as in a part."""
     template: str = ""
+    """Its text, by its name in prompts/."""
     words: str = ""
+    """Its text; {name} and {description} are those of an agent."""
     is_first: bool = False
+    """Only in a workspace with no file yet, for a file that the first session removes."""
     of: Literal["any", "agent", "parent"] = "any"
+    """In whose workspace it is made."""
 
 
 class KindRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What is different in sessions of one kind, `[kinds.group]` in the file: `tools` replace those of the profile,
-    `hides` are patterns of files that the session sees neither in the prompt nor by any tool, and `flush` says whether
-    it is asked to store what a full window would lose.
+    """What is different in sessions of one kind, `[kinds.group]` in the file.
 
     A pattern in `hides` that stands for a folder hides all that is below it, however deep: `memory/entries/secret` and
     `memory/entries/secret/*` do the same. `!` before a pattern shows the files again that it stands for, no others.
     """
 
     tools: tuple[str, ...] | None = None
+    """In place of those of the profile."""
     hides: Patterns = ()
+    """Patterns of files that it sees neither in the prompt nor by any tool; of a folder all below it; `!` before one
+    shows its files again.
+    """
     flush: bool = True
+    """Is it asked to store what a full window would lose?"""
 
 
 class ProfileLayout(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which files of the workspace are what, `[layout]` in the file; see `workspace.Layout`."""
 
     identity: str = ORDINARY.identity
+    """Who the agent is."""
     overview: str = ORDINARY.overview
+    """What is always needed."""
     entries: Annotated[tuple[str, ...], Meta(min_length=1, max_length=100)] = ORDINARY.entries
+    """Folders of facts; new ones go into the first."""
     notes: str = ORDINARY.notes
+    """The folder of daily notes."""
     memory: str = ORDINARY.memory
+    """The folder in which all Markdown has a history, beside that at the top."""
     beside: Annotated[tuple[str, ...], Meta(max_length=100)] = ORDINARY.beside
+    """Other folders with a history."""
     learnings: str = ORDINARY.learnings
+    """The folder of lessons from mistakes; else `learnings` in that of memory."""
     recall_notes: bool = False
+    """Does recall find daily notes?"""
 
 
 class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A profile, as its file says it.
-
-    `between` goes between parts, `missing` in the place of a file that is not there, {path} in it standing for where it
-    was expected. `tools` are the names of toolsets, or `toolset.tool`. `layout` of None is what the settings of a
-    workspace say. `largest` is how many characters may be written to a whole file, facts and notes apart. `clone` are
-    patterns of the files that another agent is given a copy of, `append_only` of those to which tools that write whole
-    files may only add. `quiet` are the seconds without a change after which the watcher records a burst of edits, None
-    for its own. `parent` is the way from an agent's folder in `agents/` to the workspace that gives what the agent
-    lacks, where that is not the folder around `agents/`: `adopt` follows it.
-    """
+    """A profile, as its file says it. `layout` of None is what the settings of a workspace say."""
 
     about: str
+    """What it is for, in a line."""
     part: Annotated[tuple[Part, ...], Meta(max_length=100)]
     between: str = "\n\n"
+    """Goes between parts."""
     missing: str = ""
+    """In the place of a file that is not there; {path} in it is where it was expected."""
     budget: Budget = Budget()
     shares: dict[str, Annotated[int, Meta(ge=1, le=MAX_PROMPT)]] = {}
+    """Characters by the name of a share."""
     layout: ProfileLayout | None = None
     kinds: dict[Kind, KindRules] = {}
     tools: tuple[str, ...] = ("entries", "files")
+    """Toolsets, or toolset.tool for one of them."""
     search: Search = Search()
     window: Window = Window()
     largest: Annotated[int, Meta(ge=1, le=MAX_CONTENT)] = MAX_CONTENT
+    """Characters that may be written to a whole file, facts and notes apart."""
     seed: Annotated[tuple[Seed, ...], Meta(max_length=100)] = ()
     clone: Patterns = ()
+    """Patterns of files that another agent is given a copy of."""
     append_only: Patterns = ()
+    """Patterns of files to which tools that write whole files may only add."""
     quiet: Annotated[float, Meta(ge=0, le=60)] | None = None
+    """Seconds without a change after which the watcher records; else its own."""
     parent: Annotated[str, Meta(max_length=300)] = ""
+    """The way from an agent's folder in agents/ to the workspace that gives what it lacks, if that is not the one
+    around agents/; `adopt` follows it.
+    """
 
     def _rules(self, kind: Kind) -> KindRules:
         return self.kinds.get(kind, KindRules())

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from heapq import nlargest
+from itertools import islice
 
 from ..results import Hit, Stats
-from ..search import Index, tokens
+from ..search import tokens
 from ..text.entry import Entry
 from ..text.hashes import version_of
-from ..text.limits import MAX_QUERY
 from ..text.quoting import block, fitting, hit_text
 from ..text.templates import template
 from ..text.values import replace, value
+from .confidence import Topic, query_words
 from .entries import EntrySource
 from .ranking import fit_to_budget, note_passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence, Set
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime
 
     from ..disk.turns import Turn, Turns
     from ..workspace.settings import AutoRecall
 
-_TERMS = 64
-# A long message is about something else, too: of more words than that a fact cannot be asked to have much.
-_TELLING = 6
-# Among few entries no word is rare: words count as they would among so many.
-_ENTRIES = 100
+# For each entry that may be told so many are looked at: what ranks further behind has little of the message.
+_LOOKED_AT = 4
 # A text so short may stand in another by chance.
 _SHORT = 40
 
@@ -62,17 +59,13 @@ class Speaker:
         """
         known = set() if again else self._injected | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
-        words = query_words(message, source.index, rules.words, language)
-        worth = {word: source.index.idf(word) for word in words}
+        topic = Topic(message, source.index, rules.words, language)
 
-        def is_new(path: str) -> bool:
-            entry = _relevant_part(source, path, worth, language)
+        def is_new(entry: Entry) -> bool:
             return entry.version not in known and not _is_in(entry, seen)
 
-        ranked = source.index.search(words, rules.limit, is_new)
-        found = [Hit(_relevant_part(source, each.key, worth, language), each.score) for each in ranked]
-        sure = [hit for hit in found if _confidence_in(hit.entry, source.index, words, language) >= rules.threshold]
-        hits = fit_to_budget(sure, rules.characters, worth, language, _text)
+        found = (hit for hit, _ in bearing(topic, source, rules.limit, rules.threshold, language) if is_new(hit.entry))
+        hits = fit_to_budget(list(islice(found, rules.limit)), rules.characters, topic.worth, language, _text)
         if not hits:
             return Injection()
         shown = fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
@@ -102,12 +95,45 @@ def stats_of(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
     )
 
 
+def bearing(
+    topic: Topic, source: EntrySource, limit: int, threshold: float, language: str
+) -> Iterator[tuple[Hit, float]]:
+    """What bears on a message so much that it may be told, best first, each with the confidence in it.
+
+    First come facts whose name stands in the message, whatever else is said. Of a daily note its passage has to bear on
+    it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
+    """
+    if not topic.words:
+        return
+    ranked = source.index.search(topic.words, limit * _LOOKED_AT)
+    named, others = list[tuple[Hit, float]](), list[tuple[Hit, float]]()
+    for found, shares in zip(ranked, topic.shares([found.key for found in ranked]), strict=True):
+        sure, is_note = topic.confidence(shares), found.key in source.notes
+        if is_note and sure < threshold:
+            continue  # without a look at its file
+        entry = _relevant_part(source, found.key, topic.worth, language)
+        if is_note:
+            sure = topic.confidence(shares, set(tokens(entry.content, language)))
+        elif topic.has_name_of(entry):
+            named.append((Hit(entry, found.score), max(sure, 1.0)))
+            continue
+        if sure >= threshold:
+            others.append((Hit(entry, found.score), sure))
+    yield from named
+    yield from others
+
+
+def told_of(message: str, source: EntrySource, rules: AutoRecall, language: str) -> list[Hit]:
+    """What is told before a message that is the first of a session, with a prompt that says nothing."""
+    topic = Topic(message, source.index, rules.words, language)
+    found = bearing(topic, source, rules.limit, rules.threshold, language)
+    return [hit for hit, _ in islice(found, rules.limit)]
+
+
 def best_confidence(message: str, source: EntrySource, rules: AutoRecall, language: str) -> float:
-    """The confidence of the entry that a message finds first; 0 when it finds none."""
-    words = query_words(message, source.index, rules.words, language)
-    worth = {word: source.index.idf(word) for word in words}
-    found = (_relevant_part(source, each.key, worth, language) for each in source.index.search(words, 1))
-    return max((_confidence_in(entry, source.index, words, language) for entry in found), default=0.0)
+    """The highest confidence in what a message finds, whatever the threshold is; 0 when it finds nothing."""
+    topic = Topic(message, source.index, rules.words, language)
+    return max((sure for _, sure in bearing(topic, source, rules.limit, 0.0, language)), default=0.0)
 
 
 def nearest_entry(text: str, source: EntrySource, language: str) -> Entry | None:
@@ -124,40 +150,6 @@ def share_of_words(one: str, other: str, language: str) -> float:
     """How many of the words of `one` the other says, as a share."""
     words = set(tokens(one, language))
     return len(words.intersection(tokens(other, language))) / max(1, len(words))
-
-
-def query_words(message: str, index: Index, first: int, language: str) -> list[str]:
-    """The words of a message that are searched: of the `first` that it begins with, or for 0 of all.
-
-    At most the 64 rarest of those that memory knows.
-    """
-    text = " ".join(message.split()[:first]) if first else message
-    if len(text) > MAX_QUERY:  # what was pasted has a beginning and an end, too
-        text = f"{text[: MAX_QUERY // 2]} {text[-MAX_QUERY // 2 :]}"
-    words = list(dict.fromkeys(tokens(text, language)))
-    if len(words) <= _TERMS:
-        return words
-    known = [word for word in words if index.document_frequency(word)]
-    return sorted(known, key=index.idf, reverse=True)[:_TERMS]
-
-
-def confidence(index: Index, words: Sequence[str], key: str, said: Set[str] | None = None) -> float:
-    """How much of what `words` say a document has: its score by the rarities of the six that tell most.
-
-    Below 1 for up to six words, more only for a document that has more than six. Words of which no document
-    has any count too: they say that the message is about something else. With `said` the document has only those.
-    """
-    rarities = {word: index.idf(word, _ENTRIES) for word in words}
-    shares = index.shares(words, [key])[0]
-    counting = (word for word in shares if said is None or not said.isdisjoint(index.forms(word)))
-    held = sum(rarities[word] * shares[word] for word in counting)
-    return held / sum(nlargest(_TELLING, rarities.values()))
-
-
-def _confidence_in(entry: Entry, index: Index, words: Sequence[str], language: str) -> float:
-    """The confidence of an entry, of a daily note that of its passage: words far apart in a day are not one matter."""
-    said = set(tokens(entry.content, language)) if entry.is_note else None
-    return confidence(index, words, entry.path, said)
 
 
 def _relevant_part(source: EntrySource, path: str, worth: Mapping[str, float], language: str) -> Entry:

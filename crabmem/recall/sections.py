@@ -20,27 +20,32 @@ from ..text.values import value
 
 
 class Recent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a daily note counts more whose day is at most `days` ago."""
+    """What a daily note counts more whose day is not long ago."""
 
     days: Annotated[int, Meta(ge=0)]
+    """So many days ago at most."""
     factor: Annotated[float, Meta(gt=0, le=1_000)]
+    """Times so much."""
 
 
 class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How files are searched: which (patterns of paths), in which units, and what is shown of a hit.
-
-    `size` and `overlap` of chunks, and `snippet`, are in characters. Of `recent` the first that fits counts. The
-    scores of hits are told as they would be `among` so many sections, where there are fewer.
-    """
+    """How files are searched, and what is shown of a hit. Of `recent` the first that fits counts."""
 
     files: Patterns = ()
+    """Patterns of the files; none: there is no such search."""
     unit: Literal["paragraph", "chunk", "file"] = "chunk"
+    """What a hit is: a paragraph, some lines, or a whole file."""
     size: Annotated[int, Meta(ge=100)] = 1_600
+    """Characters of a chunk."""
     overlap: Annotated[int, Meta(ge=0)] = 320
+    """Characters that a chunk shares with the next."""
     results: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 6
+    """Hits, when no number is asked for."""
     snippet: Annotated[int, Meta(ge=1, le=MAX_CHARACTERS)] = 700
+    """Characters shown of a hit."""
     recent: Annotated[tuple[Recent, ...], Meta(max_length=100)] = ()
     among: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+    """Scores are told as among so many sections, where there are fewer."""
 
 
 @value

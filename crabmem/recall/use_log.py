@@ -3,15 +3,17 @@
 Holds no name and no path of a fact, but a digest of where it lies: what is purged does not stand here.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
-import msgspec
-
-from ..disk.jsonl import JsonLines
+from ..disk.jsonl import JsonLines, moment, text
+from ..text.values import value
 from .salience import Used
 
 _MOST = 256_000
@@ -19,7 +21,8 @@ _MOST = 256_000
 _SPARE = 1_000
 
 
-class Use(msgspec.Struct, frozen=True):
+@value
+class Use:
     """That a fact was used."""
 
     when: datetime
@@ -30,7 +33,7 @@ class UseLog:
     """The uses that are remembered of the facts of one workspace, the older half forgotten now and then."""
 
     def __init__(self, file: Path) -> None:
-        self._lines = JsonLines(file, Use)
+        self._lines = JsonLines(file, vars, _heard)
 
     def add(self, paths: Iterable[str], when: datetime) -> None:
         """Remember that the facts at `paths` were used, where there is a place for it."""
@@ -69,7 +72,7 @@ class ReadLog:
     """
 
     def __init__(self, file: Path) -> None:
-        self._lines = JsonLines(file, Use)
+        self._lines = JsonLines(file, vars, _heard)
 
     def add(self, digests: Iterable[str], when: datetime) -> None:
         """Remember that the items with these digests were put or read."""
@@ -88,3 +91,7 @@ class ReadLog:
 
 def _digest(path: str) -> str:
     return blake2b(path.encode(), digest_size=8).hexdigest()
+
+
+def _heard(said: Any) -> Use:
+    return Use(moment(said["when"]), text(said["fact"]))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _LETTER = r"[^\W_]"
-_WORD = rf"({_LETTER}(?:{_LETTER}|[{scripts.MARKS}])*)"
+#: A run of letters and digits with the marks that belong to them: of any script.
+WORD = rf"({_LETTER}(?:{_LETTER}|[{scripts.MARKS}])*)"
 _SIGN = r"(?<![A-Za-z0-9])([A-Za-z](?:\+\+|#)[0-9]*)(?![A-Za-z0-9])"
 _TYPED = {ord(mark): as_ascii for marks, as_ascii in (("‘’ʼ", "'"), ("‐‑", "-")) for mark in marks}
 _EDGES = "\"'`.,;:!?()[]{}<>*_-"
@@ -125,7 +126,7 @@ def stretches(text: str) -> Iterator[str]:
     import unicodedata
 
     text, end = _composed(text), 0
-    for match in re.finditer(_WORD, text):
+    for match in re.finditer(WORD, text):
         if not match[1].isascii():
             yield from _ascii(text[end : match.start()])
             yield unicodedata.normalize("NFKC", match[1].casefold())

@@ -392,6 +392,8 @@ class Engine:
         found = self._settings.get(blob)
         if found is None:
             found = settings.read_settings(read() or b"", os.path.join(self.workspace.folder, SETTINGS))
+            if person := self.environment.get("CRABMEM_PERSON"):  # the file is the same for all who share a memory
+                found = replace(found[0], person=person), found[1]
             self._settings[blob] = found
             for oldest in list(self._settings)[:-_SETTINGS]:  # a list: another thread may add one meanwhile
                 self._settings.pop(oldest, None)

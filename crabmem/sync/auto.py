@@ -1,62 +1,92 @@
 """Syncing without being asked, where the settings say so: in a process of its own, for which nobody waits.
 
-A host's hook, a server and `crabmem watch` begin it. It never comes sooner than ten seconds after the last one, and
-after failures ever later: being offline is normal, and a forge counts how often it is pushed to.
+A host's hook, a server and `crabmem watch` begin it. It never comes sooner than ten seconds after the last one, nor
+pushes more than six times a minute, and after failures it comes ever later: being offline is normal, and a forge counts
+how often it is pushed to.
 """
 
 from __future__ import annotations
 
-import random
-from datetime import datetime, timedelta
-from pathlib import Path
-
 from ..disk import fs, state
 from ..disk.background import start
 from ..workspace.workspace import Workspace
-from .record import last_try
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # every hook at the beginning or end of a session asks, and mostly nothing is to be done
+    import subprocess
+    from datetime import datetime, timedelta
+
     from ..session.session import Session
 
 # Seconds between two of them at least, and after failures at most.
 _LEAST, _MOST = 10.0, 3_600.0
 # A pause is longer or shorter by so much of it, by chance: machines that failed at once do not try again at once.
 _JITTER = 0.25
+# Those of this process that may still go on: each is asked for its end, or it would stay in the system's table.
+_begun: list[subprocess.Popen[bytes]] = []
 
 
-def begin(session: Session, after: timedelta = timedelta(0)) -> bool:
-    """Begin to sync if it is time; whether it began. `after`: not sooner than so long after the last try."""
-    engine = session.engine
-    if session.settings.sync.auto == "off" or not engine.allowed.reach(session.root).remote:
+def begin(session: Session, in_pause: bool = False) -> bool:
+    """Begin to sync if the settings want it now and it is time; whether it began.
+
+    `in_pause`: edits have paused while a server or `crabmem watch` runs; else an agent's session begins or ends. What
+    `[sync] auto` says is asked here, and nowhere else.
+    """
+    auto, engine = session.settings.sync.auto, session.engine
+    if auto == "off" or (in_pause and auto == "session") or not engine.allowed.reach(session.root).remote:
         return False
+    from datetime import timedelta
+
+    after = timedelta(minutes=auto if in_pause and isinstance(auto, int) else 0)
     if not is_due(engine.workspace, engine.clock(), after):
         return False
-    return fs.is_own_folder(engine.workspace.private) and start("sync.auto", engine.workspace.root) is not None
+    begun = start("sync.auto", engine.workspace.root) if fs.is_own_folder(engine.workspace.private) else None
+    _begun[:] = filter(None, (begun, *(each for each in _begun if each.poll() is None)))
+    return begun is not None
 
 
 def is_due(workspace: Workspace, now: datetime, after: timedelta) -> bool:
-    """Return whether the last try, and those that failed, are long enough ago."""
+    """Return whether the last try, those that failed, and the last pushes are long enough ago."""
+    from .record import room_for_pushes
+
+    return next_try(workspace, now, after) is None and room_for_pushes(workspace.private / state.SYNC, now) > 0
+
+
+def next_try(workspace: Workspace, now: datetime, after: timedelta | None = None) -> datetime | None:
+    """Return from when on the next one may begin, not sooner than `after` the last; None for at once."""
+    import random
+    from datetime import timedelta
+
+    from .record import last_try
+
     tried, failures = last_try(workspace.private / state.SYNC)
     if tried is None or tried > now:
-        return True
-    pause = min(_MOST, _LEAST * 2 ** min(failures, 20)) * (1 + random.uniform(-_JITTER, _JITTER))
-    return now - tried >= max(after, timedelta(seconds=max(_LEAST, pause)))
+        return None
+    # The same however often it is asked: else who asks often gets the shortest pause that there is.
+    chance = random.Random(f"{workspace.root} {tried.isoformat()}").uniform(-_JITTER, _JITTER)
+    pause = timedelta(seconds=max(_LEAST, min(_MOST, _LEAST * 2 ** min(failures, 20)) * (1 + chance)))
+    due = tried + max(pause, after or pause)
+    return due if due > now else None
 
 
 def main(root: str) -> None:
     """Sync the workspace at `root`, as the process that `begin` starts; one at a time."""
+    from pathlib import Path
+
     from ..disk.lock import WriterLock
     from ..errors import CrabmemError
     from ..session.opening import session_at
     from ..write.actor import Actor
+    from .record import room_for_pushes
     from .sync import sync
 
+    file = Workspace(Path(root)).private / state.SYNC
     try:
         with (
-            WriterLock(Workspace(Path(root)).private / state.SYNCING).held(0),
+            WriterLock(file.with_name(state.SYNCING)).held(0),
             session_at(Path(root), Actor(None, None, is_person=True)) as session,
         ):
-            sync(session)
+            if rounds := room_for_pushes(file, session.engine.clock()):
+                sync(session, rounds=rounds)
     except CrabmemError:
         return  # another one syncs, or it is kept for `crabmem sync --status`

@@ -6,14 +6,14 @@ other change is, with its journal and its locks. The commit that has both is the
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
 from itertools import pairwise
 
-from ..errors import CrabmemError
+from ..errors import CrabmemError, InvalidSettings, Unreadable
 from ..git.changes import Difference
 from ..git.commits import JOINING, Note, identity
 from ..git.history import History
@@ -23,8 +23,9 @@ from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
 from ..workspace.settings import Review, read_settings
 from ..write.actor import ITSELF
+from ..write.recovery import Join
 from ..write.withholding import Rule
-from ..write.writer import Draft, Join, Written
+from ..write.writer import Draft, Written
 from .law import Dispute, Joined, Rules, Said, Side, join
 
 _NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", JOINING),))
@@ -36,12 +37,14 @@ _GUARDED = "an agent on another machine changed {}, which no agent may here"
 class Taken:
     """What was taken in: by path the bytes of memory before and after (None: no file), and what waits to be decided.
 
-    `is_joined` where both sides had something new, so that there is a commit of both.
+    `is_joined` where both sides had something new, so that there is a commit of both. `kept` are the paths of files
+    that one side removed and the other changed, which stay.
     """
 
     changes: Mapping[str, bytes | None]
     disputes: tuple[Dispute, ...] = ()
     is_joined: bool = False
+    kept: tuple[str, ...] = ()
 
 
 def take_in(engine: Engine, tip: str, even_if_many: bool = False) -> Written[Taken]:
@@ -79,7 +82,8 @@ class _Joining:
         self._set_aside(changed, done.disputes, when, tip)
         kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
         beside = {path: blob for path, blob in changed.items() if path not in kept}
-        return Draft(kept, _NOTE, Taken(kept, done.disputes), even_if_many, Join(tip, when, beside))
+        taken = Taken(kept, done.disputes, kept=done.kept)
+        return Draft(kept, _NOTE, taken, even_if_many, Join(tip, when, beside))
 
     def _joined(self, head: str | None, tip: str) -> Joined:
         if head is None:
@@ -94,12 +98,11 @@ class _Joining:
         return Rules(self._layout, self._blob, frozenset(guarded))
 
     def _lets_agents_write(self, tip: str) -> bool:
-        """Return whether the settings of one side let agents write the identity."""
+        """Return whether the settings of one side let agents write the identity; not where they cannot be read."""
         blob = self._history.file(tip, SETTINGS)
-        try:
-            return blob is not None and tomllib.loads(self._blob(blob).decode()).get("soul_editable") is True
-        except ValueError:
-            return False
+        with suppress(InvalidSettings, Unreadable):
+            return blob is not None and read_settings(self._blob(blob), SETTINGS)[0].soul_editable
+        return False
 
     def _files_of(self, bases: Sequence[str]) -> Mapping[str, str]:
         """Return path and blob of the files that two histories had when they were one.
@@ -161,11 +164,15 @@ class _Joining:
 
         Each is a commit on the one that is about to be made, so that what it changes is what stands there then.
         """
-        commit = self._history.prospective(changed, _NOTE, when, tip) if disputes else None
+        history, known = self._history, self._history.aside() if disputes else []
+        commit = history.prospective(changed, _NOTE, when, tip) if disputes else None
         for dispute in disputes if commit else ():
             words = (_GUARDED if dispute.is_guarded else _WAITING).format(dispute.path)
             note = Note(f"propose: {dispute.path}", identity(CREATOR), words, (("Tool", JOINING),))
-            self._history.set_aside({dispute.path: self._history.put(dispute.waiting)}, note, when, commit)
+            says = history.put(dispute.waiting)
+            # One that a crash left, of a join that something was written before, says it already.
+            if all(history.file(each, dispute.path) != says for each in known):
+                history.set_aside({dispute.path: says}, note, when, commit)
 
     def _committed(self, commit: str) -> int:
         return int(self._history.commit(commit, with_paths=False).time.timestamp())

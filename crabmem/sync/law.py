@@ -68,10 +68,14 @@ class Dispute(NamedTuple):
 
 @dataclass(frozen=True)
 class Joined:
-    """What both sides make of the files: by path, of those that either changed, what they say."""
+    """What both sides make of the files: by path, of those that either changed, what they say.
+
+    `kept` are the paths of those that one side removed and the other changed, which stay.
+    """
 
     files: Mapping[str, Said]
     disputes: tuple[Dispute, ...] = ()
+    kept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,12 +130,13 @@ class _Joining:
     ways: tuple[_Way, _Way]
     files: dict[str, Said] = field(default_factory=dict)
     disputes: list[Dispute] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
     entries: dict[tuple[str, str], Entry | None] = field(default_factory=dict)
 
     def result(self) -> Joined:
         for path in sorted({path for way in self.ways for path in way.guarded}):
             self.disputes += [self._guarded(path, blob) for way in self.ways if (blob := way.guarded.get(path))]
-        return Joined(self.files, tuple(sorted(set(self.disputes))))
+        return Joined(self.files, tuple(sorted(set(self.disputes))), tuple(self.kept))
 
     # Files that agents may not write
 
@@ -247,6 +252,7 @@ class _Joining:
             self.files[path] = other
         elif one is None or other is None:
             self.files[path] = one or other
+            self.kept += [path] if self.rules.layout.is_kept(path) else []
         else:
             self._join_texts(path, before, *self._in_order(path, one, other))
 

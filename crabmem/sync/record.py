@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Iterator, Set
+from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from ..disk import fs
@@ -17,6 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..session.engine import Engine
 
+# A forge counts how often it is pushed to: so often within so long is as much as one asks for.
+_MOST_PUSHES, _WITHIN = 6, timedelta(minutes=1)
+# What the next success keeps of what was remembered.
+_LASTING = ("proposals", "purged", "pushes")
+
 
 class Record:
     """The file of one workspace. It is of one machine, and of nobody's history; without it nothing is known."""
@@ -26,25 +31,47 @@ class Record:
 
     @contextmanager
     def kept(self, remote: str) -> Iterator[None]:
-        """Remember how a sync with `remote` ended."""
+        """Remember how a sync with `remote` ended, as far as the disk lets us; what that refuses is Unwritable."""
         try:
             yield
         except CrabmemError as error:
-            said = self._read()
-            since = said.get("failing_since") or self._now()
-            failures = str(int(said.get("failures") or 0) + 1)
-            self._write({**said, "remote": remote, "failing_since": since, "failed": self._now(), "failures": failures,
-                         "error": str(error)})  # fmt: skip
+            self._note_failure(remote, error)
             raise
-        self._write({"remote": remote, "succeeded": self._now(), "proposals": self._read().get("proposals", "")})
+        except OSError as error:
+            from ..write.writer import unwritable  # late: hooks ask when the last sync was
+
+            refused = unwritable(error)
+            self._note_failure(remote, refused)
+            raise refused from error
+        with suppress(OSError):
+            lasting = {key: said for key, said in self._read().items() if key in _LASTING}
+            self._write({"remote": remote, "succeeded": self._now(), **lasting})
+
+    def _note_failure(self, remote: str, error: CrabmemError) -> None:
+        said = self._read()
+        failed, failures = self._now(), str(int(said.get("failures") or 0) + 1)
+        news = {"remote": remote, "failed": failed, "failures": failures, "error": str(error)}
+        with suppress(OSError):
+            self._write({"failing_since": failed, **said, **news})
 
     def proposals(self) -> frozenset[str]:
         """Return the proposals that both this machine and the remote had after the last sync."""
         return frozenset(self._read().get("proposals", "").split())
 
-    def note_proposals(self, shared: Iterable[str]) -> None:
-        """Remember the proposals that both have now."""
-        self._write({**self._read(), "proposals": " ".join(sorted(shared))})
+    def purged(self) -> str:
+        """Return the commit of the record of purges at the last sync; "" for none."""
+        return self._read().get("purged", "")
+
+    def note_shared(self, proposals: Set[str], purged: str | None) -> None:
+        """Remember the proposals that both have now, and the commit of the record of purges."""
+        if proposals != self.proposals() or (purged and purged != self.purged()):
+            news = {"proposals": " ".join(sorted(proposals)), **({"purged": purged} if purged else {})}
+            self._write({**self._read(), **news})
+
+    def note_push(self) -> None:
+        """Remember that something is pushed now."""
+        said = self._read()
+        self._write({**said, "pushes": " ".join([*said.get("pushes", "").split(), self._now()][-_MOST_PUSHES:])})
 
     def state(self, remote: str | None, ahead: int, behind: int) -> SyncState:
         """Return what is remembered of syncing with `remote`."""
@@ -71,6 +98,12 @@ def last_try(file: Path) -> tuple[datetime | None, int]:
     times = [time for key in ("succeeded", "failed") if (time := _time(said.get(key)))]
     failures = said.get("failures", "")
     return max(times, default=None), int(failures) if failures.isdecimal() else 0
+
+
+def room_for_pushes(file: Path, now: datetime) -> int:
+    """Return how often a workspace may push now, so that it does not do so more than six times in a minute."""
+    times = map(_time, _said_in(file).get("pushes", "").split())
+    return _MOST_PUSHES - sum(time is not None and timedelta(0) <= now - time < _WITHIN for time in times)
 
 
 def _said_in(file: Path) -> dict[str, str]:

@@ -13,42 +13,29 @@ from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError
-from ..git.history import History
+from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected
 from ..git.kept import ASIDE
-from ..git.limit import Limit, Progress
+from ..git.refs import PURGED
 from ..git.repository import create_bare
-from ..results import Synced, SyncState, Upcoming
+from ..remotes.address import Address, Kind, parse_address
+from ..remotes.limit import Limit, Progress
+from ..remotes.remote import Offer, Remote, Updates, remote
+from ..results import Synced, Upcoming
 from ..session.rules import check_may_write
 from ..session.session import Session
 from ..text.credentials import credentials_in
 from ..text.hashes import short
 from ..text.values import replace
 from ..text.words import counted, listed
-from .address import Address, Kind, parse_address
-from .joining import take_in
+from .purged import Purging
 from .record import Record
-from .remote import Offer, Remote, Updates, remote
+from .standing import HEADS, TRACKED, branch, lacking
 
-#: The reference that says where the remote's branch was seen last.
-TRACKED = "refs/remotes/origin/"
-_HEADS = "refs/heads/"
 _ROUNDS = 5
 # Seconds that one is outrun for before the next round, at most, times the number of the round.
 _PAUSE = 0.4
 _SECONDS = 120.0
 _NAMED = 3
-
-
-class Unexpected(SyncError):
-    """The remote is not what a person has to expect: it needs their word before anything is taken in.
-
-    `is_apart`: its history has nothing in common with this one.
-    """
-
-    def __init__(self, message: str, is_apart: bool = False) -> None:
-        super().__init__(message)
-        self.is_apart = is_apart
 
 
 def name_remote(session: Session, url: str, folder: str) -> Address:
@@ -77,7 +64,7 @@ def name_remote(session: Session, url: str, folder: str) -> Address:
     ):
         create_bare(Path(address.path))
     engine.history.set_origin(address.url)
-    engine.history.track(f"{TRACKED}{_branch(session)}", None)
+    engine.history.track(f"{TRACKED}{branch(session)}", None)
     engine.allowed.allow(session.root, replace(allowed, remote=address.url))
     return address
 
@@ -88,15 +75,20 @@ def sync(
     is_expected: bool = False,
     joins_apart: bool = False,
     even_if_many: bool = False,
+    rounds: int = _ROUNDS,
     seconds: float = _SECONDS,
     progress: Progress = lambda step, done: None,
 ) -> Synced:
     """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
 
-    `is_expected`: a person has seen what a remote has that was never synced with. `joins_apart`: a history that has
-    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost.
+    `is_expected`: a person has seen what a remote has that was never synced with, or what goes with a purge.
+    `joins_apart`: a history that has nothing in common with this one is joined to it. `even_if_many`: many facts at
+    once may be lost. It begins again at most so many `rounds` where others are quicker.
+
+    An agent may only where the settings have a tool for it, and says nothing of what a person has to.
 
     Raises:
+        Disabled: an agent may not.
         NotFound: no remote was named on this machine.
         Unexpected: the remote needs a person's word; the message says what it has.
         SyncError: the remote does not answer, does not let us in, went back, or sends what is not believed.
@@ -104,7 +96,8 @@ def sync(
         HoldsSecret: a commit that is not there yet holds what looks like a credential.
         Busy: the person is in the middle of a rebase or merge, or others push faster than we can.
     """
-    _check_is_person(session)
+    if not session.settings.sync.tool or is_expected or joins_apart or even_if_many:
+        _check_is_person(session)
     check_may_write(session)
     history, record = session.engine.history, Record(session.engine)
     address = _named(session)
@@ -112,7 +105,7 @@ def sync(
         raise Busy(f"a {doing} of yours is under way in {session.root}: finish it, and sync then")
     with record.kept(address.shown), _opened(session, address, seconds, progress) as other:
         syncing = _Syncing(session, other, address, record)
-        for attempt in range(1, _ROUNDS + 1):
+        for attempt in range(1, min(rounds, _ROUNDS) + 1):
             session.engine.writer.adopt()
             try:
                 return syncing.round(attempt, is_expected, joins_apart, even_if_many)
@@ -130,26 +123,13 @@ def upcoming(session: Session, *, seconds: float = _SECONDS, progress: Progress 
     address, history = _named(session), session.engine.history
     session.engine.writer.recover()
     with _opened(session, address, seconds, progress) as other:
-        theirs = _Syncing(session, other, address, Record(session.engine)).fetched()
+        syncing = _Syncing(session, other, address, Record(session.engine))
+        theirs = syncing.fetched()
     head = history.head()
-    come, go = _lacking(history, head, theirs), _lacking(history, theirs, head)
-    return Upcoming(address.shown, *(tuple(map(history.commit, each)) for each in (come, go)))
-
-
-def state(session: Session) -> SyncState:
-    """What was synced when, and what waits; asks no remote."""
-    engine = session.engine
-    history, url = engine.history, engine.allowed.reach(session.root).remote
-    head = history.head_if_any()
-    seen = history.tracked(f"{TRACKED}{_branch(session)}") if head and url else None
-    ahead, behind = (len(_lacking(history, *each)) if url else 0 for each in ((seen, head), (head, seen)))
-    shown = parse_address(url, session.root).shown if url else None
-    return Record(engine).state(shown, ahead, behind)
-
-
-def _lacking(history: History, tip: str | None, other: str | None) -> list[str]:
-    """Return the commits of `other` that `tip` does not stand on, newest first; None has none."""
-    return history.commits_since([tip] if tip else [], other) if other else []
+    come, go = lacking(history, head, theirs), lacking(history, theirs, head)
+    come, go = syncing.purging.new_of(head, come), syncing.purging.new_of(theirs, go)
+    coming, going = (tuple(map(history.commit, each)) for each in (come, go))
+    return Upcoming(address.shown, coming, going, syncing.purging.news)
 
 
 @contextmanager
@@ -176,10 +156,6 @@ def _check_is_person(session: Session) -> None:
         raise Disabled("a person syncs, and no agent; leave out --agent (and CRABMEM_AGENT)")
 
 
-def _branch(session: Session) -> str:
-    return session.engine.history.branch().removeprefix(_HEADS)
-
-
 class _Waiting:
     """The proposals on both sides: what one of them decided on, it had at the last sync, and has no more."""
 
@@ -202,37 +178,53 @@ class _Syncing:
     def __init__(self, session: Session, other: Remote, address: Address, record: Record) -> None:
         self._session, self._other, self._address, self._record = session, other, address, record
         self._engine, self._history = session.engine, session.engine.history
+        self.purging = Purging(session.engine, other, address.shown, self._beside)
+
+    def _beside(self, git: Path) -> Remote:
+        """Return the remote, to be fetched from into another repository."""
+        return remote(self._address, git, git / "crabmem", self._engine.environment, self._other.limit)
 
     def round(self, number: int, is_expected: bool, joins_apart: bool, even_if_many: bool) -> Synced:
         """Fetch, take in, push; Outrun where the remote moved meanwhile."""
         offer = self._other.refs()
         ref = self._ref_of(offer)
-        theirs, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(_HEADS)}"
+        raw, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(HEADS)}"
+        self.purging.meet(offer)
         before, waiting = self._history.tracked(tracked), self._waiting(offer)
-        if wants := [*filter(None, [theirs]), *waiting.come]:
-            self._fetch(wants, before)
+        if wants := [*filter(None, [raw]), *waiting.come]:
+            self._fetch(wants, before, is_expected)
+        theirs = self.purging.tip(raw)
         if theirs:
-            self._check_went_on(before, theirs)
-            if before is None and not is_expected:
+            brings = self.purging.news or not self._history.reaches(theirs)
+            if brings and before is None and not is_expected:
                 self._tell_unexpected(theirs)
-            self._check_is_joinable(theirs, joins_apart)
-            self._check_regular(theirs)
+            self.purging.check_expected(is_expected, self._record.purged())
+            if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
+                return self.round(number, is_expected, joins_apart, even_if_many)
+            self._check_went_on(before, theirs)
         elif before:
             raise SyncError(
-                f"{self._address.shown} has no branch {ref.removeprefix(_HEADS)} any more; it was at "
+                f"{self._address.shown} has no branch {ref.removeprefix(HEADS)} any more; it was at "
                 f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
                 "with what is here"
             )
-        taken = take_in(self._engine, theirs, even_if_many).result if theirs else None
-        waiting = self._waiting(offer)  # with what this brought
+        taken = None
+        if theirs and not self._history.reaches(theirs):
+            self._check_is_joinable(theirs, joins_apart)
+            self._check_regular(theirs)
+            from .joining import take_in  # late: most syncs bring nothing
+
+            taken = take_in(self._engine, theirs, even_if_many).result
+            waiting = self._waiting(offer)  # with what this brought
         for commit in waiting.come:
             self._history.keep_aside(commit)
         for commit in waiting.gone:
             self._history.drop_aside(commit)
         head = self._history.head()
-        sent = self._push(ref, theirs, head, waiting.updates())
-        self._record.note_proposals(waiting.shared)
-        if head:
+        beside = {**self.purging.updates(offer, self._history.aside()), **waiting.updates()}
+        sent = self._push(ref, raw, theirs, head, beside)
+        self._record.note_shared(waiting.shared, self.purging.tip_of_record)
+        if head and head != before:
             self._history.track(tracked, head)
         changes = taken.changes if taken else {}
         return Synced(
@@ -242,16 +234,23 @@ class _Syncing:
             sent=sent,
             is_joined=bool(taken and taken.is_joined),
             disputed=tuple(dispute.path for dispute in taken.disputes) if taken else (),
+            kept=taken.kept if taken else (),
             rounds=number,
+            purges=self.purging.arrived,
+            is_rewritten=raw != theirs,
+            quoting=self.purging.quoting,
+            still_there=self.purging.elsewhere(offer, ref),
+            not_rewritten=self.purging.others(self._address.url) if raw != theirs or self.purging.arrived else (),
         )
 
     def fetched(self) -> str | None:
         """Fetch the branch of the remote, and nothing else; return where it is, None where there is none."""
         offer = self._other.refs()
+        self.purging.meet(offer)
         theirs = offer.refs.get(self._ref_of(offer))
         if theirs:
-            self._fetch([theirs], None)
-        return theirs
+            self._fetch([theirs], None, True)
+        return self.purging.tip(theirs)
 
     def _ref_of(self, offer: Offer) -> str:
         """Return the branch there: the one that its HEAD names if it is there, else the one called as ours."""
@@ -259,9 +258,9 @@ class _Syncing:
         theirs = offer.branch
         return theirs if theirs and theirs in offer.refs and ours not in offer.refs else ours
 
-    def _fetch(self, wants: list[str], before: str | None) -> None:
+    def _fetch(self, wants: list[str], before: str | None, is_expected: bool) -> None:
         head = self._history.head()
-        self._other.fetch(wants, [each for each in (head, before) if each], self._is_ours)
+        self.purging.fetch(wants, [each for each in (head, before) if each], self._is_ours, is_expected)
 
     def _is_ours(self, commit: str) -> bool:
         return self._history.reaches(commit)
@@ -270,7 +269,7 @@ class _Syncing:
         if before and before != theirs and before not in self._history.bases(before, theirs):
             raise SyncError(
                 f"{self._address.shown} went back, or has another history: it was at {short(before)} and is at "
-                f"{short(theirs)}. Both are kept, and nothing was changed. If somebody purged or reset it on purpose, "
+                f"{short(theirs)}. Both are kept, and nothing was changed. If somebody reset it on purpose, "
                 "`crabmem sync --to` the same address begins anew with what it has"
             )
 
@@ -299,7 +298,8 @@ class _Syncing:
         )
 
     def _check_regular(self, theirs: str) -> None:
-        odd = [path for path in self._history.irregular(theirs) if self._session.layout.is_within(path)]
+        layout, found = self._session.layout, self._history.irregular(theirs)
+        odd = [path for path in found if layout.is_within(path) or layout.is_entry_folder(path)]
         if odd:
             raise SyncError(
                 f"{self._address.shown} has what is no plain file where memory is: {listed(odd, _NAMED, 'paths')}; "
@@ -308,15 +308,22 @@ class _Syncing:
 
     def _waiting(self, offer: Offer) -> _Waiting:
         theirs = {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"}
+        theirs = self.purging.purged_of(theirs)
         return _Waiting(theirs, set(self._history.aside()), self._record.proposals())
 
-    def _push(self, ref: str, theirs: str | None, head: str | None, beside: Updates) -> int:
-        """Give the remote what it lacks; return how many commits that were."""
-        updates = {**beside, **({ref: (theirs, head)} if head != theirs else {})}
+    def _push(self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates) -> int:
+        """Give the remote what it lacks; return how many commits that were.
+
+        Its branch is at `raw`, which is `theirs` but for what was purged.
+        """
+        updates = {**beside, **({ref: (raw, head)} if head != raw else {})}
         if head is None or not updates:
             return 0
-        commits = _lacking(self._history, theirs, head)
-        self._check_holds_no_secret([*commits, *(new for _, new in beside.values() if new)])
+        commits = lacking(self._history, theirs, head)
+        new = [*commits, *(new for ref, (_, new) in beside.items() if new and ref != PURGED)]
+        self._check_holds_no_secret(new)
+        self.purging.check_outgoing(new)
+        self._record.note_push()
         self._other.push(updates)
         return len(commits)
 

@@ -4,15 +4,20 @@ The formats are those the issuers document, in the words of the rules of gitleak
 guess would now and then refuse an ordinary memory. All expressions take time in proportion to the text.
 """
 
+from __future__ import annotations
+
 import base64
 import binascii
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from ..errors import HoldsSecret
+from .values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SHOWN = 4
 _FEW = 6
@@ -175,7 +180,7 @@ _INSTEAD = re.compile(r"vault|1password|bitwarden|keychain|keepass|lastpass|repl
 _SHORTEST_PATH = 30
 
 
-@dataclass(frozen=True)
+@value
 class Credential:
     """Something shaped like a credential: `kind` names its issuer and use, `text` is all of it."""
 

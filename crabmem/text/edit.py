@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 BOM = "\ufeff"
-_MARKS = ("<<<<<<<", "=======", ">>>>>>>")
+_MARKS, _BEFORE = ("<<<<<<<", "=======", ">>>>>>>"), "|||||||"
 # A model reads the numbers of so many lines; a text to replace that is short may stand on every one.
 _MOST_LINES = 1_000
 _NO_NEWLINE = "\\ No newline at end of file\n"
@@ -173,3 +173,25 @@ def is_in_conflict(text: str) -> bool:
         if at < len(_MARKS) and line[:7] == _MARKS[at] and line[7:8] in ("", " "):
             at += 1
     return at == len(_MARKS)
+
+
+def sides_of_conflict(text: str) -> tuple[str, str] | None:
+    """The text as each side of a merge has it, where Git left marks; None where there are none, or not all of them.
+
+    What Git says of a common text before both, between `|||||||` and `=======`, is in neither.
+    """
+    sides, place, count = ("", ""), 0, 0
+    for line in lines_in(text):
+        mark = line[:7] if line[7:8].strip() == "" else ""
+        if place == 0 and mark == _MARKS[0]:
+            place, count = 1, count + 1
+        elif place == 1 and mark == _BEFORE:
+            place = 2
+        elif place in (1, 2) and mark == _MARKS[1]:
+            place = 3
+        elif place == 3 and mark == _MARKS[2]:
+            place = 0
+        else:
+            ours, theirs = sides
+            sides = ours + line * (place in (0, 1)), theirs + line * (place in (0, 3))
+    return sides if count and place == 0 else None

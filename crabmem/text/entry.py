@@ -235,7 +235,7 @@ def _unfinished(text: str) -> str | None:
     if "\0" in text:
         return "contains NUL characters, as after a power cut; delete them"
     if is_in_conflict(text):
-        return "holds the marks of an unresolved merge; edit it"
+        return "holds the marks of an unresolved merge; edit it, or `crabmem resolve`"
     if text.startswith(("---", BOM)):
         import re
 

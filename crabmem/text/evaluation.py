@@ -57,30 +57,44 @@ def parse_questions(text: str, file: str) -> list[Expectation]:
     Raises:
         InvalidArguments: there are none, or one cannot be asked; the message says where.
     """
-    text = text.removeprefix(BOM)
-    tables = list(_of_lines(text, file) if text.lstrip().startswith("{") else _of_toml(text, file))
-    if not tables:
+    found = tables(text, file, ("query",), _EXAMPLE)
+    if not found:
         raise InvalidArguments(f"{file} has no questions; {_EXAMPLE}")
-    return [_question(table, where) for where, table in tables]
+    return [_question(table, where) for _, where, table in found]
 
 
-def _of_toml(text: str, file: str) -> Iterator[tuple[str, Any]]:
-    """Each [[query]] and where it is."""
+def tables(text: str, file: str, keys: Sequence[str], example: str) -> list[tuple[str, str, Any]]:
+    """The tables of a file, which is TOML with lists of tables, or lines of JSON: the key, where it is, the table.
+
+    Lines of JSON are of the first of `keys`. `example` says in errors what may be written.
+
+    Raises:
+        InvalidArguments: it is neither, or has other keys; the message says where.
+    """
+    text = text.removeprefix(BOM)
+    if text.lstrip().startswith("{"):
+        return [(keys[0], where, table) for where, table in _of_lines(text, file)]
+    return list(_of_toml(text, file, keys, example))
+
+
+def _of_toml(text: str, file: str, keys: Sequence[str], example: str) -> Iterator[tuple[str, str, Any]]:
+    """Each table, with its key and where it is."""
     if line := deep_line(text):
-        raise InvalidArguments(f"{file}, line {line}: a key has more than {MOST_DOTS} dots; {_EXAMPLE}")
+        raise InvalidArguments(f"{file}, line {line}: a key has more than {MOST_DOTS} dots; {example}")
     try:
         data = msgspec.toml.decode(text)
     except RecursionError:
         raise InvalidArguments(f"{file} is not TOML that we read: it is nested too deeply") from None
     except (msgspec.DecodeError, ValueError) as error:  # a number of thousands of digits is a ValueError
         raise InvalidArguments(f"{file} is not TOML: {error}") from None
-    if unknown := sorted(data.keys() - {"query"}):
-        raise InvalidArguments(f"{file}: unknown key `{unknown[0]}`; {_EXAMPLE}")
-    given = data.get("query", [])
-    if not isinstance(given, list):
-        raise InvalidArguments(f"{file}: `query` is not a list of tables; {_EXAMPLE}")
-    for number, table in enumerate(given, start=1):
-        yield f"{file}, query {number}", table
+    if unknown := sorted(data.keys() - set(keys)):
+        raise InvalidArguments(f"{file}: unknown key `{unknown[0]}`; {example}")
+    for key in keys:
+        given = data.get(key, [])
+        if not isinstance(given, list):
+            raise InvalidArguments(f"{file}: `{key}` is not a list of tables; {example}")
+        for number, table in enumerate(given, start=1):
+            yield key, f"{file}, {key} {number}", table
 
 
 def _of_lines(text: str, file: str) -> Iterator[tuple[str, Any]]:
@@ -98,31 +112,31 @@ def _question(table: Any, where: str) -> Expectation:
     try:
         given = msgspec.convert(table, _Given)
     except msgspec.ValidationError as error:
-        raise InvalidArguments(f"{where}: {_reason(str(error), table)}") from None
+        raise InvalidArguments(f"{where}: {reason(str(error), table, _Given)}") from None
     asked = given.text.strip() or given.query.strip()
     if given.text and given.query:
         raise InvalidArguments(f"{where}: `text` and `query` are the same; give one")
     if not asked:
         raise InvalidArguments(f"{where}: no `text`; say what is asked")
-    find = _listed(given.find)
+    find = listed(given.find)
     if not find:
         words = shortened(asked, _SHOWN)
         raise InvalidArguments(f"{where} ({words}): no `find`; name the entries that must be found")
-    return Expectation(asked, find, _listed(given.tags), given.first, given.workspace)
+    return Expectation(asked, find, listed(given.tags), given.first, given.workspace)
 
 
-def _listed(given: str | Sequence[str]) -> tuple[str, ...]:
+def listed(given: str | Sequence[str]) -> tuple[str, ...]:
     """One text or several, without blank ones."""
     return tuple(text for text in ([given] if isinstance(given, str) else given) if text.strip())
 
 
-def _reason(message: str, table: Any) -> str:
-    """msgspec's message in words of this file, with the nearest known key; `table` is what was given."""
+def reason(message: str, table: Any, kind: type[msgspec.Struct]) -> str:
+    """msgspec's message in words of a file, with the nearest known key; `table` is what was given for a `kind`."""
     place = place_in(message)
     if words := wrong_value(message, place or "it", value_at(table, place)):
         return words
     unknown = message.partition("unknown field `")[2].partition("`")[0]
-    return f"unknown key `{unknown}`; {nearest(unknown, _Given.__struct_fields__)}"
+    return f"unknown key `{unknown}`; {nearest(unknown, kind.__struct_fields__)}"
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ A category is a tag; that of a fact is the first of its tags.
 """
 
 import re
+from _blake2 import blake2b
 from collections.abc import Callable, Sequence
-from hashlib import blake2b
 from typing import TypeVar
 
 from .entry import Entry

@@ -3,7 +3,6 @@
 An entry whose frontmatter names none is from a person or a tool: its key is its name, in `DEFAULT_NAMESPACE`.
 """
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -50,6 +49,8 @@ class Key(NamedTuple):
 
     def digest(self, digits: int) -> str:
         """The first `digits` hex digits of a digest of the key."""
+        import hashlib  # late, as it loads OpenSSL: few keys are asked for it
+
         return hashlib.sha256(self.label.encode()).hexdigest()[:digits]
 
 

@@ -145,10 +145,11 @@ def _table_at(kind: type[msgspec.Struct], keys: Sequence[str]) -> type[msgspec.S
 def _values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
     """What may be said at a place."""
     *tables, key = _keys(place)
-    hint = get_type_hints(_table_at(kind, tables))[key]
+    hint, more = get_type_hints(_table_at(kind, tables))[key], list[str]()
     while not all(isinstance(value, str) for value in get_args(hint)):
+        more += ["a number"] if int in get_args(hint) else []
         hint = get_args(hint)[0]
-    return get_args(hint)
+    return (*get_args(hint), *more)
 
 
 def nearest(unknown: str, known: Sequence[str]) -> str:

@@ -19,6 +19,13 @@ else:
         return lambda decorator: decorator
 
 
+class Subscripted:
+    """What a generic class inherits from at run time, so that it can be given types in brackets without `typing`."""
+
+    def __class_getitem__(cls, kinds):  # type: ignore[no-untyped-def]
+        return cls
+
+
 class _Field:
     """What is said of a field besides its type; a default that `make` makes is another one for each value."""
 

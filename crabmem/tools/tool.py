@@ -28,7 +28,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,15}")
 
 @dataclass(frozen=True)
 class Hints:
-    """What a host may assume of a tool, in MCP's terms; no tool of crabmem reaches beyond the workspace."""
+    """What a host may assume of a tool, in MCP's terms; none but `sync` reaches beyond the workspace."""
 
     read_only: bool
     destructive: bool

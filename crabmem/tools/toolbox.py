@@ -1,6 +1,7 @@
 """The tools over one memory: which of them a session is offered, and `Toolbox.call`, the one way in for every host."""
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from ..errors import CrabmemError, Disabled, InvalidArguments, NotFound, Stale
@@ -9,7 +10,7 @@ from ..text.quoting import visible
 from ..text.values import replace
 from .result import Result, stale_text, with_waiting, without_root
 from .tool import Tool, ToolFunction, described, parsed
-from .toolsets import SHARED, toolset
+from .toolsets import SHARED, SYNC, toolset
 
 
 class Toolbox:
@@ -72,9 +73,17 @@ class Toolbox:
         return replace(result, text=visible(text))
 
     def _of_profile(self) -> list[ToolFunction]:
-        """The tools that the profile gives a session of this kind, in its order."""
+        """The tools that the profile gives a session of this kind, in its order; and where the settings say so, the one
+        that syncs.
+        """
         names = self._memory.profile.tools_for(self._memory.kind)
-        return [item for name in names for item in toolset(name)]
+        more = (SYNC,) if self._may_sync() and not self._memory.profile.limits_tools(self._memory.kind) else ()
+        return [item for name in (*names, *more) for item in toolset(name)]
+
+    def _may_sync(self) -> bool:
+        with suppress(CrabmemError):  # settings that cannot be read are told of by whoever needs them
+            return self._memory.settings.sync.tool
+        return False
 
     def _by_name(self) -> dict[str, ToolFunction]:
         """Every tool that may be asked for here, by name."""

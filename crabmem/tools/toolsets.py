@@ -11,6 +11,8 @@ from .tool import ToolFunction
 
 #: The toolsets that several families have. In every profile a host may ask for their tools by name.
 SHARED = ("entries", "files", "looking", "notes")
+#: The toolset that the settings add to that of a profile.
+SYNC = "sync"
 
 
 @cache
@@ -23,7 +25,7 @@ def toolsets() -> dict[str, str]:
     from ..prompt.profile import families_with  # late: with no tools wanted, nothing asks for a profile
 
     own = {name: f"crabmem.profiles.{name}.tools" for name in families_with("tools.py")}
-    return {name: f"crabmem.tools.{name}" for name in SHARED} | own
+    return {name: f"crabmem.tools.{name}" for name in (*SHARED, SYNC)} | own
 
 
 @cache

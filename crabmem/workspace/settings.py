@@ -133,10 +133,13 @@ class Sync:
     """When machines sync unasked, with the remote that a person named by `crabmem sync --to`."""
 
     auto: Annotated[
-        Literal["off", "session", "always"],
-        Meta(description="session: as an agent's session begins and ends; always: while a server or `watch` runs, too"),
+        Literal["off", "session"] | Annotated[int, Meta(ge=1, le=1_440)],
+        Meta(
+            description="session: as an agent's session begins and ends; a number: also while a server or `watch` "
+            "runs, so many minutes apart"
+        ),
     ] = "off"
-    minutes: Annotated[int, Meta(ge=1, le=1_440, description="between two, with always")] = 15
+    tool: Annotated[bool, Meta(description="are agents offered a tool that syncs, and decides nothing?")] = False
 
 
 @value

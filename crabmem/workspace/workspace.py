@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from .layout import Layout
 
+#: The place of a workspace itself, among those of its agents and projects.
+ALL = "."
 #: Where the memories of projects are. No layout takes what begins with a dot for memory, nor does Git.
 PROJECTS = ".projects"
 # What `Path` writes in another way.

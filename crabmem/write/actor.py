@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..git.commits import Note
 
 _ABOUT_AN_ENTRY = ("remember", "forget", "edit")
-_OF_PEOPLE = ("rollback", "revert", "restore", "apply")
+_OF_PEOPLE = ("rollback", "revert", "restore", "apply", "resolve")
 
 
 @value

@@ -1,30 +1,40 @@
 """Adoption: what others wrote to files is recorded as theirs before a write of ours, or when somebody asks for it."""
 
-from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass
+from __future__ import annotations
 
 from ..disk import state
-from ..disk.scan import File, Scan
 from ..disk.stat import changed_ns
-from ..git.commits import Note
+from ..text.values import value
 from ..workspace.layout import SETTINGS
 from .actor import Actor
 from .after_rebase import KEPT_NOTE
-from .bylines import Byline, Bylines
-from .losses import LEAST_OF_FEW, Losses, Unconfirmed, is_blank, losses
-from .outside_edits import Edit, written_note
-from .recorder import Recorder, counts
+from .bylines import Bylines
+from .losses import LEAST_OF_FEW, Unconfirmed, is_blank, losses
+from .outside_edits import written_note
+from .recorder import counts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator, Mapping
+    from typing import TypeAlias
+
+    from ..disk.scan import File, Scan
+    from ..git.commits import Note
+    from .bylines import Byline
+    from .losses import Losses
+    from .outside_edits import Edit
+    from .recorder import Recorder
+
+    #: Whether the edit of a file, None for one that is gone, waits for a later look.
+    IsLater: TypeAlias = Callable[[str, File | None], bool]
 
 #: Nanoseconds within which a host tells of what its tools wrote at once.
 AT_ONCE_NS = 10_000_000_000
 #: So many files that were changed last are looked up in the history, in case a prune took them.
 _RECENT = 8
 
-#: Whether the edit of a file, None for one that is gone, waits for a later look.
-IsLater = Callable[[str, File | None], bool]
 
-
-@dataclass(frozen=True)
+@value
 class Held:
     """Files that an agent wrote with a tool of its host, and that were to wait for a person: what they are to say."""
 

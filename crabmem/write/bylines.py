@@ -1,29 +1,34 @@
 """Bylines: which agent wrote what lies in a file, as its host said. Each stays until the history says so."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
-from pathlib import Path
-from typing import Annotated
+from __future__ import annotations
 
-import msgspec
+from itertools import chain
 
 from ..disk import fs, spelling
-from ..disk.jsonl import JsonLines
+from ..disk.jsonl import JsonLines, text, text_or_none
 from ..text.hashes import blob_id
 from ..text.limits import MAX_WHO
-from ..workspace.workspace import Workspace
+from ..text.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+    from typing import Any
+
+    from ..workspace.workspace import Workspace
 
 _MOST = 64_000
-_Who = Annotated[str, msgspec.Meta(max_length=MAX_WHO)]
 
 
-class Byline(msgspec.Struct, frozen=True):
+@value
+class Byline:
     """That an agent made the file at a path what it is: `blob` is the id of its bytes, None for no file."""
 
     path: str
     blob: str | None
-    agent: _Who | None
-    session: _Who | None
+    agent: str | None
+    session: str | None
 
 
 def kept_paths(workspace: Workspace, files: Iterable[str]) -> list[str]:
@@ -51,7 +56,7 @@ class Bylines:
 
     def __init__(self, file: Path) -> None:
         # What a host said at once is one line: who is killed in the middle has said nothing.
-        self._lines = JsonLines(file, tuple[Byline, ...])
+        self._lines = JsonLines(file, _said, _heard)
 
     def add(self, bylines: Iterable[Byline]) -> None:
         """Remember bylines, all of them or none, where there is a place for them."""
@@ -73,3 +78,19 @@ class Bylines:
 
     def _all(self) -> Iterator[Byline]:
         return chain.from_iterable(self._lines.all())
+
+
+def _said(bylines: tuple[Byline, ...]) -> list[dict[str, Any]]:
+    return [vars(byline) for byline in bylines]
+
+
+def _heard(said: Any) -> tuple[Byline, ...]:
+    return tuple(
+        Byline(
+            text(each["path"]),
+            text_or_none(each["blob"]),
+            text_or_none(each["agent"], MAX_WHO),
+            text_or_none(each["session"], MAX_WHO),
+        )
+        for each in said
+    )

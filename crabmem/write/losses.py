@@ -3,15 +3,21 @@
 A slip empties a memory as quickly as a wish does.
 """
 
-from collections.abc import Iterable, Mapping
+from __future__ import annotations
+
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 
 from ..disk import fs, state
 from ..errors import MassLoss
 from ..text.hashes import blob_id
-from ..workspace.layout import Layout
+from ..text.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from ..workspace.layout import Layout
 
 #: Fewer of many are no accident that anybody must be asked about.
 LEAST = 10
@@ -22,7 +28,7 @@ _SHARE = 3
 _DIGITS = 40
 
 
-@dataclass(frozen=True)
+@value
 class Losses:
     """Files that are gone, or have no content any more; `count` of them are entries, of which there were `total`."""
 

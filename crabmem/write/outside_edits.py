@@ -1,21 +1,27 @@
 """The commit messages of outside edits: what they are called, which files they changed, and who made them."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from __future__ import annotations
+
 from pathlib import PurePosixPath
 
 from ..errors import Unreadable
 from ..git.commits import Note, identity
 from ..text.entry import parse_entry
+from ..text.values import value
 from ..text.words import listed
-from ..workspace.layout import Layout
-from .actor import Actor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..workspace.layout import Layout
+    from .actor import Actor
 
 _NAMED = 3
 _TRAILERS = 20
 
 
-@dataclass(frozen=True)
+@value
 class Edit:
     """One file before and after; None for no file."""
 

@@ -1,24 +1,30 @@
 """Recording: what lies in files becomes commits, and it is remembered what files and history agree on."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
 
 from ..disk import fs, spelling, state
-from ..disk.scan import File, Scan
-from ..disk.store import Store
 from ..errors import Unreadable
-from ..git.commits import Note
-from ..git.history import History
 from ..git.repository import is_sparse
+from ..text.values import value
 from ..workspace.layout import SETTINGS
-from ..workspace.settings import Settings
-from ..workspace.workspace import Workspace
 from .outside_edits import Edit, edit_note
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from datetime import datetime
 
-@dataclass(frozen=True)
+    from ..disk.scan import File, Scan
+    from ..disk.store import Store
+    from ..git.commits import Note
+    from ..git.history import History
+    from ..workspace.settings import Settings
+    from ..workspace.workspace import Workspace
+
+
+@value
 class Agreed:
     """What files and history agree on: all files of `scan` are in the commit `head`, apart from `doubts`."""
 
@@ -27,7 +33,6 @@ class Agreed:
     doubts: frozenset[str]
 
 
-@dataclass(eq=False)
 class Recorder:
     """The files and the history of one workspace, and the commits that bring the second in step with the first.
 
@@ -35,12 +40,20 @@ class Recorder:
     each write. Commits are made under the writer's lock; `outside` and `repairs` need none.
     """
 
-    workspace: Workspace
-    store: Store
-    history: History
-    clock: Callable[[], datetime]
-    settings: Callable[[], Settings]
-    _agreed: Agreed | None = field(default=None, init=False)
+    def __init__(
+        self,
+        workspace: Workspace,
+        store: Store,
+        history: History,
+        clock: Callable[[], datetime],
+        settings: Callable[[], Settings],
+    ) -> None:
+        self.workspace = workspace
+        self.store = store
+        self.history = history
+        self.clock = clock
+        self.settings = settings
+        self._agreed: Agreed | None = None
 
     def forget(self) -> None:
         """Forget what files and history agree on: somebody changed both in another way."""

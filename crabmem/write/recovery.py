@@ -3,22 +3,28 @@
 The intent is durable before the first file is touched, and cleared at the end of the write.
 """
 
-import re
-from collections.abc import Mapping
-from datetime import datetime
-from pathlib import Path
-from typing import NamedTuple
+from __future__ import annotations
 
-import msgspec
+import json
+import re
 
 from ..disk import fs, state, system
-from ..disk.jsonl import JsonLines, encoded
-from ..disk.seal import Seal
+from ..disk.jsonl import JsonLines, encoded, moment, text, text_or_none
 from ..errors import Unreadable
 from ..git.commits import Note, identity
 from ..text.hashes import blob_id
-from ..workspace.layout import Layout
-from .recorder import Recorder
+from ..text.values import replace, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+    from pathlib import Path
+    from typing import Any
+
+    from ..disk.seal import Seal
+    from ..workspace.layout import Layout
+    from .recorder import Recorder
 
 #: Nanoseconds for which a replaced file is kept for an editor that may have it open; where the system tells who has,
 #: longer for those.
@@ -31,7 +37,8 @@ _KEY = re.compile(r"[A-Z][A-Za-z-]*\Z")
 _AUTHOR = re.compile(r"[^<>\0\r\n]+ <[^<>\0\r\n]*>\Z")
 
 
-class Step(msgspec.Struct, frozen=True):
+@value
+class Step:
     """One file of a write: its blob before and after (None: no file), and the temporary file it is exchanged with."""
 
     old: str | None
@@ -39,8 +46,24 @@ class Step(msgspec.Struct, frozen=True):
     temporary: str
 
 
-class Intent(msgspec.Struct, frozen=True):
-    """A write that has begun: the words of its commit, its files by path, and the head it found."""
+@value
+class Join:
+    """A commit that stands on the head and on another one, made at a time that no clock tells, but both of these.
+
+    `beside` are files of the repository that are not memory: blobs by path, which are only committed.
+    """
+
+    commit: str
+    when: datetime
+    beside: Mapping[str, str | None]
+
+
+@value
+class Intent:
+    """A write that has begun: the words of its commit, its files by path, and the head it found.
+
+    `join` is the history of another machine that it takes in.
+    """
 
     subject: str
     author: str
@@ -49,6 +72,7 @@ class Intent(msgspec.Struct, frozen=True):
     when: datetime
     steps: Mapping[str, Step]
     head: str | None = None
+    join: Join | None = None
 
     @property
     def note(self) -> Note:
@@ -56,7 +80,8 @@ class Intent(msgspec.Struct, frozen=True):
         return Note(self.subject, self.author, self.body, self.trailers)
 
 
-class Pending(NamedTuple):
+@value
+class Pending:
     """A write that did not end. `is_ours`: this user began it on this machine, so it may be finished unasked."""
 
     intent: Intent
@@ -78,7 +103,7 @@ class Journal:
     def begin(self, intent: Intent) -> None:
         """Make `intent` durable."""
         fresh = not self._file.exists()
-        fs.overwrite(self._file, self._seal.sealed(msgspec.json.encode(intent)) + b"\n")
+        fs.overwrite(self._file, self._seal.sealed(_said(intent)) + b"\n")
         if fresh:
             fs.sync_folder(self._file.parent)
 
@@ -96,7 +121,7 @@ class Journal:
     def set_aside(self, pending: Pending) -> Path:
         """Make way for our writes, and keep an intent of somebody else until a person decides; where it is now."""
         fs.make_folder(self._aside)
-        place = self._aside / f"journal-{blob_id(msgspec.json.encode(pending.intent))[:12]}"
+        place = self._aside / f"journal-{blob_id(_said(pending.intent))[:12]}"
         fs.rename(self._file, place)
         return place
 
@@ -114,13 +139,38 @@ class Journal:
 
     def _read(self, file: Path) -> Pending | None:
         try:
-            data, is_ours = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
+            sealed = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
+            data, is_ours = sealed.data, sealed.is_ours
             if not is_ours and len(data) > _LARGEST_FOREIGN:
                 return None
-            intent = msgspec.json.decode(data, type=Intent)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            intent = _heard(data)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
+        if not is_ours:  # which other files are committed is no stranger's to say: the next sync joins again
+            intent = replace(intent, join=None)
         return Pending(intent, is_ours) if _names_only_ours(intent, self._layout) else None
+
+
+def _said(intent: Intent) -> bytes:
+    steps = {path: vars(step) for path, step in intent.steps.items()}
+    return encoded(vars(intent) | {"steps": steps, "join": vars(intent.join) if intent.join else None})
+
+
+def _heard(data: bytes) -> Intent:
+    said = json.loads(data)
+    steps = {
+        path: Step(text_or_none(step["old"]), text_or_none(step["new"]), text(step["temporary"]))
+        for path, step in said["steps"].items()
+    }
+    trailers = tuple((text(key), text(words)) for key, words in said["trailers"])
+    subject, author, body = (text(said[name]) for name in ("subject", "author", "body"))
+    head, join = text_or_none(said.get("head")), said.get("join") and _join(said["join"])
+    return Intent(subject, author, body, trailers, moment(said["when"]), steps, head, join)
+
+
+def _join(said: Any) -> Join:
+    beside = {text(path): text_or_none(blob) for path, blob in said["beside"].items()}
+    return Join(text(said["commit"]), moment(said["when"]), beside)
 
 
 def _names_only_ours(intent: Intent, layout: Layout) -> bool:
@@ -145,7 +195,7 @@ class Displaced:
 
     def __init__(self, private: Path, layout: Layout) -> None:
         self._file = private / state.DISPLACED
-        self._lines = JsonLines(self._file, dict[str, str])
+        self._lines = JsonLines(self._file, dict, _names)
         self._layout = layout
 
     def add(self, paths: Mapping[str, str]) -> None:
@@ -158,9 +208,13 @@ class Displaced:
         noted = {name: path for line in self._lines.read() for name, path in line.items()}
         return {name: path for name, path in noted.items() if self._layout.is_kept(path)}
 
-    def keep(self, paths: Mapping[str, str]) -> None:
+    def keep(self, paths: dict[str, str]) -> None:
         """Forget all but these."""
-        fs.hint(self._file, encoded([paths] if paths else []))
+        fs.hint(self._file, self._lines.encoded([paths] if paths else []))
+
+
+def _names(said: Any) -> dict[str, str]:
+    return {text(name): text(path) for name, path in said.items()}
 
 
 class Recovery:
@@ -263,7 +317,12 @@ class Recovery:
         self._store.sync(list(intent.steps))
         self.record_raced(intent, {path: self._store.staged(step.temporary) for path, step in intent.steps.items()})
         blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
-        self._recorder.record(blobs, intent.note, intent.when, journalled=True)
+        join = intent.join
+        if join and self._history.has(join.commit) and not self._history.reaches(join.commit):
+            blobs |= join.beside
+            self._recorder.record(blobs, intent.note, join.when, journalled=True, joined=join.commit)
+        else:
+            self._recorder.record(blobs, intent.note, intent.when, journalled=True)
         self._history.settle({path: (blob, None) for path, blob in blobs.items()})
 
     def _stage_again(self, step: Step) -> str | None:

@@ -1,8 +1,9 @@
 """The files below `memory/` as a tree, for tools that keep memory as files: reading them, and checking a write."""
 
+from __future__ import annotations
+
 import posixpath
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from ..disk.fs import MAX_BYTES
 from ..disk.scan import Scan
@@ -11,6 +12,7 @@ from ..text.credentials import Screen
 from ..text.edit import lenient_text
 from ..text.entry import check_text, decode
 from ..text.slug import is_portable, name_key
+from ..text.values import value
 from ..text.words import shortened
 from ..workspace.layout import SETTINGS, Layout, is_text, way
 
@@ -20,7 +22,7 @@ _WIDEST = 4
 _LONGEST, _SHOWN = 800, 80
 
 
-@dataclass(frozen=True)
+@value
 class Tree:
     """Files by their paths from `memory/` on: `MEMORY.md`, `entries/wifi.md`; only those that `sees` lets be seen."""
 

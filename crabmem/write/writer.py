@@ -4,29 +4,43 @@ Files come first and the commit second, so that a crash in between leaves a file
 writer finds; the journal says whose it was.
 """
 
+from __future__ import annotations
+
 import errno
-from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Generic, TypeVar
 
 from ..disk import fs, spelling, state
 from ..disk.lock import WriterLock
-from ..disk.scan import File, Scan
-from ..disk.seal import Seal
-from ..disk.store import Placed
 from ..errors import CrabmemError, MassLoss, Unwritable
-from ..git.commits import Note
-from ..results import Proposal
 from ..text.hashes import blob_id
-from .actor import SOMEBODY, Actor
-from .adoption import Adoption, IsLater
+from ..text.values import Subscripted, field, replace, value
+from .actor import SOMEBODY
+from .adoption import Adoption
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
 from .bylines import bylines_for
-from .losses import LEAST_OF_FEW, Losses, losses_of_change
-from .recorder import Recorder
+from .losses import LEAST_OF_FEW, losses_of_change
 from .recovery import Intent, Recovery, Step
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Generic, TypeVar
+
+    from ..disk.scan import File, Scan
+    from ..disk.seal import Seal
+    from ..disk.store import Placed
+    from ..git.commits import Note
+    from ..results import Proposal
+    from .actor import Actor
+    from .adoption import IsLater
+    from .losses import Losses
+    from .recorder import Recorder
+    from .recovery import Join
+
+    T = TypeVar("T")
+    T_co = TypeVar("T_co", covariant=True)
+else:
+    T_co, Generic = None, {None: Subscripted}
 
 _ADVICE = (
     ((errno.ENOSPC, errno.EDQUOT), "free some space"),
@@ -37,23 +51,7 @@ _ADVICE = (
 )
 
 
-T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-
-
-@dataclass(frozen=True)
-class Join:
-    """A commit that stands on the head and on another one, made at a time that no clock tells, but both of these.
-
-    `beside` are files of the repository that are not memory: blobs by path, which are only committed.
-    """
-
-    commit: str
-    when: datetime
-    beside: Mapping[str, str | None]
-
-
-@dataclass(frozen=True)
+@value
 class Draft(Generic[T_co]):
     """What an operation wants: bytes by path (None removes the file), and the words of its commit.
 
@@ -69,7 +67,7 @@ class Draft(Generic[T_co]):
     join: Join | None = None
 
 
-@dataclass(frozen=True)
+@value
 class Written(Generic[T_co]):
     """What a write did: its commit (None when everything was so already), and the bytes before and after.
 
@@ -249,7 +247,7 @@ class Writer:
                         is_done = True
         except OSError as error:
             if not is_done:  # else a mark of ours could not be removed: the next write does that
-                raise _unwritable(error) from error
+                raise unwritable(error) from error
 
     def _adopt_outside(self, even_if_many: bool = False, is_later: IsLater = lambda path, file: False) -> Scan:
         """The files, after what others changed was recorded, and what a rebase kept from the files is in them again."""
@@ -283,14 +281,14 @@ class Writer:
                 words = f"that would delete or empty {cost.share}, more than a third, so nothing was changed"
                 raise MassLoss(words, cost.count, cost.total, may_be_meant=True)
         self._adoption.record_replaced(changes, scan)
-        intent = self._begin(changes, draft.note, scan)
+        intent = self._begin(changes, draft, scan)
         placed = {
             path: self._store.place(path, step.temporary, step.new is not None, step.old is not None)
             for path, step in intent.steps.items()
         }
         self._store.sync(list(placed))
-        commit = self._commit(intent, placed, draft.join)
-        self._conclude(intent, placed, draft.join)
+        commit = self._commit(intent, placed)
+        self._conclude(intent, placed)
         displaced = {path: place.displaced for path, place in placed.items()}
         is_foreign = self._history.is_index_foreign()
         return Written(commit, before | displaced, draft.changes, secrets, draft.result, unrecorded, is_foreign)
@@ -305,7 +303,7 @@ class Writer:
             if changes[path] is not None and path not in scan.files:
                 spelling.check_new(self._recorder.workspace.root, path)
 
-    def _begin(self, changes: Mapping[str, bytes | None], note: Note, scan: Scan) -> Intent:
+    def _begin(self, changes: Mapping[str, bytes | None], draft: Draft[T], scan: Scan) -> Intent:
         """The write, in the journal and staged: from here on it can be finished by anybody, or taken back.
 
         The journal comes first: it tells whose a temporary file is that a crash leaves.
@@ -320,9 +318,8 @@ class Writer:
         }
         if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
             self._history.flush()
-        intent = Intent(
-            note.subject, note.author, note.body, note.trailers, self._recorder.clock(), steps, self._history.head()
-        )
+        note, now, head = draft.note, self._recorder.clock(), self._history.head()
+        intent = Intent(note.subject, note.author, note.body, note.trailers, now, steps, head, draft.join)
         self._recovery.journal.begin(intent)
         for path, data in changes.items():
             if data is not None:
@@ -336,23 +333,20 @@ class Writer:
         if not (ahead and self._store.take_ahead(ahead, name)):
             self._store.stage(name, data, before)
 
-    def _commit(self, intent: Intent, placed: Mapping[str, Placed], join: Join | None) -> str | None:
-        """Commit what was put in place, after what it displaced that no commit holds yet.
-
-        After a crash `Recovery` commits what was put in place as it does of any write: the next sync joins again.
-        """
+    def _commit(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
+        """Commit what was put in place, after what it displaced that no commit holds yet."""
         displaced = {path: place.displaced for path, place in placed.items()}
         self._recovery.record_raced(intent, displaced)
-        blobs = {path: step.new for path, step in intent.steps.items()}
+        blobs, join = {path: step.new for path, step in intent.steps.items()}, intent.join
         if join:
             return self._recorder.record({**blobs, **join.beside}, intent.note, join.when, True, join.commit)
         return self._recorder.record(blobs, intent.note, intent.when, journalled=True)
 
-    def _conclude(self, intent: Intent, placed: Mapping[str, Placed], join: Join | None) -> None:
+    def _conclude(self, intent: Intent, placed: Mapping[str, Placed]) -> None:
         """Do what follows a commit. A failure is none of the write, which stands: its journal stays, and the next
         write makes it good."""
         try:
-            beside = join.beside if join else {}
+            beside = intent.join.beside if intent.join else {}
             self._history.settle(
                 {path: (blob, None) for path, blob in beside.items()}
                 | {path: (intent.steps[path].new, place.stamp) for path, place in placed.items()}
@@ -368,7 +362,8 @@ class Writer:
             )
 
 
-def _unwritable(error: OSError) -> CrabmemError:
+def unwritable(error: OSError) -> CrabmemError:
+    """Return what a user is told of a disk that refuses."""
     where = f" ({error.filename})" if error.filename else ""
     reason = fs.reason(error)
     advice = next((f"{words} and " for errors, words in _ADVICE if error.errno in errors), "")

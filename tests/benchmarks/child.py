@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from crabmem import Memory, search
+from crabmem.sync.sync import sync
 
 
 def first_recall(root: str, asked: str) -> Mapping[str, object]:
@@ -40,6 +41,14 @@ def peak(root: str, asked: str) -> Mapping[str, object]:
     return {"bytes": _peak()}
 
 
+def synced(root: str) -> Mapping[str, object]:
+    """The seconds that a sync takes, and the highest memory of its process, in bytes."""
+    with Memory(root, is_person=True) as memory:
+        began = time.perf_counter()
+        sync(memory)
+        return {"seconds": time.perf_counter() - began, "bytes": _peak()}
+
+
 def _peak() -> int:
     """The highest resident size of this program, where the system tells; what it was started from does not count."""
     try:
@@ -53,6 +62,7 @@ _TASKS: Mapping[str, Callable[..., Mapping[str, object]]] = {
     "first-recall": first_recall,
     "load": load,
     "peak": peak,
+    "sync": synced,
 }
 
 if __name__ == "__main__":

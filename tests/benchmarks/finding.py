@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks recall --data FOLDER`: what recall finds in sets of data, and when it is silent.
+"""`python -m tests.benchmarks recall --data FOLDER`: what recall finds in sets of data, and when it speaks by itself.
 
 The figures of crabmem beside those of others, with the paired bootstrap interval of the difference: 2,000 samples of
 the questions, drawn with replacement, the same for all.
@@ -9,18 +9,22 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from crabmem.operations import context
 from crabmem.text.evaluation import FIGURE_NAMES, Figures, mean
 from crabmem.workspace.settings import AutoRecall
 
 from .engines import OTHERS, crabmem, others, remembered
 from .sets import DEPTH, DataSet, Query, loaded, names, scored
 from .silence import Heard, Verdict, judge, table
+from .speaking import HALVES, KINDS, Speaking, own, silent
+from .speaking import table as speaking_table
 
 _OURS = "crabmem"
 _SAMPLES = 2_000
@@ -42,11 +46,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came of one set: the figures of each question by engine, and what auto-recall would hear."""
+    """What came of one set: the figures of each question by engine, what auto-recall would hear, and when it speaks."""
 
     data: DataSet
     figures: dict[str, list[Figures]]
     heard: Heard
+    speaking: Speaking = field(default_factory=Speaking)
 
     def difference(self, other: str, figure: str) -> Difference:
         """How much more crabmem finds than another."""
@@ -71,10 +76,12 @@ def main(arguments: Sequence[str]) -> None:
     for name in OTHERS:
         if name not in found[0].figures:
             print(f"{name} is not installed", file=sys.stderr)
-    verdicts, threshold = _verdicts(found, given.threshold)
+    threshold = AutoRecall().threshold if given.threshold is None else given.threshold
+    verdicts = _verdicts(found, threshold)
     if given.json:
         given.json.write_text(_as_json(found, verdicts, threshold), "utf-8")
     tables = [*(_table(each) for each in found), *([list(table(verdicts, threshold))] if verdicts else [])]
+    tables.append(list(speaking_table({each.data.name: each.speaking for each in found}, threshold)))
     print("\n\n".join(_laid_out(each, given.markdown) for each in tables))
 
 
@@ -103,7 +110,7 @@ def _measured(data: DataSet, every: Iterable[DataSet], given: argparse.Namespace
     """Ask all questions of a set of every engine, and let auto-recall hear those of other domains."""
     print(f"{data.name}: {data.entries} entries, {len(data.queries)} questions", file=sys.stderr, flush=True)
     off = list(dict.fromkeys(query.text for each in every if each.domain != data.domain for query in each.queries))
-    finding = Finding(data, {}, Heard())
+    finding, (messages, openings) = Finding(data, {}, Heard()), own()
     for store in data.stores:
         with tempfile.TemporaryDirectory() as folder, remembered(store.records, Path(folder) / "memory") as memory:
             searches = {_OURS: crabmem(memory, store.records), **others(store.records, given.names)}
@@ -111,7 +118,11 @@ def _measured(data: DataSet, every: Iterable[DataSet], given: argparse.Namespace
                 asked = ((query, _text(query, given.words)) for query in store.queries)
                 rows = [scored(search(text, DEPTH), query) for query, text in asked]
                 finding.figures.setdefault(name, []).extend(rows)
-            finding.heard.listen(judge(memory), [query.text for query in store.queries], off)
+            questions = [query.text for query in store.queries]
+            finding.heard.listen(judge(memory), questions, off)
+            sure = partial(context.confidence, memory)
+            finding.speaking.listen(sure, {"bare": questions, **silent(messages), "other domain": off})
+            finding.speaking.listen_within(sure, questions, openings)
     return finding
 
 
@@ -119,14 +130,13 @@ def _text(query: Query, words: int | None) -> str:
     return " ".join(query.text.split()[:words])
 
 
-def _verdicts(found: Sequence[Finding], threshold: float | None) -> tuple[dict[str, Verdict], float]:
-    """What auto-recall makes of each set and of all, and the threshold; none where all is one domain."""
+def _verdicts(found: Sequence[Finding], threshold: float) -> dict[str, Verdict]:
+    """What auto-recall makes of each set and of all; none where all is one domain."""
     heard = {each.data.name: each.heard for each in found}
     together = sum(heard.values(), Heard())
     if not together.off:
-        return {}, 0.0
-    used = AutoRecall().threshold if threshold is None else threshold
-    return {name: Verdict.of(each, used) for name, each in {**heard, "all": together}.items()}, used
+        return {}
+    return {name: Verdict.of(each, threshold) for name, each in {**heard, "all": together}.items()}
 
 
 # Telling
@@ -158,7 +168,18 @@ def _laid_out(lines: Sequence[Sequence[str]], markdown: bool) -> str:
 def _as_json(found: Iterable[Finding], verdicts: dict[str, Verdict], threshold: float) -> str:
     sets = {each.data.name: _as_data(each) for each in found}
     silence = {"threshold": threshold, **{name: asdict(verdict) for name, verdict in verdicts.items()}}
-    return json.dumps({"sets": sets, "auto_recall": silence}, indent=2, ensure_ascii=False) + "\n"
+    speaking = {each.data.name: _speaking(each.speaking, threshold) for each in found}
+    data = {"sets": sets, "auto_recall": silence, "speaking": speaking}
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+
+
+def _speaking(found: Speaking, threshold: float) -> dict[str, Any]:
+    """By half and kind, how many messages there were, the share that is spoken to and its interval."""
+    shares = {name: {kind: found.share(kind, name, threshold) for kind in KINDS} for name in HALVES}
+    return {
+        name: {kind: {"messages": it.messages, "spoken": it.value, "interval": it.interval} for kind, it in of.items()}
+        for name, of in shares.items()
+    }
 
 
 def _as_data(found: Finding) -> dict[str, Any]:

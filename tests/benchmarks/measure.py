@@ -10,7 +10,18 @@ from .bench import Bench
 from .row import ANY, NO_TARGET, Row, thousands
 
 #: The modules of `rows`, in the order of the table.
-_MODULES = ("writing", "recalling", "commands", "serving", "latency", "growing", "memory", "changing", "importing")
+_MODULES = (
+    "writing",
+    "recalling",
+    "commands",
+    "serving",
+    "latency",
+    "growing",
+    "memory",
+    "changing",
+    "importing",
+    "syncing",
+)
 
 Rows = Callable[[Bench, int], Iterator[Row]]
 

@@ -64,6 +64,9 @@ TARGETS = (
         "≥ 20× faster (100k)",
     ),
     ("`crabmem import` of 100 entries, fresh process", "the clock", "≤ 5 s (10k)"),
+    ("`crabmem sync` with nothing to do, beyond its start", "`crabmem --version`", "≤ 150 ms (10k)"),
+    ("a sync that joins 1,000 changed facts of each side", "the clock", "≤ 3 s (10k)"),
+    ("peak memory of such a sync", "–", "≤ 128 MB (10k)"),
 )
 #: Figures that may be nothing at all.
 MAY_BE_ZERO = ("scores", "highest")

@@ -17,8 +17,10 @@ from crabmem.text.evaluation import Figures
 from tests.benchmarks.__main__ import main
 from tests.benchmarks.engines import OTHERS, crabmem, others, remembered
 from tests.benchmarks.finding import bootstrapped
+from tests.benchmarks.halves import half
 from tests.benchmarks.sets import Query, Record, loaded, scored
 from tests.benchmarks.silence import Heard, Verdict, above, auc, judge, keeping, shares
+from tests.benchmarks.speaking import HALVES, Share, Speaking, own
 
 GARDEN = {
     "roses": ("how to prune roses", "In March, above an outward bud, with clean shears."),
@@ -78,6 +80,12 @@ def test_a_run_has_a_table_for_each_set_and_one_for_silence(
     silence = found["auto_recall"]
     assert (silence["all"]["on"], silence["all"]["off"]) == (4, 4) and silence["garden"]["auc"] == 1
     assert "crabmem − it, r@5" in printed.out and "keeps 90% at" in printed.out
+    spoken = found["speaking"]["garden"]
+    assert sum(of["bare"]["messages"] for of in spoken.values()) == 2
+    assert sum(of["other domain"]["messages"] for of in spoken.values()) == 2
+    for of in spoken.values():
+        assert of["opening"]["messages"] == of["bare"]["messages"] and of["small talk"]["spoken"] == 0
+    assert "speaks at 0.22 to" in printed.out and "untouched" in printed.out
 
 
 def test_a_run_may_be_of_one_set_of_first_words_and_of_names_and_print_markdown(
@@ -86,7 +94,7 @@ def test_a_run_may_be_of_one_set_of_first_words_and_of_names_and_print_markdown(
     words = ("--data", data, "--sets", "harbour_log", "--json", tmp_path / "f.json")
     run(monkeypatch, *words, "--words", 1, "--markdown", "--names")
     found = json.loads((tmp_path / "f.json").read_text("utf-8"))
-    assert list(found["sets"]) == ["harbour_log"] and found["auto_recall"] == {"threshold": 0}
+    assert list(found["sets"]) == ["harbour_log"] and found["auto_recall"] == {"threshold": 0.22}
     assert capsys.readouterr().out.startswith("| harbour_log | r@5 | r@10 | ndcg@10 | mrr | crabmem − it, r@5 |")
 
 
@@ -136,6 +144,30 @@ def test_the_interval_of_a_difference_holds_its_mean_and_narrows_with_more_quest
     assert bootstrapped(np.full(7, 0.25)) == bootstrapped(np.full(9, 0.25))
     values = random.random(400)
     assert bootstrapped(values).high - bootstrapped(values).low == pytest.approx(4 * 0.98 * values.std() / 20, rel=0.1)
+
+
+# Speaking
+
+
+def test_a_share_has_wilsons_interval() -> None:
+    low, high = Share(8, 10).interval  # Wilson's own formula, by hand: 0.490 to 0.943
+    assert (round(low, 3), round(high, 3)) == (0.490, 0.943)
+    assert Share(0, 0).interval == (0, 1) and Share(5, 5).interval[1] == 1 and Share(0, 5).interval[0] == 0
+
+
+def test_each_half_stands_within_openings_of_its_own() -> None:
+    messages, openings = own()
+    questions, asked = [f"who is number {number}" for number in range(8)], list[str]()
+
+    def sure(text: str) -> float:
+        asked.append(text)
+        return 0.0
+
+    Speaking().listen_within(sure, questions, openings)
+    assert {half(text) for text in openings} == {half(message.text) for message in messages} == set(HALVES)
+    made = {opening.replace("{message}", text): (opening, text) for opening in openings for text in questions}
+    assert len(asked) == len(questions) and {half(text) for text in questions} == set(HALVES)
+    assert all(half(opening) == half(text) for opening, text in map(made.__getitem__, asked))
 
 
 # Silence

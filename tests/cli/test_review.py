@@ -92,8 +92,8 @@ def test_what_is_left_is_applied_what_is_deleted_rejected_and_what_is_reworded_a
     words = [line.split("  ")[1] for line in done.stdout.splitlines()]
     assert words == ["applied", "rejected", "applied, reworded"]
     assert git(root, "log", "-2", "--format=%an %s").splitlines() == [
-        "person apply: door.md as painter proposed, reworded",
-        "person apply: vet.md as coder proposed",
+        "person apply: Door as painter proposed, reworded",
+        "person apply: Vet as coder proposed",
     ]
 
 

@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,30 @@ def test_an_exchange_in_steps_that_is_refused_leaves_the_file_as_it_was(
     with pytest.raises(OSError, match="no space"):
         fs.exchange(tmp_path / "one", tmp_path / "other")
     assert (tmp_path / "other").read_text() == "2"
+    assert not list(tmp_path.glob("*.aside"))
+
+
+@pytest.mark.parametrize(("step", "ends"), [("link", ("1", "2")), ("replace 1", ("2", "1")), ("replace 2", ("2", "1"))])
+def test_an_exchange_in_steps_goes_by_what_a_step_did_and_not_by_what_it_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, ends: tuple[str, str]
+) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_text("1")
+    other.write_text("2")
+    name, _, number = step.partition(" ")
+    real, calls = getattr(os, name), list[str]()
+
+    def done_and_refused(source: str, target: str, **options: Any) -> None:
+        real(source, target, **options)
+        calls.append(target)
+        if len(calls) == int(number or 1):
+            raise OSError(errno.ENOSPC, "no space left on device", target)
+
+    monkeypatch.setattr(system, "_LINUX", False)
+    monkeypatch.setattr(os, name, done_and_refused)
+    with pytest.raises(OSError, match="no space") if ends == ("1", "2") else nullcontext():
+        fs.exchange(one, other)
+    assert (one.read_text(), other.read_text()) == ends
     assert not list(tmp_path.glob("*.aside"))
 
 

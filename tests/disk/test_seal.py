@@ -9,17 +9,17 @@ from crabmem.disk.seal import Opened, Seal
 
 
 def test_what_was_sealed_is_known_again_by_another_process(tmp_path: Path) -> None:
-    assert Seal(tmp_path / "keys", "purge").opened(Seal(tmp_path / "keys", "purge").sealed(b"order")) == (
+    assert Seal(tmp_path / "keys", "purge").opened(Seal(tmp_path / "keys", "purge").sealed(b"order")) == Opened(
         b"order",
-        True,
+        is_ours=True,
     )
 
 
 def test_another_user_another_purpose_and_another_text_are_told_apart(tmp_path: Path) -> None:
     text = Seal(tmp_path / "keys", "purge").sealed(b"order")
-    assert Seal(tmp_path / "others", "purge").opened(text) == (b"order", False)
-    assert Seal(tmp_path / "keys", "journal").opened(text) == (b"order", False)
-    assert Seal(tmp_path / "keys", "purge").opened(text + b"!") == (b"order!", False)
+    assert Seal(tmp_path / "others", "purge").opened(text) == Opened(b"order", is_ours=False)
+    assert Seal(tmp_path / "keys", "journal").opened(text) == Opened(b"order", is_ours=False)
+    assert Seal(tmp_path / "keys", "purge").opened(text + b"!") == Opened(b"order!", is_ours=False)
 
 
 @given(st.binary())

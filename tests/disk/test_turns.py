@@ -3,10 +3,11 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from crabmem.disk.turns import Kind, Talk, Turn, Turns
+from crabmem.disk.turns import Talk, Turn, Turns
 
 WHEN = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -66,7 +67,14 @@ def test_turns_of_many_threads_are_all_kept(tmp_path: Path) -> None:
 
 def test_what_else_is_told_of_a_session_is_no_turn_and_ends_what_was_before(tmp_path: Path) -> None:
     turns = Turns(tmp_path / "turns")
-    marks: list[tuple[Kind, int]] = [("begun", 7), ("turn", 0), ("anew", 9), ("turn", 0), ("asked", 40), ("turn", 0)]
+    marks: list[tuple[Literal["begun", "turn", "anew", "asked"], int]] = [
+        ("begun", 7),
+        ("turn", 0),
+        ("anew", 9),
+        ("turn", 0),
+        ("asked", 40),
+        ("turn", 0),
+    ]
     for number, (kind, size) in enumerate(marks):
         turns.add(Turn(WHEN + timedelta(minutes=number), "s", (f"v{number}",) * (kind == "turn"), 1, kind, size))
     assert [turn.versions for turn in turns.all()] == [("v1",), ("v3",), ("v5",)]

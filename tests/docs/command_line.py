@@ -12,6 +12,7 @@ _HEAD = """# The command line
 
 Every verb, as the program describes it: `crabmem VERB --help` prints the same. `--json` gives data on every verb that
 prints some. Options of [crabmem itself](#crabmem) stand before the verb, or after it where it has none of that name.
+WHEN is [a moment](time-machine.md#how-to-name-a-moment): a commit, a date, `'2 days ago'`.
 Exit status: 0 done, 1 refused or not found, 2 what was typed or given cannot be used. What is data goes to standard
 output, what is said about it to standard error. A terminal gets colours, all else with `CLICOLOR_FORCE`, none with
 `NO_COLOR`.

@@ -4,7 +4,16 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from . import command_line, host_facts, python_reference, recall_picture, session_picture, settings_table, tool_schemas
+from . import (
+    command_line,
+    host_facts,
+    profile_table,
+    python_reference,
+    recall_picture,
+    session_picture,
+    settings_table,
+    tool_schemas,
+)
 from .marks import with_marked
 from .pages import DOCS
 from .pages import GENERATED as MARK
@@ -25,6 +34,7 @@ GENERATED: Mapping[Path, Callable[[], str]] = {
     DOCS / "tools.md": _whole(tool_schemas.page),
     DOCS / "python.md": _whole(python_reference.page),
     DOCS / "settings.md": _part(DOCS / "settings.md", "settings", settings_table.table),
+    DOCS / "profiles.md": _part(DOCS / "profiles.md", "profile", profile_table.tables),
     **{page: _part(page, "facts", partial(host_facts.facts, host)) for page, host in host_facts.all_facts().items()},
     DOCS / "pictures" / "session.svg": session_picture.picture,
     DOCS / "pictures" / "recall.svg": recall_picture.picture,

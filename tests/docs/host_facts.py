@@ -27,6 +27,9 @@ def facts(host: Host) -> str:
     rows.append(("next", host.next_step[0].upper() + host.next_step[1:]))
     if host.next_step_in_project:
         rows.append(("next, in a project", host.next_step_in_project[0].upper() + host.next_step_in_project[1:]))
+    rows.append(
+        ("to undo it", f"`crabmem uninstall {host.name}`: the configs are what they were, and the memory stays")
+    )
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in rows)])
 
 

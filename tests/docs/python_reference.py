@@ -21,8 +21,8 @@ do. A `Memory` is safe between threads, and any number of processes may have one
 
 What is asked for often is a method of `Memory`; all else is a function of a module of `crabmem.operations` that takes
 the memory first: `from crabmem.operations import links`, then `links.links(memory)`. Both are written as functions
-over a `Session`, which every `Memory` is. Moments (`at`, `as_of`, `since`, `until`) are a commit, a date, or a text
-such as `"2 days ago"`.
+over a `Session`, which every `Memory` is. [Moments](time-machine.md#how-to-name-a-moment) (`at`, `as_of`, `since`,
+`until`) are a commit, a date, or a text such as `"2 days ago"`.
 
 [Memory](#memory) · [More operations](#more-operations) · [Formats](#formats-for-function-calling) ·
 [Adapters](#adapters) · [Values](#values) · [Errors](#errors)

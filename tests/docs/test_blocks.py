@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -14,6 +15,7 @@ import pytest
 from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.prompt.profile import load_profile
+from crabmem.text.times import parse_time
 from crabmem.workspace.settings import parse_settings
 from tests.adapters import test_readme_adapters as adapters
 
@@ -118,6 +120,16 @@ def _unknown(words: str) -> str:
                 return f"no verb {word}" if is_word else ""
             command, context = below, click.Context(below, info_name=word, parent=context)
     return ""
+
+
+def test_every_form_of_a_moment_that_the_page_shows_is_taken_and_those_that_it_excludes_are_not() -> None:
+    section = prose(DOCS / "time-machine.md").partition("## How to name a moment")[2].partition("\n## ")[0]
+    table, _, said = section.partition("\n\nSo ")
+    shown = [row.split("|")[2] for row in re.findall(r"^\| (?:a day|a time|so long|the last).*", table, re.M)]
+    examples = [example.strip("'") for cell in shown for example in re.findall("`([^`]+)`", cell)]
+    assert len(examples) > 7 and [each for each in examples if parse_time(each, datetime.now(UTC)) is None] == []
+    refused = re.search(r"A month alone \(`(.+?)`\), `(.+?)` and `(.+?)` are refused", said)
+    assert refused and [each for each in refused.groups() if parse_time(each, datetime.now(UTC))] == []
 
 
 def test_the_programs_of_frameworks_are_run_by_the_tests_of_adapters() -> None:

@@ -78,6 +78,30 @@ def test_every_host_and_family_has_its_page() -> None:
     assert {"camel", "claw", "legion", "harness"} <= named <= set(profile_names())
 
 
+#: How the source reads the environment: by name, by the folder that a name stands for, for an option, or for a host.
+READS = (
+    r'(?:environ|environment|_environ|told|folder)(?:\.get|\.setdefault)?\(\s*"([A-Z_]+)"|project="([A-Z_]+)"'
+    r'|"((?:_?CRABMEM|[A-Z_]+_SESSION)_[A-Z_]+)"'
+)
+
+
+def test_every_variable_of_the_environment_that_is_read_has_its_row() -> None:
+    sources = "".join(file.read_text("utf-8") for file in (ROOT / "crabmem").rglob("*.py"))
+    read = {name for found in re.findall(READS, sources) for name in found if name}
+    not_ours = {"_CRABMEM_COMPLETE", "USERPROFILE"}  # click's, and what Windows calls HOME
+    rows = (DOCS / "settings.md").read_text("utf-8").partition("## In the environment")[2].partition("\n## ")[0]
+    assert {"CRABMEM_DIR", "CRABMEM_SYNC_TOKEN", "CODEX_HOME", "NO_COLOR", "CLAUDE_CODE_SESSION_ID"} <= read
+    assert read - not_ours - set(re.findall(r"`([A-Z_]+)", rows)) == set()
+
+
+def test_the_address_over_http_is_the_one_that_is_served() -> None:
+    http = pytest.importorskip("crabmem.mcp.http")
+    verb = cli.get_command(click.Context(cli), "mcp")
+    port = verb and next(param.default for param in verb.params if param.name == "port")
+    told = re.findall(r"http://[^\s`\"]+", (DOCS / "hosts" / "other.md").read_text("utf-8"))
+    assert set(told) == {f"http://{http.HOST}:{port}{http.PATH}"}
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "promises.md"], ids=lambda page: page.name)
 def test_what_is_promised_is_counted_as_the_faults_were(page: Path) -> None:
     results = (ROOT / "tests" / "faults" / "RESULTS.md").read_text("utf-8")

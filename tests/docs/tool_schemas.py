@@ -7,14 +7,15 @@ from typing import Any
 
 from crabmem import Memory, Tool
 from crabmem.prompt.profile import load_profile, profile_names
-from crabmem.tools.toolsets import SHARED, toolset
+from crabmem.tools.tool import described
+from crabmem.tools.toolsets import SHARED, SYNC, toolset
 
 _WIDTH = 120
 _HEAD = """# Tools and their schemas
 
 What an agent is offered, and what a model reads of it. A profile says which: `crab` unless the settings name another.
 `crabmem tools` prints what yours offers, with `--format` in the form of another API; `crabmem call TOOL JSON` calls
-one as a host does. The tool `soul` is offered where the settings say so, and those of the last section where somebody
+one as a host does. The tools `soul` and `sync` are offered where the settings say so, and some others where somebody
 asks by name: `crabmem mcp --tools`, `crabmem call --tools`, `memory.call(name, arguments, names)`.
 
 Answers are text, labelled as data, for a model to read. Programs get data with the schema that is named here: by
@@ -41,6 +42,8 @@ def page() -> str:
         parts += ["\n".join([_TABLE, *rows]) + "\n", *sections]
     parts.append("## Tools to ask for by name\n")
     parts += [_section(tool, tool.name) for tool in _named() if tool.name not in seen]
+    parts.append("## Where `[sync] tool = true`\n")
+    parts += [_section(described(item), item.name) for item in toolset(SYNC)]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -23,6 +23,10 @@ SUITES = {
     "storm": "lets writers, readers, a watcher and an editor at one memory at once",
     "disk": "fills the disk, and takes away the right to write",
     "damage": "breaks a repository in every way there is, and puts bad files among the entries",
+    "sync_crashes": "stops or fails every call of a sync, on this machine or at the remote",
+    "sync_power": "cuts the power at every call of a sync, of the machine alone or of the remote too",
+    "sync_pushers": "lets machines push at once while agents write, and kills them",
+    "sync_remotes": "syncs with remotes that are damaged, hostile, slow, cut off, or lie",
     "fuzz": "feeds every parser with what a fuzzer makes up",
 }
 

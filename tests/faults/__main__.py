@@ -35,7 +35,7 @@ def say(text: str) -> None:
 
 
 def _table(counted: dict[str, dict[str, int]]) -> str:
-    return "\n".join(f"{name:12} {_words(counts)}" for name, counts in counted.items())
+    return "\n".join(f"{name:13} {_words(counts)}" for name, counts in counted.items())
 
 
 def _words(counts: dict[str, int]) -> str:

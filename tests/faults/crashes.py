@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from crabmem import CrabmemError, Fact, Key, Memory
 from crabmem.disk import system
@@ -42,7 +42,8 @@ LINKS = "[[Luna's vet]] and [[luna-s-vet|the vet]]\n"
 KINDS = ("kill", "ENOSPC", "EIO", "EROFS", "ENOSPC+", "EIO+", "EROFS+")
 #: What Python reports when a process is started.
 _STARTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.system")
-_DONE, _REFUSED, _UNHIT, _BROKEN = 0, 3, 5, 6
+#: How a try ended.
+DONE, REFUSED, UNHIT, BROKEN = 0, 3, 5, 6
 #: A name, and what counts.
 Job: TypeAlias = tuple[str, Callable[[], Counter[str]]]
 _LINKING = ("MEMORY.md", "beside.md", "people/ada.md")
@@ -159,7 +160,7 @@ def _killed(
         def work() -> int:
             with Shim(sync=False, after=end), Memory(root, agent="crashed") as memory:
                 operation(memory)
-            return _DONE
+            return DONE
 
         assert in_child(work) == KILLED, f"there is no {name} of {ending} to be killed at"
 
@@ -188,7 +189,7 @@ class Operation:
 
 
 #: The call that puts a file in the place of another; the second step of three where the system has none for that.
-_EXCHANGED = "rename" if system.IS_PORTABLE else "exchange"
+EXCHANGED = "rename" if system.IS_PORTABLE else "exchange"
 #: The operations; a recovery is a write that first has to finish what a killed one left.
 OPERATIONS: dict[str, Operation] = {
     "create": Operation(_create),
@@ -210,11 +211,11 @@ OPERATIONS: dict[str, Operation] = {
     "compact": Operation(_compact),
     "compact_again": Operation(_compact, _packed_before),
     "recovery_of_begun": Operation(_create, _killed(_overwrite, "fsync", "/crabmem/journal")),
-    "recovery_of_placed": Operation(_create, _killed(_overwrite, _EXCHANGED, VET)),
-    "recovery_of_half_placed": Operation(_create, _killed(_undo, _EXCHANGED, VET)),
+    "recovery_of_placed": Operation(_create, _killed(_overwrite, EXCHANGED, VET)),
+    "recovery_of_half_placed": Operation(_create, _killed(_undo, EXCHANGED, VET)),
     "recovery_of_half_imported": Operation(_create, _killed(_import, "link", "/fresh.md")),
     "recovery_of_half_renamed": Operation(_create, _killed(_rename, "link", "/dr-moreno.md", _linked)),
-    "recovery_of_half_linked": Operation(_create, _killed(_rename, _EXCHANGED, "/beside.md", _linked)),
+    "recovery_of_half_linked": Operation(_create, _killed(_rename, EXCHANGED, "/beside.md", _linked)),
     "recovery_of_half_rewritten": Operation(_create, _killed(_rewrite, "link", "/people/other.md", _linked)),
     "recovery_of_signed": Operation(_create, _killed(_wrote, "write", "/crabmem/bylines", _saved_by_the_person)),
     "recovery_of_taken_away": Operation(_create, _killed(_forget, "fsync", "/entries")),
@@ -250,10 +251,6 @@ class Case:
     def operation(self) -> Operation:
         """What is done."""
         return OPERATIONS[self.name]
-
-    def points(self, moment: str) -> int:
-        """How many calls a fault can act at, at that moment of the call."""
-        return self.writes if moment == "torn" else self.calls
 
 
 @cache
@@ -291,7 +288,7 @@ def in_child(work: Callable[[], int]) -> int:
     child = os.fork()
     if child:
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    code = _BROKEN
+    code = BROKEN
     try:
         code = work()
     except BaseException:
@@ -348,33 +345,45 @@ def opened(root: Path, agent: str = "crashed") -> Memory:
     return Memory(root, agent=agent, soul_editable=True)
 
 
-def sweep(case: Case, kind: str, stride: int) -> Counter[str]:
-    """Try every point of an operation, or every `stride`th, at each moment of the call."""
+class Points(Protocol):
+    """What faults are tried at: how many calls it makes, and how many of them write."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def writes(self) -> int: ...
+
+
+def sweep(case: Points, kind: str, stride: int, tried: Callable[[Fault], int]) -> Counter[str]:
+    """Try every point of an operation, or every `stride`th, at each moment of the call; `tried` says how one ended."""
     counted: Counter[str] = Counter()
     for moment in MOMENTS:
         for at in _points(case, kind, moment, stride):
             fault = Fault(kind, at, moment)
             try:
-                outcome = _tried(case, fault)
+                outcome = tried(fault)
             except (AssertionError, CrabmemError, subprocess.CalledProcessError) as error:
                 words = getattr(error, "stderr", "") or str(error)
                 raise AssertionError(f"{case.name}, {kind} {moment} call {at} of {case.calls}: {words}") from error
-            if outcome == _UNHIT:
+            if outcome == UNHIT:
                 break
             counted["points"] += moment == "before"
             counted["faults"] += 1
             counted["kills"] += outcome == KILLED
-            counted["errors"] += outcome == _REFUSED or kind != "kill"
-            counted["acknowledged"] += outcome == _DONE
+            counted["errors"] += outcome == REFUSED or kind != "kill"
+            counted["acknowledged"] += outcome == DONE
     return counted
 
 
-def _points(case: Case, kind: str, moment: str, stride: int) -> Iterator[int]:
-    """With a stride, other ones for each sweep; without, until there are no more."""
+def _points(case: Points, kind: str, moment: str, stride: int) -> Iterator[int]:
+    """How many calls a fault can act at. With a stride, other ones for each sweep; without, until there are no more."""
+    points = case.writes if moment == "torn" else case.calls
     if stride == 1:
-        return iter(range(1, case.points(moment) + 100))
+        return iter(range(1, points + 100))
     first = zlib.crc32(f"{case.name} {kind} {moment}".encode()) % stride
-    return iter(range(1 + first, case.points(moment) + 1, stride))
+    return iter(range(1 + first, points + 1, stride))
 
 
 def _tried(case: Case, fault: Fault) -> int:
@@ -382,7 +391,7 @@ def _tried(case: Case, fault: Fault) -> int:
     with tempfile.TemporaryDirectory(dir=case.template.parent) as folder:
         root = copied(case.template, Path(folder) / "memory")
         outcome = in_child(lambda: _attempt(root, case.operation, fault))
-        assert outcome != _BROKEN, "see above"
+        assert outcome != BROKEN, "see above"
         _check(root, case, outcome)
     return outcome
 
@@ -399,8 +408,8 @@ def _attempt(root: Path, operation: Operation, fault: Fault) -> int:
             memory.recall("dog friday")
     if refused:
         memory.remember("Same", "written by the same memory", "It works.")
-        return _REFUSED
-    return _DONE if shim.is_hit else _UNHIT
+        return REFUSED
+    return DONE if shim.is_hit else UNHIT
 
 
 def next_write(root: Path) -> State:
@@ -420,8 +429,8 @@ def next_write(root: Path) -> State:
 def _check(root: Path, case: Case, outcome: int) -> None:
     """The promises: whole or not at all, ours stays ours, nothing to repair by hand."""
     found = next_write(root)
-    if outcome in (_DONE, _UNHIT):
-        assert found.files == case.after.files, f"acknowledged and not there: {sorted(found.files)}"
+    if outcome in (DONE, UNHIT):
+        assert found.files == case.after.files, f"acknowledged and not there: {_differing(found, case.after)}"
     states = [state for state in (case.before, case.after) if state.files == found.files]
     assert states, f"neither before nor after: {sorted(found.files)}"
     assert found.commits in [state.commits for state in states], f"the history says otherwise: {found.commits}"
@@ -431,6 +440,10 @@ def _check(root: Path, case: Case, outcome: int) -> None:
     check_repository(root)
     if case.operation.act is _compact:
         check_packs(root)
+
+
+def _differing(one: State, other: State) -> list[str]:
+    return sorted(path for path, _ in one.files.items() ^ other.files.items())
 
 
 def check_packs(root: Path) -> None:
@@ -496,7 +509,7 @@ def sweeps(names: list[str], kinds: list[str], stride: int, durability: str) -> 
         with tempfile.TemporaryDirectory() as folder:
             ready = case(name, Path(folder) / name, durability)
             for kind in kinds:
-                counted += sweep(ready, kind, stride)
+                counted += sweep(ready, kind, stride, partial(_tried, ready))
     return counted
 
 

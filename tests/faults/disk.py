@@ -72,7 +72,7 @@ def _with_mounts_of_its_own() -> list[str]:
 def counted(long: bool, say: Say) -> Counts:
     """Every kind of refusal, each time in a new memory."""
     sums: Counter[str] = Counter()
-    can_mount = _can_mount()
+    can_mount = may_mount()
     disks = [_small_disk, _few_inodes] if can_mount else [_small_files]
     claims: list[Claim] = [partial(_refused_writes, disk) for disk in disks]
     claims += [partial(_refused_compactions, disk) for disk in disks]
@@ -175,7 +175,7 @@ def _small_disk(folder: Path) -> Iterator[Disk]:
                 pass
         os.truncate(ballast, max(0, ballast.stat().st_size - _PAGE * left))
 
-    with _mounted(folder, "size=6m"):
+    with mounted(folder, "size=6m"):
         yield Disk(folder, fill, ballast.unlink)
 
 
@@ -193,7 +193,7 @@ def _few_inodes(folder: Path) -> Iterator[Disk]:
             file.rename(ballast / "gone")
             (ballast / "gone").unlink()
 
-    with _mounted(folder, "size=32m,nr_inodes=3000"):
+    with mounted(folder, "size=32m,nr_inodes=3000"):
         yield Disk(folder, fill, lambda: shutil.rmtree(ballast))
 
 
@@ -215,15 +215,15 @@ def _small_files(folder: Path) -> Iterator[Disk]:
         free()
 
 
-def _can_mount() -> bool:
+def may_mount() -> bool:
     refused = suppress(OSError, subprocess.CalledProcessError)
-    with tempfile.TemporaryDirectory() as folder, refused, _mounted(Path(folder), "size=64k"):
+    with tempfile.TemporaryDirectory() as folder, refused, mounted(Path(folder), "size=64k"):
         return True
     return False
 
 
 @contextmanager
-def _mounted(folder: Path, options: str) -> Iterator[None]:
+def mounted(folder: Path, options: str) -> Iterator[None]:
     """A file system in memory, over `folder`."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True, capture_output=True)
     try:
@@ -236,7 +236,7 @@ def _read_only(can_mount: bool, folder: Path, chance: random.Random) -> Counter[
     """Reading goes on as ever; every write is refused for what it is."""
     if os.geteuid() == 0 and not can_mount:
         return Counter()  # nothing else keeps root from writing
-    with _mounted(folder, "size=32m") if can_mount else nullcontext():
+    with mounted(folder, "size=32m") if can_mount else nullcontext():
         root = folder / "memory"
         with Memory(root, agent="agent") as memory:
             memory.remember("fact", "what is written", body(token("agent", 0)))

@@ -156,6 +156,10 @@ class Model:
         at = len(before) if call.at is None else call.at
         contents.append(before[:at].ljust(at, b"\0") + call.data + before[at + len(call.data) :])
 
+    def _ftruncate(self, call: Call) -> None:
+        contents = self._node(call.path).contents
+        contents.append(contents[-1][: call.at])
+
     def _fsync(self, call: Call) -> None:
         number = self.names[self._spot(call.path)] if call.path != self._top else 0
         node = self.nodes[number]
@@ -383,7 +387,7 @@ def _disks(name: str, cut: int, model: Model, long: bool, is_end: bool) -> Itera
 
 def _check_disk(disk: Disk, tale: Tale, expected: list[State], seed: str) -> None:
     with tempfile.TemporaryDirectory(dir=tale.folder) as folder:
-        _build(disk, Path(folder))
+        build(disk, Path(folder))
         root = Path(folder) / "memory"
         try:
             found = next_write(root)
@@ -396,7 +400,7 @@ def _check_disk(disk: Disk, tale: Tale, expected: list[State], seed: str) -> Non
             raise AssertionError(f"{seed}: {getattr(error, 'stderr', '') or error}") from error
 
 
-def _build(disk: Disk, top: Path) -> None:
+def build(disk: Disk, top: Path) -> None:
     """Write a disk as one that the machine was started with: nothing on it is younger than that."""
     first: dict[int, Path] = {}
     written = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) - 60
@@ -414,32 +418,41 @@ def _build(disk: Disk, top: Path) -> None:
 
 def cuts(names: list[str], long: bool, stride: int) -> Counter[str]:
     """Cut the power in stories."""
+    return cut_each(names, lambda name, folder: _cut(lived(name, folder), long, stride))
+
+
+def _cut(tale: Tale, long: bool, stride: int) -> Counter[str]:
+    return Counter(calls=check_order(tale)) + check_cuts(tale, long, stride)
+
+
+def cut_each(names: list[str], cut: Callable[[str, Path], Counter[str]]) -> Counter[str]:
+    """What `cut` counted of each name, in a folder of its own."""
     recovery.LATE_NS = 0
     counted: Counter[str] = Counter()
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
-            tale = lived(name, Path(folder))
-            counted["calls"] += check_order(tale)
-            counted += check_cuts(tale, long, stride)
+            counted += cut(name, Path(folder))
     return counted
 
 
-def apart(names: list[str], long: bool, stride: int) -> Counter[str]:
-    """The same, in a process of its own."""
-    words = [sys.executable, "-m", "tests.faults.power", json.dumps(names), json.dumps(long), str(stride)]
-    return crashes.counted_by(words)
+def apart(module: str, names: list[str], long: bool, stride: int) -> Counter[str]:
+    """The `cuts` of a suite, in a process of its own."""
+    return crashes.counted_by([sys.executable, "-m", module, json.dumps(names), json.dumps(long), str(stride)])
+
+
+def cut_all(module: str, names: list[str], long: bool, short_stride: int, say: Callable[[str], None]) -> Counter[str]:
+    """The `cuts` of a suite after every call, or, in the short form, after every so many of some."""
+    groups = [[name] for name in names] if long else [names[::2], names[1::2]]
+    jobs = [(", ".join(group), partial(apart, module, group, long, 1 if long else short_stride)) for group in groups]
+    counted: Counter[str] = Counter()
+    for part in crashes.parallel(jobs, "disks", say):
+        counted += part
+    return counted
 
 
 def run(long: bool, say: Callable[[str], None]) -> Mapping[str, int]:
     """Cut the power after every call of every story, or, in the short form, after some calls of some."""
-    names = list(STORIES)
-    groups = [[name] for name in names] if long else [names[::2], names[1::2]]
-    stride = 1 if long else 100
-    jobs = [(", ".join(group), partial(apart, group, long, stride)) for group in groups]
-    counted: Counter[str] = Counter()
-    for part in crashes.parallel(jobs, "disks", say):
-        counted += part
-    return {"stories": len(names), **counted, "lost": 0}
+    return {"stories": len(STORIES), **cut_all("tests.faults.power", list(STORIES), long, 100, say), "lost": 0}
 
 
 if __name__ == "__main__":

@@ -107,6 +107,36 @@ ROWS = (
     _row("autocrlf, filters", _SETTINGS),
     _row("excludesFile, .gitignore", _SETTINGS, "test_what_git_is_told_to_ignore_is_recorded_all_the_same"),
     _row("files of a program that syncs", _BAD, answer="use git push and pull; a synced .git is not supported"),
+    # Several machines
+    _row(
+        "killed while a remote is fetched from, while both histories are joined, or while it is pushed to",
+        "@sync_crashes",
+    ),
+    _row("killed while the lock of a remote's branch is held", "@sync_crashes", "@sync_pushers"),
+    _row("no space left, or an error of the disk, here or at the remote, at any step of a sync", "@sync_crashes"),
+    _row("power cut in a sync, of the machine or of the remote's disk too", "@sync_power"),
+    _row("many machines that push at once, beside writers", "@sync_pushers"),
+    _row("a remote that is full, or may only be read", "@sync_remotes"),
+    _row("a remote that is slow, silent or cut off at any request", "@sync_remotes"),
+    _row("a remote that lost objects, or has broken ones", "@sync_remotes"),
+    _row("a remote that advertises what it lacks, or says that it took what it did not", "@sync_remotes"),
+    _row("a branch that was forced back, emptied, replaced or renamed", "@sync_remotes"),
+    _row("a hook or a rule that rejects a push", "@sync_remotes", "test_a_hook_that_rejects_a_push_is_quoted"),
+    _row("a shallow remote", "@sync_remotes", "test_a_shallow_remote_gives_nothing"),
+    _row("trees from a remote that lead out of the folder, or into `.git`", "@sync_remotes"),
+    _row("a pack that is a bomb", "test_a_thin_pack_that_stands_on_too_much_is_refused", "@sync_remotes"),
+    _row("an unknown host key", "test_a_host_that_is_not_known_is_not_taken_unasked", "@sync_remotes"),
+    _row(
+        "credentials that are wrong, or expire", "test_a_helper_with_the_wrong_password_is_told_so_and_not_asked_again"
+    ),
+    _row(
+        "a credential helper that hangs, prompts or prints rubbish",
+        "test_a_helper_that_hangs_or_prints_rubbish_is_none",
+    ),
+    _row(
+        "machines that change one memory at random",
+        "test_machines_that_exchange_what_they_have_end_up_the_same",
+    ),
     # Editors and the watcher
     _row("editors that rename over the file", "@editors", "@storm"),
     _row("editors that move the file away first", "@editors"),
@@ -204,7 +234,11 @@ ROWS = (
     _row("a forgotten secret in the history", "test_secret_in_a_file_and_one_that_only_history_holds_are_warned_about"),
     _row("other users of the machine", "test_workspace_that_others_can_read_is_made_private_by_a_fix"),
     _row("settings of Git planted in the repository", "test_no_setting_of_the_repository_touches_an_agents_write"),
-    _row("a hostile repository that was cloned", _DAMAGE, answer="nothing is ever checked out or fetched by crabmem"),
+    _row(
+        "a hostile repository that was cloned",
+        _DAMAGE,
+        answer="nothing is fetched but by `crabmem sync`, which checks each object",
+    ),
     _row("an open port", answer="there is none"),
     _row("one agent that reads another's memory", "test_no_name_of_a_workspace_leads_out_of_agents"),
     _row("what recall returns taken for instructions", "test_no_text_closes_the_block_it_is_in"),

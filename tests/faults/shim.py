@@ -33,7 +33,7 @@ _AUDITED = frozenset(f"os.{name}" for name in (*_NAMED, *_TWICE_NAMED, "symlink"
 class Call:
     """A call that took effect. `other` is the second path of a rename, link or exchange.
 
-    `at` is where in the file something was written that was not put at its end.
+    `at` is where in the file something was written that was not put at its end, or where it was cut short.
     """
 
     name: str
@@ -160,7 +160,8 @@ class Shim:
         if name == "write":
             return self._written(real, handle, bytes(given[0]))
         wait = self._sync or name not in ("fsync", "fdatasync")
-        return self._passed(Call(name, self._opened[handle]), lambda: real(handle, *given) if wait else None)
+        size = int(given[0]) if name == "ftruncate" else None
+        return self._passed(Call(name, self._opened[handle], at=size), lambda: real(handle, *given) if wait else None)
 
     def _written(self, real: Any, handle: int, data: bytes) -> int:
         self.writes += len(data) > 1

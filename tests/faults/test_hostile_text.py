@@ -179,7 +179,7 @@ def test_no_text_closes_the_block_it_is_in(tag: str, text: str) -> None:
 
 def test_hundreds_of_hostile_facts_leave_one_block_each_in_prompt_and_turn(ground: Ground) -> None:
     shown = [piece for piece in PIECES if piece.strip() and "\0" not in piece]
-    (ground.root / "crabmem.toml").write_text("[auto_recall]\nlimit = 500\ncharacters = 1000000\n")
+    (ground.root / "crabmem.toml").write_text("[auto_recall]\nlimit = 500\ncharacters = 1000000\nthreshold = 0.0\n")
     for number, piece in enumerate(shown):
         text = f"---\nname: {json.dumps('n ' + piece)}\ndescription: {json.dumps(piece)}\n---\n\nzebra {piece}\n"
         (ground.root / ENTRIES / f"odd-{number}.md").write_text(text)

@@ -68,6 +68,8 @@ def dying_at(root: Path, at: int, monkeypatch: pytest.MonkeyPatch, work: Callabl
     with monkeypatch.context() as patched, suppress(Died):
         patched.setattr(fs, "before", death)
         work(memory)
+    # The threads of a process that dies die with it: one that brings writes to the disk would meet the next death.
+    memory.engine.upkeep.close()
     memory.engine.history.close()
     return death.count
 

@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.disk import redo_log
+from crabmem import Memory
+from crabmem.disk import fs, redo_log, state
 from crabmem.disk.redo_log import RedoLog
-from crabmem.git.objects import oid_of
+from crabmem.git.objects import Objects, oid_of
 from crabmem.git.redo import Move, Piece, Redo, piece
+from crabmem.git.refs import Refs
+from tests.conftest import git
 
 OID = "1" * 40
 
@@ -96,3 +99,37 @@ def test_a_batch_that_is_none_of_ours_has_nothing_in_it(tmp_path: Path, said: by
     body = said if isinstance(said, bytes) else json.dumps({"move": None} | said).encode()
     RedoLog(tmp_path / "redo").append(body + b"\nx")
     assert Redo(tmp_path / "redo").batches() == [((), None)]
+
+
+def test_a_file_that_a_power_cut_emptied_is_made_again_though_a_pack_has_the_object(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, agent="coder")
+    memory.remember("Luna", "the cat", "A cat.")
+    memory.engine.history.harden()
+    memory.engine.history.compact()
+    memory.remember("Other", "a cat", "Another cat.")
+    git(tmp_path, "repack", "-q", "-a", "-d")
+    blob = git(tmp_path, "rev-parse", "HEAD:memory/entries/other.md").strip()
+    (file := tmp_path / ".git/objects" / blob[:2] / blob[2:]).parent.mkdir(exist_ok=True)
+    file.write_bytes(b"")
+    redo = Redo(tmp_path / state.FOLDER / state.REDO)
+    Objects(tmp_path / ".git/objects", tmp_path / state.FOLDER / state.TEMPORARY, redo).restore(redo.batches(), True)
+    assert git(tmp_path, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_the_lock_of_a_reference_that_is_removed_is_gone_before_its_folder_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(tmp_path, agent="coder") as memory:
+        memory.remember("Luna", "the cat", "A cat.")
+    refs = Refs(tmp_path / ".git", tmp_path / state.FOLDER / state.TEMPORARY)
+    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    refs.restore("refs/heads/other", head)
+    lock, seen, sync_folder = tmp_path / ".git/refs/heads/other.lock", list[bool](), fs.sync_folder
+
+    def look(folder: Path) -> None:
+        seen.append(lock.exists())
+        sync_folder(folder)
+
+    monkeypatch.setattr(fs, "sync_folder", look)
+    assert refs.remove("refs/heads/other", head)
+    assert seen == [False]

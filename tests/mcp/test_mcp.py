@@ -1,5 +1,6 @@
 """The server as the official client sees it: over pipes and over HTTP, in today's protocol and the one before."""
 
+import json
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from mcp import Client, MCPError
 from mcp_types import Implementation, PromptReference, ResourceTemplateReference, TextContent, TextResourceContents
 
 from crabmem import Fact, Memory
-from crabmem.operations import history, proposals
+from crabmem.operations import history, proposals, syncing
 from crabmem.text.extras import how_to_get
 from crabmem.tools import guide as guide_of
 from tests import forked, samples
@@ -393,6 +394,56 @@ async def test_resources_are_the_overview_the_identity_the_log_and_every_entry(
     source = rf"\(from memory/entries/deploy-key.md, {version}"
     assert re.fullmatch(rf"## Deploy key\n{source}\nwhere the deploy key lives\n\nIn the vault\.", texts[key])
     assert re.fullmatch(rf"## 密钥\n\(from .*\.md, {version}\nthe key in Chinese\n\n也在保险库里。", texts[chinese])
+
+
+def synced_by_settings(root: Path, text: str) -> Path:
+    """A bare repository that a person named for the workspace, whose settings say `text` of syncing."""
+    git(root.parent, "init", "-q", "--bare", "hub.git")
+    (root / "crabmem.toml").write_text(f"[sync]\n{text}\n")
+    with Memory(root, is_person=True) as memory:
+        syncing.name_remote(memory, str(root.parent / "hub.git"))
+    return root.parent / "hub.git"
+
+
+@ways
+async def test_how_syncing_stands_is_a_resource_for_the_person(root: Path, transport: Transport, mode: Mode) -> None:
+    async with connected(root, transport, mode) as client:
+        assert "crabmem://sync" not in {str(item.uri) for item in (await client.list_resources()).resources}
+        hub = synced_by_settings(root, 'auto = "off"')
+        [found] = [item for item in (await client.list_resources()).resources if str(item.uri) == "crabmem://sync"]
+        assert found.annotations and found.annotations.audience == ["user"]
+        said = json.loads(text_of(await client.read_resource("crabmem://sync")))
+        assert (said["remote"], said["succeeded"], said["error"]) == (str(hub), None, "")
+        assert said["ahead"] >= 3
+        assert "sync" not in [tool.name for tool in (await client.list_tools()).tools]
+
+
+async def test_a_client_is_offered_the_tool_that_syncs_where_the_settings_say_so(root: Path) -> None:
+    hub = synced_by_settings(root, "tool = true")
+    async with connected(root, "stdio", "auto") as client:
+        [tool] = [tool for tool in (await client.list_tools()).tools if tool.name == "sync"]
+        assert tool.annotations and tool.annotations.open_world_hint and not tool.input_schema["properties"]
+        result = await client.call_tool("sync", {})
+        assert not result.is_error and text_of(result).startswith("synced: 0 files came in, ")
+    assert "deploy-key.md" in git(hub, "ls-tree", "-r", "--name-only", "main")
+
+
+async def test_a_sync_begins_as_the_server_begins_and_as_it_ends(root: Path) -> None:
+    hub = synced_by_settings(root, 'auto = "session"')
+    record = root / ".git/crabmem/sync.json"
+
+    async def pushed(path: str) -> None:
+        with anyio.fail_after(20):
+            while not git(hub, "for-each-ref") or path not in git(hub, "ls-tree", "-r", "--name-only", "main"):
+                await anyio.sleep(0.05)
+
+    async with connected(root, "stdio", "auto") as client:
+        await pushed("deploy-key.md")
+        await client.call_tool("remember", VET)
+        said = json.loads(record.read_text())
+        long_ago = {"succeeded": "2026-01-01T00:00:00+00:00", "pushes": ""}
+        record.write_text(json.dumps({**said, **long_ago}))
+    await pushed("luna-s-vet.md")
 
 
 async def test_pages_of_resources_together_are_all_entries_once(root: Path) -> None:

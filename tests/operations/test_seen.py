@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from crabmem import CrabmemError, Fact, Memory, operations
 from crabmem.errors import Stale
 from crabmem.operations import setup
+from crabmem.operations.facts import entries
 from crabmem.operations.review import Decision
 from crabmem.prompt.profile import KINDS, profile_names
 from crabmem.results import News, Proposal, ProposedFile
@@ -30,6 +31,7 @@ from crabmem.text.evaluation import Expectation
 from crabmem.text.keys import Key
 from crabmem.text.learnings import tool_failure
 from crabmem.text.slug import slug_of
+from crabmem.text.spoken_to import Message
 from tests.conftest import git
 
 Operation = Callable[..., object]
@@ -108,8 +110,13 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "namespace": [(), ("zoo",)],
         "lesson": [tool_failure("a tool", "an error")],
         "questions": [[Expectation("feeding", ("Wifi",))], [Expectation("feeding", ("Marsupial",))]],
+        "messages": [[Message("how does the feeding at dawn go?", True)], [Message("x", True, ("Marsupial",))]],
         "tools": [["recall"]],
         "what": ["words"],
+        "operation": [entries],
+        "side": ["ours"],
+        "pattern": ["/nowhere/[{agent}].git"],
+        "url": ["/nowhere/hub.git"],
         "work": [lambda tree: {path: tree.text(path) for path in tree.paths()}],
         "read": [lambda tree: [(path, tree.text(path)) for path in tree.paths()]],
         "change": [lambda text: f"{text} and more"],

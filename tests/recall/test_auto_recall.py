@@ -6,8 +6,6 @@ import pytest
 
 from crabmem import Memory
 from crabmem.operations import maintenance
-from crabmem.recall.auto_recall import confidence, query_words
-from crabmem.search import Document, Index, tokens
 from tests.conftest import git
 
 ON_TOPIC = [
@@ -150,24 +148,3 @@ def test_a_workspace_without_history_gets_no_file(tmp_path: Path) -> None:
     with Memory(tmp_path, session="s") as memory:
         assert memory.before_turn("where does the quokka live?")
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["a.md", "entries", "memory"]
-
-
-def indexed(*texts: str) -> Index:
-    made = {f"{at}": Document(f"{at}", b"", tokens(text)) for at, text in enumerate(texts)}
-    return Index().updated(made)
-
-
-def test_confidence_is_a_share() -> None:
-    index = indexed("the boiler stands in the cellar", "a dog", "a cat")
-    for question in ("boiler", "boiler cellar", "boiler zebra quokka lamp", "stands"):
-        assert 0 < confidence(index, tokens(question), "0") < 1
-    assert confidence(index, ["boiler"], "0") > confidence(index, ["boiler", "zebra"], "0")
-    assert confidence(index, ["zebra"], "0") == 0
-
-
-def test_of_a_long_message_the_rarest_known_words_are_asked() -> None:
-    index = indexed("boiler cellar", *["house"] * 5)
-    long = " ".join(f"word{number}" for number in range(100))
-    assert query_words(f"house boiler {long}", index, 0, "english") == tokens("boiler house")
-    assert query_words("house boiler", index, 0, "english") == tokens("house boiler")
-    assert query_words(f"boiler {'x ' * 20_000} cellar", index, 0, "english")[:2] == tokens("boiler x")

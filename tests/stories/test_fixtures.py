@@ -46,7 +46,7 @@ def test_reading_changes_no_byte_and_no_time_and_begins_no_history(sample: Sampl
     with Memory(root) as memory:
         assert len(memory.recall("my dog, or the release"))
         assert evaluate.evaluate(memory, [Expectation("the dog", (memory.entries()[0].slug,))]).answers
-        assert memory.entries() and memory.prompt() and memory.before_turn("who looks after the dog, and where?")
+        assert memory.entries() and memory.prompt() and memory.before_turn(memory.entries()[0].name)
         assert memory.doctor() and not memory.log() and memory.diff()
         assert memory.call("recall", {"query": "dog"}).text
     assert everything(root) == before

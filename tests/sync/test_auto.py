@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.disk import state as names
 from crabmem.sync import auto
-from crabmem.sync.sync import name_remote, state, sync
+from crabmem.sync.standing import state
+from crabmem.sync.sync import name_remote, sync
+from crabmem.watch import watched
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 
@@ -62,10 +65,80 @@ def test_a_hook_begins_a_sync_for_which_it_does_not_wait(memory: Memory, tmp_pat
     assert is_soon(lambda: git(tmp_path / "hub.git", "rev-parse", "main") == git(memory.root, "rev-parse", "main"))
 
 
+@pytest.mark.parametrize(
+    ("auto_is", "at_session", "in_pause"), [('"off"', False, False), ('"session"', True, False), ("15", True, True)]
+)
+def test_what_begins_it_is_what_the_settings_say(
+    memory: Memory, auto_is: str, at_session: bool, in_pause: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (memory.root / "crabmem.toml").write_text(f"[sync]\nauto = {auto_is}\n")
+    monkeypatch.setattr(auto, "start", lambda module, root: subprocess.Popen(["true"]))
+    assert (auto.begin(memory), auto.begin(memory, in_pause=True)) == (at_session, in_pause)
+
+
+def test_in_a_pause_it_waits_for_as_many_minutes_as_the_settings_say(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (memory.root / "crabmem.toml").write_text("[sync]\nauto = 15\n")
+    monkeypatch.setattr(auto, "start", lambda module, root: subprocess.Popen(["true"]))
+    sync(memory)
+    now = memory.engine.clock()
+    for minutes, at_session, in_pause in ((0, False, False), (14, True, False), (16, True, True)):
+        memory.engine.clock = lambda ago=minutes: now + timedelta(minutes=ago)  # type: ignore[misc]
+        assert (auto.begin(memory), auto.begin(memory, in_pause=True)) == (at_session, in_pause)
+
+
+def test_a_watch_begins_it_when_edits_pause(memory: Memory, tmp_path: Path) -> None:
+    (memory.root / "crabmem.toml").write_text("[sync]\nauto = 1\n")
+    stop = threading.Event()
+    watching = threading.Thread(target=lambda: [*watched(memory, stop)])
+    watching.start()
+    try:
+        time.sleep(1)
+        (memory.root / "memory/entries/tea.md").write_text("With milk.\n")
+        hub = tmp_path / "hub.git"
+        assert is_soon(lambda: is_pushed(hub))
+    finally:
+        stop.set()
+        watching.join()
+
+
+def is_pushed(hub: Path) -> bool:
+    """Whether the bare repository has a branch."""
+    return bool(git(hub, "for-each-ref"))
+
+
+def test_a_pause_is_as_long_however_often_one_asks_and_another_elsewhere(tmp_path: Path) -> None:
+    found = set[datetime | None]()
+    for name in ("one", "other"):
+        workspace = Workspace(tmp_path / name)
+        workspace.private.mkdir(parents=True)
+        said = {"failed": NOW.isoformat(), "failures": "5"}
+        (workspace.private / names.SYNC).write_text(json.dumps(said))
+        [due] = {auto.next_try(workspace, NOW + timedelta(seconds=each)) for each in range(200)}
+        found.add(due)
+    assert None not in found
+    assert len(found) == 2
+
+
+def test_no_more_than_six_pushes_are_made_unasked_in_a_minute(memory: Memory, tmp_path: Path) -> None:
+    workspace = Workspace(memory.root)
+    for number in range(8):
+        memory.remember(f"Tea {number}", "hot", "With milk.")
+        auto.main(str(memory.root))
+    pushed = [number for number in range(8) if f"tea-{number}" in git(tmp_path / "hub.git", "ls-tree", "-r", "main")]
+    assert pushed == [*range(6)]
+    now = memory.engine.clock()
+    assert not auto.is_due(workspace, now + timedelta(seconds=20), timedelta(0))
+    assert auto.is_due(workspace, now + timedelta(seconds=61), timedelta(0))
+    sync(memory)  # a person who asks is not counted
+    assert state(memory).ahead == 0
+
+
 def test_settings_make_nothing_sync_that_no_person_named(memory: Memory, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     git(tmp_path, "clone", "-q", str(memory.root), str(copy))
-    (copy / "crabmem.toml").write_text('[sync]\nauto = "always"\nminutes = 1\n')
+    (copy / "crabmem.toml").write_text("[sync]\nauto = 1\n")
     with Memory(copy) as stranger:
         assert not auto.begin(stranger)
         assert state(stranger).remote is None

@@ -10,7 +10,7 @@ def hook(event, arguments):
     if event.startswith(("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn")):
         started.append(event)
 sys.addaudithook(hook)
-from crabmem.sync import address, bundle, credentials, folder, programs, remote, served, ssh
+from crabmem.remotes import address, bundle, credentials, folder, programs, remote, served, ssh
 assert "urllib3" not in sys.modules and "crabmem.memory" not in sys.modules
 print([event for event in started if event != "socket.__new__"], flush=True)
 """
@@ -22,6 +22,9 @@ def test_no_socket_is_opened_and_no_process_started_by_loading_it() -> None:
 
 
 def test_the_command_line_loads_none_of_it_by_itself() -> None:
-    code = "import sys, crabmem.cli.app; print([name for name in sys.modules if 'crabmem.sync' in name])"
+    code = (
+        "import sys, crabmem.cli.app\n"
+        "print([name for name in sys.modules if name.startswith(('crabmem.sync', 'crabmem.remotes'))])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

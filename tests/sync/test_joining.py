@@ -1,12 +1,15 @@
 """Machines take in each other's histories: real workspaces, whose objects are carried over by hand."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from dulwich.repo import Repo
 
 from crabmem import Memory
-from crabmem.operations import proposals
+from crabmem.disk import fs
+from crabmem.operations.proposals import apply_proposal, proposals
 from crabmem.sync.joining import Taken, take_in
 from crabmem.write.writer import Written
 from tests.conftest import git
@@ -103,9 +106,9 @@ def test_what_would_have_to_wait_here_waits_when_it_comes_from_elsewhere(
     assert [dispute.path for dispute in done.result.disputes] == ["memory/entries/ann.md"]
     assert one.get("Ann").content == "Lives in Graz." and one.get("Tea").content == "Cold."
     with Memory(one.root, is_person=True) as person:
-        [waiting] = proposals.proposals(person)
+        [waiting] = proposals(person)
         assert "+Lives in Wien." in waiting.diff
-        proposals.apply_proposal(person, waiting.id)
+        apply_proposal(person, waiting.id)
         assert one.get("Ann").content == "Lives in Wien."
     take(other, one)
     assert state(other)[1:] == state(one)[1:] and other.get("Ann").content == "Lives in Wien."
@@ -123,3 +126,91 @@ def test_what_an_agent_wrote_before_there_was_a_rule_stays(machines: tuple[Memor
         assert done.result.disputes == ()
     assert one.get("Key").content == other.get("Key").content == "In the vault."
     assert state(one)[1:] == state(other)[1:]
+
+
+def test_histories_that_took_each_other_in_crosswise_are_joined_alike(machines: tuple[Memory, Memory]) -> None:
+    one, other = machines
+    one.remember("Luna", "the cat", "A cat.\nEleven years old.")
+    other.remember("Luna", "the cat", "The cat.\nTen years old.\nLikes fish.")
+    copies = [Memory(memory.root.with_name(f"copy of {memory.root.name}")) for memory in machines]
+    for memory, copy in zip(machines, copies, strict=True):
+        take(copy, memory)
+        memory.remember(f"More of {memory.agent}", "d", "Text.")
+    # Each takes in what the other had a while ago, and has more itself: the newest that both stand on are two.
+    assert take(one, copies[1]).result.is_joined
+    assert take(other, copies[0]).result.is_joined
+    tips = [git(memory.root, "rev-parse", "HEAD").strip() for memory in machines]
+    clone = Memory(one.root.with_name("clone"))
+    take(clone, one)
+    take(one, other)
+    assert len(one.engine.history.bases(*tips)) == 2
+    take(other, clone)
+    assert state(one) == state(other)
+    assert {entry.name for entry in one.entries()} == {"Luna", "Tea", "More of a", "More of b"}
+    assert "Likes fish." in one.get("Luna").content
+
+
+def disputing(machines: tuple[Memory, Memory]) -> tuple[Memory, Memory]:
+    """Two machines that have changed the same line, and each something of its own."""
+    one, other = machines
+    one.remember("Luna", "the cat", "A cat.\nEleven years old.")
+    other.remember("Luna", "the cat", "A cat.\nTwelve years old.")
+    other.remember("Key", "where it is", "In the vault.")
+    return one, other
+
+
+def killed(one: Memory, other: Memory, when: Callable[[str, str], bool]) -> None:
+    """Have one machine take in what another has, and die at a change of the disk."""
+    pid = os.fork()
+    if not pid:
+
+        def die(operation: str, path: str) -> None:
+            if when(operation, path):
+                os._exit(9)
+
+        fs.before = die
+        try:
+            take(one, other)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 9
+
+
+def test_a_join_that_was_killed_among_its_files_is_finished_by_the_next_write(
+    machines: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    one, other = disputing(machines)
+    clone = Memory(tmp_path / "clone")
+    take(clone, one)
+    killed(one, other, lambda operation, path: operation != "link" and path.endswith("/luna.md"))
+    one.adopt()
+    take(clone, other)
+    assert state(one)[:2] == state(clone)[:2]
+    assert take(one, other).commit is None
+
+
+def test_what_waits_waits_once_though_a_join_was_killed_and_something_written_before_the_next(
+    machines: tuple[Memory, Memory],
+) -> None:
+    one, other = disputing(machines)
+    killed(one, other, lambda operation, path: operation == "open" and path.endswith("/crabmem/journal"))
+    assert len(one.engine.history.aside()) == 1
+    one.remember("Tea", "how it is made", "Cold.")
+    take(one, other)
+    [waiting] = proposals(one)
+    assert waiting.path == "memory/entries/luna.md"
+
+
+def test_a_join_that_a_stranger_began_adds_nothing_beside_memory_when_a_person_finishes_it(
+    machines: tuple[Memory, Memory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = disputing(machines)
+    (other.root / ".gitattributes").write_text("* filter=evil\n")
+    git(other.root, "add", "-f", ".gitattributes")
+    git(other.root, "-c", "user.name=m", "-c", "user.email=m@example.org", "commit", "-qm", "beside")
+    killed(one, other, lambda operation, path: operation != "link" and path.endswith("/luna.md"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    with Memory(one.root, is_person=True) as memory:
+        memory.engine.writer.mend()
+        assert "Key" in {entry.name for entry in memory.entries()}
+        assert ".gitattributes" not in git(one.root, "ls-tree", "-r", "--name-only", "HEAD")

@@ -8,10 +8,13 @@ import pytest
 from dulwich.repo import Repo
 
 from crabmem import CrabmemError, Memory
-from crabmem.operations.proposals import proposals
-from crabmem.sync.sync import name_remote, state, sync
+from crabmem.operations.proposals import apply_proposal, proposals, propose_identity, reject_proposal
+from crabmem.sync.standing import state
+from crabmem.sync.sync import name_remote, sync
 from tests.conftest import git
 
+# Seeds with which lines are purged, too.
+_PURGED = range(6)
 NAMES = ["Luna", "Tea", "Deploy key", "Marta", "luna the cat"]
 
 
@@ -25,11 +28,11 @@ def exchange(memory: Memory, hub: Path) -> None:
 
 
 class Machine:
-    """One machine: what it does at random, and each line that it wrote."""
+    """One machine: what it does at random, each line that it wrote, and those that it purged."""
 
-    def __init__(self, root: Path, name: str, chance: random.Random, said: set[str]) -> None:
+    def __init__(self, root: Path, name: str, chance: random.Random, said: set[str], purged: set[str]) -> None:
         self.name, self.memory, self._chance = name, Memory(root, agent=name), chance
-        self._said, self._count = said, 0
+        self._said, self._purged, self._count = said, purged, 0
 
     def _line(self) -> str:
         self._count += 1
@@ -70,22 +73,62 @@ class Machine:
         path.write_text(before + f"- {self._line()}\n")
         self.memory.adopt()
 
+    def purge(self) -> None:
+        """Purge a line that anybody said: it stands nowhere any more then, and is not to come back."""
+        line = self._chance.choice(sorted(self._said) or [""])
+        self.memory.purge(text=line)
+        self._said.discard(line)
+        self._purged.add(line)
+
     def undo(self) -> None:
         self.memory.undo()
 
-    def act(self) -> None:
+    def revert(self) -> None:
+        commit = self._chance.choice(self.memory.log(limit=10))
+        self.memory.revert(commit.commit, take=self._chance.choice(["ours", "theirs"]))
+
+    def propose(self) -> None:
+        propose_identity(self.memory, self._line())
+
+    def decide(self) -> None:
+        with Memory(self.memory.root, is_person=True) as person:
+            waiting = self._chance.choice(proposals(person))
+            if self._chance.random() < 0.5:
+                apply_proposal(person, waiting.id)
+            else:
+                reject_proposal(person, waiting.id)
+                # What is let go is written nowhere any more.
+                self._said.difference_update((waiting.text or "").splitlines())
+
+    def act(self, purges: bool) -> None:
         acts = [self.remember, self.remember, self.edit, self.edit, self.overview, self.forget, self.rename, self.drop]
-        with suppress(CrabmemError):
+        acts += [self.purge] * 2 if purges else [self.undo, self.revert, self.propose, self.decide]
+        with suppress(CrabmemError, IndexError):
             self._chance.choice(acts)()
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_machines_that_exchange_what_they_have_end_up_the_same(tmp_path: Path, seed: int) -> None:
-    chance, said = random.Random(seed), set[str]()
+def traces(root: Path, lines: set[str]) -> list[str]:
+    """Which of some lines stand in any object of a repository, or in a file of its."""
+    ids = git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    texts = [git(root, "cat-file", "-p", oid) for oid in ids]
+    files = [file for file in root.rglob("*") if file.is_file() and "objects" not in file.parts]
+    texts += [file.read_bytes().decode("utf-8", "replace") for file in files]
+    return sorted(line for line in lines if any(line in text for text in texts))
+
+
+@pytest.mark.parametrize(
+    ("seed", "purges"), [*((seed, False) for seed in range(6)), *((seed, True) for seed in _PURGED)]
+)
+def test_machines_that_exchange_what_they_have_end_up_the_same(tmp_path: Path, seed: int, purges: bool) -> None:
+    chance, said, purged = random.Random(seed), set[str](), set[str]()
     hub = tmp_path / "hub.git"
     Repo.init_bare(str(hub), mkdir=True).close()
-    machines = [Machine(tmp_path / f"m{number}", f"m{number}", chance, said) for number in range(chance.randint(3, 4))]
+    machines = [
+        Machine(tmp_path / f"m{number}", f"m{number}", chance, said, purged) for number in range(chance.randint(3, 4))
+    ]
     for machine in machines:
+        machine.memory.root.mkdir(exist_ok=True)
+        (machine.memory.root / "crabmem.toml").write_text('soul = "propose"\n')
         exchange(machine.memory, hub)
         machine.remember()
         exchange(machine.memory, hub)
@@ -94,7 +137,7 @@ def test_machines_that_exchange_what_they_have_end_up_the_same(tmp_path: Path, s
         if chance.random() < 0.3:
             exchange(machine.memory, hub)
         else:
-            machine.act()
+            machine.act(purges)
     for machine in machines * 2:
         exchange(machine.memory, hub)
     states = {git(machine.memory.root, "rev-parse", "HEAD") for machine in machines}
@@ -105,8 +148,10 @@ def test_machines_that_exchange_what_they_have_end_up_the_same(tmp_path: Path, s
         assert not git(root, "fsck", "--strict", "--no-dangling")
         texts = [file.read_text() for file in root.rglob("*.md")]
         assert not any(mark in text for text in texts for mark in ("<<<<<<<", ">>>>>>>"))
+        assert not traces(root, purged)
         names = [entry.name for entry in machine.memory.entries()]
         assert len(set(names)) == len(names)
+    assert bool(purged) == purges
     memory = machines[0].memory
     removed = "".join(line for line in git(memory.root, "log", "-m", "-p", "--format=").splitlines() if line[:1] == "-")
     there = "".join(file.read_text() for file in memory.root.rglob("*.md"))

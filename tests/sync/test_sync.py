@@ -1,70 +1,23 @@
 """Syncing through a folder: what is asked first, what is refused, what waits, and who decided."""
 
 import os
+import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from dulwich.repo import Repo
 
 from crabmem import CrabmemError, Memory
-from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError
+from crabmem.disk import fs
+from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError, Unexpected, Unwritable
 from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
-from crabmem.results import Synced
-from crabmem.sync.sync import Unexpected, name_remote, state, sync
+from crabmem.sync.standing import state
+from crabmem.sync.sync import sync
 from tests.conftest import git
 
-Machine = Callable[[str], Memory]
-
-
-@pytest.fixture
-def hub(tmp_path: Path) -> Path:
-    """A bare repository."""
-    Repo.init_bare(str(tmp_path / "hub.git"), mkdir=True, default_branch=b"main").close()
-    return tmp_path / "hub.git"
-
-
-@pytest.fixture
-def machine(tmp_path: Path, hub: Path) -> Iterator[Machine]:
-    """Makes machines of a person that know the remote."""
-    made = list[Memory]()
-
-    def make(name: str) -> Memory:
-        memory = Memory(tmp_path / name, is_person=True)
-        name_remote(memory, str(hub), "/")
-        made.append(memory)
-        return memory
-
-    yield make
-    for memory in made:
-        memory.close()
-
-
-def synced(memory: Memory) -> Synced:
-    return sync(memory, is_expected=True)
-
-
-@pytest.fixture
-def two(machine: Machine) -> tuple[Memory, Memory]:
-    """Two machines that have synced one fact."""
-    one, other = machine("one"), machine("other")
-    one.remember("Luna", "the cat", "A cat.\nTen years old.")
-    synced(one)
-    synced(other)
-    return one, other
-
-
-@pytest.fixture
-def disputing(two: tuple[Memory, Memory]) -> tuple[Memory, Memory]:
-    """Two machines on which the same line was changed, after both have synced."""
-    one, other = two
-    one.remember("Luna", "the cat", "A cat.\nEleven years old.")
-    other.remember("Luna", "the cat", "A cat.\nTwelve years old.")
-    synced(one)
-    assert synced(other).disputed == ("memory/entries/luna.md",)
-    synced(one)
-    return one, other
+from .conftest import Machine, synced
 
 
 def test_what_a_remote_has_is_told_before_anything_is_taken_in(two: tuple[Memory, Memory], machine: Machine) -> None:
@@ -167,6 +120,55 @@ def test_a_link_where_memory_is_is_not_taken_in(two: tuple[Memory, Memory], hub:
     git(work, "push", "-q")
     with pytest.raises(SyncError, match=r"no plain file where memory is: memory/entries/x\.md"):
         sync(two[0])
+
+
+def test_a_link_in_place_of_the_folder_of_memory_is_not_taken_in(
+    two: tuple[Memory, Memory], hub: Path, tmp_path: Path
+) -> None:
+    blob = git(hub, "rev-parse", "main:Crab.md").strip()
+    (tmp_path / "rows").write_text(f"100644 blob {blob}\tCrab.md\n120000 blob {blob}\tmemory\n")
+    with (tmp_path / "rows").open() as rows:
+        tree = subprocess.run(["git", "-C", hub, "mktree"], stdin=rows, capture_output=True, text=True, check=True)
+    who = ("-c", "user.name=m", "-c", "user.email=m@example.org")
+    commit = git(hub, *who, "commit-tree", tree.stdout.strip(), "-p", "main", "-m", "a link").strip()
+    git(hub, "update-ref", "refs/heads/main", commit)
+    with pytest.raises(SyncError, match="no plain file where memory is: memory;"):
+        sync(two[0])
+
+
+@pytest.mark.parametrize("what", ["main:Crab.md", "main^{tree}"])
+def test_what_is_no_commit_does_not_wait_whatever_the_remote_calls_it(
+    two: tuple[Memory, Memory], hub: Path, what: str
+) -> None:
+    oid = git(hub, "rev-parse", what).strip()
+    git(hub, "update-ref", f"refs/crabmem/proposals/{oid}", oid)
+    with suppress(SyncError):  # a folder's objects are read by us, and others' by Git
+        synced(two[0])
+    two[0].engine.history.keep_aside(oid)
+    assert not proposals(two[0])
+
+
+def test_a_disk_that_refuses_is_said_and_that_no_account_can_be_kept_is_no_failure(
+    two: tuple[Memory, Memory], hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, full = two[0], ""
+    one.remember("Tea", "hot", "With milk.")
+
+    def refuse(operation: str, path: str) -> None:
+        if full in path:
+            raise OSError(28, "no space left on device", path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(fs, "before", refuse)
+        full = "refs/remotes"
+        with pytest.raises(Unwritable, match="no space left"):
+            synced(one)
+        full = "sync.json"
+        assert synced(one).sent == 0
+    assert git(hub, "rev-parse", "main") == git(one.root, "rev-parse", "main")
+    assert "no space left" in state(one).error
+    synced(one)
+    assert not state(one).error
 
 
 def test_the_state_says_what_is_not_there_yet(two: tuple[Memory, Memory]) -> None:

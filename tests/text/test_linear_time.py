@@ -8,10 +8,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from crabmem import Memory
+from crabmem.git.rewrite import replay
 from crabmem.hosts.hooks.input import parse_input
 from crabmem.operations import links
 from crabmem.operations.erasure import rule
-from crabmem.search import scripts
+from crabmem.search import ordinary, scripts
+from crabmem.search.tokens import WORD
 from crabmem.text import credentials, odd_signs
 from crabmem.text import patterns as globs
 from crabmem.text.markdown import with_section
@@ -48,8 +50,12 @@ _MADE_OF_ARGUMENTS = {
         "globs", "fullmatch",
         *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),
     ),
+    "git.rewrite.replay._any_of": _made("replay._any_of", "finditer", replay._any_of(["tulip-47", "Luna's vet", "47"])),
     "text.odd_signs._opening": _made(
         "odd_signs", "finditer", odd_signs._opening("recall"), odd_signs._opening("of two words")
+    ),
+    "search.ordinary.sentences": _made(
+        "ordinary", "findall", *map(re.compile, (ordinary._ASCII_WORD, WORD, ordinary._END))
     ),
     "search.scripts._compiled": _made(
         "search.scripts", "finditer", re.compile(scripts._RUN), re.compile(scripts._CLUSTER)

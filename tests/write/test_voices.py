@@ -183,6 +183,20 @@ def test_log_tells_a_person_from_an_agent(run: Run, root: Path) -> None:
         assert refused.exit_code == 1 and "give it another name" in refused.stderr
 
 
+def test_people_who_share_a_memory_have_their_own_names_in_it(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "crabmem.toml").write_text('person = "All of us"\n')
+    run("note", "Tea.")
+    monkeypatch.setenv("CRABMEM_PERSON", "Marit <marit@example.org>")
+    with (root / "memory/MEMORY.md").open("a") as file:
+        file.write("A line of hers.\n")
+    run("note", "Coffee.")
+    assert git(root, "log", "-2", "--format=%an <%ae>").splitlines() == ["Marit <marit@example.org>"] * 2
+    assert "  All of us*  " in run("log", "-n", "3").stdout.splitlines()[2]
+    assert run("--agent", "marit", "note", "Hers.").exit_code == 1
+
+
 def test_a_digest_counts_no_settings_and_no_overview_as_learned(run: Run, root: Path) -> None:
     rules(root, "soul_editable = true\n")
     found = run("digest").stdout

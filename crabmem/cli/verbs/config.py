@@ -44,7 +44,7 @@ def show_(ctx: click.Context, json_wanted: bool) -> None:
     """Print the settings in force, with what each means, as a crabmem.toml; and whether what they name is allowed.
 
     \b
-    crabmem config show > crabmem.toml
+    crabmem config show > all-settings.toml
     """
     root = global_options(ctx).root.absolute()
     (rules, problem), known = known_settings_at(root), Allowed(os.environ).reach(root)

@@ -1,13 +1,15 @@
-"""`crabmem eval`: how well recall answers a person's own questions, and whether it got better or worse."""
+"""`crabmem eval`: how well recall answers a person's own questions, whether it got better or worse, when it speaks."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 import click
 
 from ...operations.evaluate import evaluate as evaluate_operation
-from ...results import Answer, Evaluation, json_of
+from ...operations.evaluate import react
+from ...results import Answer, Evaluation, Reaction, Reactions, json_of
 from ...text.evaluation import FIGURE_NAMES, parse_questions
+from ...text.spoken_to import parse_messages
 from ...text.words import counted, shortened
 from ..app import open_session, verb
 from ..completing import complete_commits, complete_files
@@ -16,7 +18,8 @@ from ..input import content_of
 from ..options import json_option
 from ..output import plain, show, tell
 
-_GATES = (*FIGURE_NAMES, "right")
+_OF_SPEAKING = ("spoken", "silent", "right")
+_GATES = (*FIGURE_NAMES, "right", "spoken", "silent")
 _TITLES = {"r@1": "R@1", "r@5": "R@5", "r@10": "R@10", "mrr": "MRR", "ndcg@10": "nDCG@10", "right": "right"}
 _WIDTH = 100
 # Fewer questions are answered before anybody has read that.
@@ -70,6 +73,7 @@ def _gate(text: str) -> tuple[str, float]:
     shell_complete=lambda ctx, param, begun: [f"{name}=" for name in _GATES if name.startswith(begun)],
     help="Fail below that; may be repeated.",
 )
+@click.option("--speak", is_flag=True, help="FILE has messages: does memory speak before those that it should?")
 @json_option
 @click.pass_context
 def eval_(
@@ -78,6 +82,7 @@ def eval_(
     limit: int,
     compare: str | None,
     gates: list[tuple[str, float]],
+    speak: bool,
     json_wanted: bool,
 ) -> None:
     """Measure recall by questions of your own, and list those it answers wrong.
@@ -95,22 +100,57 @@ def eval_(
     over the first place of any of it; ndcg@10; and right, the share of questions whose every entry was found, one
     of them in the first place where that is asked for.
 
+    With --speak, what is measured is whether memory speaks by itself before a turn. Any number of these:
+
+    \b
+    [[message]]
+    text = "Good morning, who is Luna's vet?"
+    find = ["Luna's vet"]           # one of these must be told; or speak = true, for any entry
+    kind = "question"               # if you like: figures are by kind
+    workspace = "household"         # if you like
+    [[message]]
+    text = "Sounds good, let's continue tomorrow."
+    speak = false
+    [[opening]]                     # if you like: messages are tried within these as well
+    text = "Hi there! {message} Thanks."
+
+    The figures are spoken, the share of messages to speak before that it speaks before; silent, the share of the
+    others that it is silent before; and right, the share of all, the entry told included.
+
     \b
     crabmem eval questions.toml --compare '1 month ago'
     crabmem eval questions.toml --fail-under r@5=0.8
+    crabmem eval --speak messages.toml --fail-under silent=0.95
     """
     given = content_of(ctx, None, file, None)
-    questions = parse_questions(given, "stdin" if file == "-" else file)
-    done = evaluate_operation(open_session(ctx), questions, limit, compare, _asking if sys.stderr.isatty() else None)
+    name, progress = "stdin" if file == "-" else file, _asking if sys.stderr.isatty() else None
+    _check_gates(gates, _OF_SPEAKING if speak else (*FIGURE_NAMES, "right"), speak)
+    if speak:
+        if compare:
+            raise click.UsageError("--speak with --compare: the past is compared for questions only; give one")
+        reactions = react(open_session(ctx), parse_messages(given, name), progress)
+        show(json_wanted, json_of(reactions), lambda: plain(_reactions(reactions)))
+        if reactions.unasked and not json_wanted:
+            tell(f"{counted(reactions.unasked, 'message')} passed over, for other workspaces")
+        _check(reactions.figures, gates)
+        return
+    done = evaluate_operation(open_session(ctx), parse_questions(given, name), limit, compare, progress)
     show(json_wanted, json_of(done), lambda: plain(_report(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{counted(len(done.elsewhere), 'question')} passed over, for other workspaces")
-    _check(done, gates)
+    _check(done.figures, gates)
 
 
-def _check(done: Evaluation, gates: Iterable[tuple[str, float]]) -> None:
+def _check_gates(gates: Iterable[tuple[str, float]], names: Sequence[str], speak: bool) -> None:
+    """Refuse gates that are of no figure of these."""
+    for name, _ in gates:
+        if name not in names:
+            where = "with --speak" if speak else "without --speak"
+            raise click.BadParameter(f"{name} is no figure {where}; there are: {', '.join(names)}")
+
+
+def _check(figures: Mapping[str, float], gates: Iterable[tuple[str, float]]) -> None:
     """Fail when a figure is under its gate."""
-    figures = done.figures
     if under := [
         f"{name} is {figures[name]:.4f}, under {least:g}" for name, least in gates if figures[name] < least - _SAME
     ]:
@@ -121,6 +161,28 @@ def _asking(done: int, total: int) -> None:
     """Say how far many questions are."""
     if total >= _MANY and (done % _TOLD_EVERY == 0 or done == total):
         click.echo(f"\rasking: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
+
+
+def _reactions(done: Reactions) -> str:
+    """The figures by kind and of all, and what is wrong."""
+    rows = [(kind, int(of["messages"]), of["spoken"], of["right"]) for kind, of in done.kinds.items()]
+    width = max(len("all"), *(len(kind) for kind, *_ in rows))
+    lines = [f"{counted(done.messages, 'message')}, {done.messages - len(done.wrong)} right"]
+    lines += [f"{'':{width}} {'messages':>8}  {'spoken':>6}  {'right':>6}"]
+    lines += [f"{kind:{width}} {count:8}  {spoken:6.3f}  {right:6.3f}" for kind, count, spoken, right in rows]
+    lines += ["", *(f"{name:8} {value:.3f}" for name, value in done.figures.items())]
+    for each in done.wrong:
+        lines += ["", *_wrong(each, done.threshold)]
+    return "\n".join(lines)
+
+
+def _wrong(reaction: Reaction, threshold: float) -> list[str]:
+    """A message, what was made of it and what should have been."""
+    what, find = reaction.message, ", ".join(reaction.message.find)
+    told = f"told: {', '.join(reaction.told)}" if reaction.told else "silent"
+    wanted = f"instead of: {find}" if find else "instead of anything" if what.speak else "instead of silence"
+    sure = f"({reaction.confidence:.2f} at a threshold of {threshold:g})"
+    return [f"wrong: {shortened(what.text, _WIDTH)}", f"  {told}, {wanted} {sure}"]
 
 
 def _report(done: Evaluation) -> str:

@@ -7,10 +7,9 @@ import click
 
 from ...operations import agents
 from ...operations import purge as operation
-from ...operations.agents import ALL
 from ...results import Purge, Standing, json_of
 from ...workspace.layout import AGENTS
-from ...workspace.workspace import PROJECTS
+from ...workspace.workspace import ALL, PROJECTS
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE
@@ -18,6 +17,7 @@ from ..options import json_option, yes_option
 from ..output import confirm, plain, show
 
 _SHOWN = 10
+_FORGES = "a forge keeps forks, caches and pull requests besides: ask it to remove them, and change what was a secret"
 
 
 @verb(after="revert")
@@ -32,7 +32,7 @@ _SHOWN = 10
 @click.option("--dry-run", is_flag=True, help="Only print the plan.")
 @click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does, or may.")
 @yes_option
-@click.option("--force", is_flag=True, help="Also when a remote has it, which keeps it until you push with --force.")
+@click.option("--force", is_flag=True, help="Also when a remote has it that no `crabmem sync` rewrites.")
 @click.option("--agents", "everywhere", is_flag=True, help="Also in the workspaces of agents and of projects.")
 @json_option
 @click.pass_context
@@ -134,6 +134,11 @@ def _plan(plan: Purge) -> str:
         f"remote:  {name} {url} has it, and keeps it until `git push --force`" for name, url in plan.remotes.items()
     ]
     lines += [f"remote:  {name} {url} may have it: nothing here tells" for name, url in plan.unknown.items()]
+    if plan.syncs_with:
+        lines.append(
+            f"remote:  {plan.syncs_with} has it until the next `crabmem sync`, which takes it out there, and from each "
+            "machine that syncs with it"
+        )
     if not plan.is_done:
         lines += [f"stays:   {place} has it too; --agents purges in the workspaces of agents" for place in plan.nested]
     return "\n".join(lines)
@@ -145,7 +150,14 @@ def _outcome(done: Purge, with_plan: bool) -> str:
     known = "purged" if not done.standing.unreadable else "purged where it could be looked for"
     words = known if not done.standing.places else "purged, but not everywhere"
     named = [f"its name stays in {', '.join(done.copies)}"] if done.copies and not done.standing.places else []
-    return "\n".join([*told, f"{words}; {_verification(done.standing)}", *named])
+    return "\n".join([*told, f"{words}; {_verification(done.standing)}", *named, *_at_remotes(done)])
+
+
+def _at_remotes(done: Purge) -> list[str]:
+    """What has to be done about each remote that has it, and what none of that reaches."""
+    lines = [f"not yet: {done.syncs_with}: `crabmem sync` takes it out there"] if done.syncs_with else []
+    lines += [f"not rewritten: {name} {url}: `git push --force` does that" for name, url in done.remotes.items()]
+    return [*lines, _FORGES] if lines else []
 
 
 def _verification(found: Standing) -> str:

@@ -65,8 +65,8 @@ def recall(
       dates       9 June 2024, June 9th, 2024, 2024-06-09 and 09.06.2024 are one; June 2024 finds it
       no spaces   any part of a sentence in Chinese, Japanese, Korean, Thai, Lao, Khmer, Myanmar
       unknown     a word that no fact has: longer ones, Versicherung in Krankenversicherungskarte
-    Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors,
-    synonyms, another language (see [vectors] in `crabmem config`).
+    Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors;
+    nor, without [vectors] (see `crabmem config`), synonyms and other languages.
     """
     asked = words_of(ctx, query)
     memory = open_session(ctx)

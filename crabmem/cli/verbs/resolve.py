@@ -3,16 +3,19 @@
 import click
 
 from ...errors import NotFound
-from ...operations import adoption, facts
+from ...operations import adoption, conflicts, facts
 from ...operations import proposals as operation
-from ...results import CREATOR, Proposal, json_of
+from ...results import Proposal, json_of
 from ...session.session import Session
 from ...text.hashes import short
+from ...text.slug import slug_of
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..editor import edit_file
 from ..options import json_option
 from ..output import coloured_diff, plain, show, tell
+
+_MARKED = "both texts are in it, between marks that Git left"
 
 
 @verb(after="sync")
@@ -32,17 +35,30 @@ def resolve(ctx: click.Context, name: str | None, ours: bool, theirs: bool, is_e
     crabmem resolve "Luna's vet" --theirs
 
     Nothing waits on another machine that was decided here, once both have synced. Until then memory goes on with what
-    is there. NAME is a fact, a file, or the id that the list has.
+    is there. NAME is a fact, a file, or the id that the list has. Where Git itself left both texts in a file, with
+    marks between them, --ours is the first of them and --theirs the second.
     """
     if ours + theirs + is_edited > 1:
         raise click.UsageError("--ours, --theirs and --edit are different answers: give one of them")
     memory = open_session(ctx)
-    waiting = [each for each in operation.proposals(memory) if each.author == CREATOR]
+    waiting, marked = [*filter(operation.is_of_sync, operation.proposals(memory))], conflicts.marked(memory)
     if name is None:
         if ours or theirs or is_edited:
             raise click.UsageError("say of what: crabmem resolve NAME --ours")
-        show(json_wanted, [json_of(each) for each in waiting], lambda: "\n".join(map(_line, waiting)))
-        return None if waiting or json_wanted else tell("nothing waits to be decided")
+        data = [*map(json_of, waiting), *({"path": path, "reason": _MARKED} for path in marked)]
+        lines = [*map(_line, waiting), *(plain(f"marks     {path}  {_MARKED}") for path in marked)]
+        show(json_wanted, data, lambda: "\n".join(lines))
+        return None if lines or json_wanted else tell("nothing waits to be decided")
+    if path := _marked(name, marked):
+        text = f"decided: {path}"
+        if is_edited:
+            edit_file(memory.file(path))
+            adoption.adopt(memory)
+        elif ours or theirs:
+            conflicts.take_side(memory, path, "theirs" if theirs else "ours")
+        else:
+            text = memory.file(path).read_text("utf-8", "replace")
+        return show(json_wanted, [{"path": path, "reason": _MARKED}], lambda: plain(text))
     found = _meant(memory, name, waiting)
     if not (ours or theirs or is_edited):
         return show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(map(_shown, found)))
@@ -52,6 +68,12 @@ def resolve(ctx: click.Context, name: str | None, ours: bool, theirs: bool, is_e
     for each in found:
         (operation.apply_proposal if theirs else operation.reject_proposal)(memory, each.id)
     show(json_wanted, [json_of(each) for each in found], lambda: plain(f"decided: {found[0].path}"))
+
+
+def _marked(name: str, paths: tuple[str, ...]) -> str | None:
+    """The file with marks that a name means: a path, a file name, or the name of a fact; None for another."""
+    ends = {name, f"{name}.md", f"{slug_of(name)}.md"}
+    return next((path for path in paths if path == name or path.rpartition("/")[2] in ends), None)
 
 
 def _meant(memory: Session, name: str, waiting: list[Proposal]) -> list[Proposal]:

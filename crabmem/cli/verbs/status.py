@@ -69,11 +69,12 @@ def _lines(found: Status) -> Iterator[str]:
         yield from _edits(found.edits)
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
-    if found.proposals:
+    yield from _sync(found)
+    if proposals := found.proposals - (found.sync.waiting if found.sync else 0):
         from datetime import datetime  # late: mostly nothing waits
 
         now = datetime.now().astimezone()
-        yield _line("to decide", waiting_words(found.proposals, found.waiting_since, now), "yellow")
+        yield _line("to decide", waiting_words(proposals, found.waiting_since, now), "yellow")
     if found.in_progress:
         words = f"a {found.in_progress} of yours is not finished; what is written meanwhile comes after it"
         yield _line("in progress", words, "yellow")
@@ -81,6 +82,17 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("odd", plain(words), "red")
     if found.odd or found.unreadable:
         yield _line("", "`crabmem doctor` says more")
+
+
+def _sync(found: Status) -> Iterator[str]:
+    """How syncing stands, where a remote was named."""
+    if found.sync is None:
+        return
+    from ..sync_state import standing  # late: most workspaces are on one machine
+
+    is_well = not found.sync.error and not found.sync.waiting
+    for number, words in enumerate(standing(found.sync)):
+        yield _line("" if number else "sync", words.removeprefix("syncs "), "" if is_well else "yellow")
 
 
 def _edits(edits: tuple[UnrecordedEdit, ...]) -> Iterator[str]:

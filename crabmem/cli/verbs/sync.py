@@ -1,10 +1,13 @@
 """`crabmem sync`: one memory on many machines, through a remote of Git's."""
 
-import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
 import click
 
-from ...results import Commit, Synced, SyncState, Upcoming, json_of
+from ...errors import CrabmemError, Unexpected
+from ...operations import syncing
+from ...results import Commit, Synced, Upcoming, json_of
 from ...session.session import Session
 from ...sync import sync as operation
 from ...text.hashes import short
@@ -12,16 +15,24 @@ from ...text.words import counted, listed
 from ..app import open_session, verb
 from ..failure import Failure
 from ..options import dry_run_option, json_option, yes_option
-from ..output import can_ask, confirm, here, plain, show, tell
+from ..output import can_ask, confirm, echo, plain, show, tell
 from ..restoring import yes_really_option
+from ..sync_state import standing
 
+#: The JSON of what was done, and lines for a person.
+Done: TypeAlias = tuple[object, list[str]]
 _NAMED = 5
+_KEPT = (
+    "what was there before is kept unseen until `git gc --prune=now` is run there; a forge does that when asked, and "
+    "keeps forks, caches and pull requests besides"
+)
 # Commits of each way that a look ahead lists.
 _MOST = 20
 
 
 @verb(after="watch")
 @click.option("--to", "url", metavar="URL", help="Sync with this remote from now on: a folder, ssh, https, a .bundle.")
+@click.option("--all", "is_all", is_flag=True, help="Also the workspaces of agents and projects in this one.")
 @click.option("--status", "is_status", is_flag=True, help="Say how it stands, and ask nobody.")
 @click.option("--join", "joins", is_flag=True, help="Join a history that has nothing in common with this one.")
 @dry_run_option
@@ -32,6 +43,7 @@ _MOST = 20
 def sync(
     ctx: click.Context,
     url: str | None,
+    is_all: bool,
     is_status: bool,
     joins: bool,
     dry_run: bool,
@@ -45,61 +57,124 @@ def sync(
     crabmem sync --to git@example.org:ann/memory.git    once on each machine
     crabmem sync                                        whenever you like
     crabmem sync --dry-run                              what would come, and what would go
+    crabmem sync --all --to ~/Shared/{agent}.git        agents' own workspaces, too, a remote each
 
     What two machines changed is joined by key, item and line, the same on each; where both changed the same line, a
     person's stands before an agent's, and the other text waits: `crabmem resolve`. Nothing is ever forced, and no file
     gets marks of a conflict. Only what you name here is followed, never a remote that came with a folder. No `git` is
     needed; ssh, and Git's helper for passwords, are run where the remote needs them.
+
+    With --all the remote has {agent} in it, for which the name of each agent stands, and main for this workspace. One
+    that fails does not stop the others; then the exit status is 1.
     """
     memory = open_session(ctx)
-    if is_status:
-        state = operation.state(memory)
-        return show(json_wanted, json_of(state), lambda: _standing(state))
+
+    def work(one: Session, may_ask: bool = True) -> Done:
+        if is_status:
+            state = syncing.sync_status(one)
+            return json_of(state), standing(state)
+        if dry_run:
+            found = operation.upcoming(one)
+            return json_of(found), _preview(found)
+        done = _synced(one, yes, joins, yes_really, may_ask)
+        return json_of(done), _summary(done)
+
+    if is_all:
+        named = syncing.addresses(memory, url) if url else {}
+        if not _in_all(memory, lambda one: work(one, may_ask=False), named, json_wanted):
+            ctx.exit(1)
+        return
     if url is not None:
-        tell(f"syncs with {operation.name_remote(memory, url, os.getcwd()).shown} from now on")
-    if dry_run:
-        found = operation.upcoming(memory)
-        return show(json_wanted, json_of(found), lambda: _preview(found))
-    done = _synced(memory, yes, joins, yes_really)
-    show(json_wanted, json_of(done), lambda: plain(_summary(done)))
+        tell(f"syncs with {syncing.name_remote(memory, url)} from now on")
+    try:
+        data, lines = work(memory)
+    except Unexpected as error:
+        raise Failure(_way_out(error)) from None
+    show(json_wanted, data, lambda: plain("\n".join(lines)))
 
 
-def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool) -> Synced:
+def _in_all(memory: Session, work: Callable[[Session], Done], named: Mapping[str, str], json_wanted: bool) -> bool:
+    """Do `work` in this workspace and those in it, a line for each as it is done; whether none failed.
+
+    `named` are the remotes to name first, by place.
+    """
+    from ...operations.agents import in_each  # late: what makes agents loads half the program
+
+    data, is_well = dict[str, object](), True
+
+    def named_and_done(one: Session) -> Done:
+        place = one.root.relative_to(memory.root).as_posix()
+        if place in named and not syncing.is_remote(one, named[place]):
+            syncing.name_remote(one, named[place])
+        return work(one)
+
+    for place, done in in_each(memory, named_and_done):
+        if isinstance(done, CrabmemError):
+            is_well, data[place], lines = False, {"problem": _way_out(done)}, [f"failed: {_way_out(done)}"]
+        else:
+            data[place], lines = done
+        if not json_wanted:
+            echo(plain(f"{place}: {'; '.join(lines)}\n"))
+    if json_wanted:
+        show(True, {"workspaces": data}, lambda: "")
+    return is_well
+
+
+def _way_out(error: CrabmemError) -> str:
+    """What is wrong, and what to do, in words of the command line."""
+    if isinstance(error, Unexpected):
+        words = "if that is meant" if error.is_meant else "if it is yours"
+        return f"{error}: give {'--join' if error.is_apart else '--yes'} {words}"
+    return " ".join(error.text({"even_if_many=True": "--yes-really"}).split())
+
+
+def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
     try:
         return operation.sync(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
-    except operation.Unexpected as error:
-        if yes or not can_ask():
-            raise Failure(f"{error}: give {'--join' if error.is_apart else '--yes'} if it is yours") from None
-        confirm(f"{error}. Take it in?", "taken in")
+    except Unexpected as error:
+        if yes or not may_ask or not can_ask():
+            raise
+        confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
         return operation.sync(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
 
 
-def _summary(done: Synced) -> str:
+def _summary(done: Synced) -> list[str]:
     came = f"{counted(len(done.taken), 'file')} came in" if done.taken else "nothing came in"
     went = f"{counted(done.sent, 'commit')} went out" if done.sent else "nothing went out"
     lines = [f"{done.remote}: {came}, {went}"]
+    if done.kept:
+        lines.append(
+            f"removed on one machine and changed on another, so still there: {listed(done.kept, _NAMED, 'files')}"
+        )
     if done.disputed:
         lines.append(
             f"both machines changed the same place of {listed(done.disputed, _NAMED, 'files')}: the other text waits; "
             "`crabmem resolve` decides"
         )
-    return "\n".join(lines)
+    return [*lines, *_of_purges(done)]
 
 
-def _standing(state: SyncState) -> str:
-    if state.remote is None:
-        return "syncs with nothing: `crabmem sync --to URL` names a remote"
-    lines = [f"syncs with {plain(state.remote)}: {counted(state.ahead, 'commit')} to send"]
-    lines += [f"{counted(state.behind, 'commit')} to take in"] if state.behind else []
-    lines += [f"last done {here(state.succeeded):%Y-%m-%d %H:%M}"] if state.succeeded else ["never done yet"]
-    if state.error and state.failing_since:
-        lines.append(f"fails since {here(state.failing_since):%Y-%m-%d %H:%M}: {plain(state.error)}")
-    return "\n".join(lines)
+def _of_purges(done: Synced) -> Iterator[str]:
+    if done.purges:
+        yield f"took in {counted(done.purges, 'purge')}: what it took is gone from the files here, and from history"
+    if done.quoting:
+        yield (
+            f"not all: {listed(done.quoting, _NAMED, 'files')}, changed here, still "
+            "quote a line of what was purged; `crabmem purge --text` erases a text"
+        )
+    if done.is_rewritten:
+        yield f"rewritten: {done.remote}, which does not show any more what was purged"
+        yield _KEPT
+    if done.still_there:
+        yield f"not rewritten: {listed(done.still_there, _NAMED, 'references')} of {done.remote}: delete them there"
+    if done.not_rewritten:
+        yield f"not rewritten: {listed(done.not_rewritten, _NAMED, 'remotes')}: `git push --force` does that"
 
 
-def _preview(found: Upcoming) -> str:
+def _preview(found: Upcoming) -> list[str]:
     parts = (("would come", found.come), ("would go", found.go))
-    return "\n".join(line for words, commits in parts for line in _listed(words, commits))
+    purges = [f"would come: {counted(found.purges, 'purge')}"] if found.purges else []
+    return [*purges, *(line for words, commits in parts for line in _listed(words, commits))]
 
 
 def _listed(words: str, commits: tuple[Commit, ...]) -> list[str]:

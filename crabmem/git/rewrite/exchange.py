@@ -37,7 +37,9 @@ _STAYING = frozenset(
 _LARGEST_FOREIGN = 1_000_000
 _READY = re.compile(r"[0-9]{6,9}\Z")
 # What a purge makes anew of `.git`, but for references and their logs; and what of it may go.
-_MADE_ANEW = frozenset(["index", *(f"crabmem/{name}" for name in (state.PACK, state.TURNS, state.USES, state.REPAIRS))])
+_MADE_ANEW = frozenset(
+    ["index", *(f"crabmem/{name}" for name in (state.PACK, state.TURNS, state.USES, state.REPAIRS, state.SYNC))]
+)
 _GOING = re.compile(rf"crabmem/({state.RECOVERED}|{state.TEMPORARY})/[^/]+\Z")
 # What Git and its users leave beside the references, made of words and ids of commits.
 _LEFT = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG", "NOTES_EDITMSG",
@@ -133,7 +135,8 @@ class Exchange:
     def _read_order(self, folder: Path) -> _Found | None:
         """Return the order in a folder; None where there is none."""
         try:
-            data, is_ours = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
+            sealed = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
+            data, is_ours = sealed.data, sealed.is_ours
             if not is_ours and (len(data) > _LARGEST_FOREIGN or not _are_plain(folder)):
                 return _Found(None, False)
             order = msgspec.json.decode(data, type=Order)

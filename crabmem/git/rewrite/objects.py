@@ -135,6 +135,8 @@ class Rewriter:
         headers, (_, gap, message) = header_lines(data), data.partition(b"\n\n")
         first = dict(reversed(headers))
         new_headers = [(key, self._header(key, value, is_note)) for key, value in headers]
+        # Two parents can become one: that of a merge of the old line with the new one.
+        new_headers = [row for at, row in enumerate(new_headers) if row[0] != b"parent" or row not in new_headers[:at]]
         new_message = self._message(message, first.get(b"encoding") if kind == "commit" else None)
         if new_headers != headers or new_message != message:
             is_signed = any(key in _SIGNATURES for key, _ in headers)
@@ -158,6 +160,10 @@ class Rewriter:
                 self.paths.add(path)
             self._blobs[path, oid] = self._put("blob", new, path)
         return self._blobs[path, oid]
+
+    def became(self, path: str, oid: str) -> str:
+        """Return the new id of a version of the file at a path, itself where it was not rewritten."""
+        return self._blobs.get((path, oid), oid)
 
     def identity(self, identity: bytes) -> bytes:
         """Rewrite who made a commit, and when."""

@@ -5,7 +5,7 @@ writes: besides the writer's lock, those of Git on every reference and on the in
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +17,18 @@ from ..compaction import Filling, Ours
 from ..index import UnknownIndex
 from ..index_forms import renamed, staged
 from ..kept import ASIDE, KEPT
-from ..objects import Objects
+from ..objects import Objects, oid_of
+from ..outgoing import outgoing
 from ..packing import Packing
 from ..packs import Growing
+from ..purged import Erased, PurgeRecord, read_record
 from ..reach import Piece
-from ..refs import REF_WAIT, Head, Refs
+from ..refs import PURGED, REF_WAIT, Head, Refs
 from ..repository import remotes
 from ..trees import to_bytes, to_text
 from .exchange import Change, Exchange, Order
 from .objects import Rewriter, Survey, survey
+from .replay import Replay
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
 
@@ -59,8 +62,9 @@ class FileChange(NamedTuple):
 class NewHistory:
     """A history rewritten by `rule`, not yet in its place.
 
-    `refs` are the references as they were, by name, `new_refs` as they shall be; `unreachable` counts objects that
-    nothing reaches; `pushed` are the remotes that have commits which are rewritten.
+    `refs` are the references as they were, by name, `new_refs` as they shall be, but for that of the record of purges,
+    which becomes `record`; `unreachable` counts objects that nothing reaches; `pushed` are the remotes that have
+    commits which are rewritten.
     """
 
     survey: Survey
@@ -72,6 +76,7 @@ class NewHistory:
     new_refs: Mapping[str, str]
     unreachable: int
     pushed: tuple[str, ...]
+    record: PurgeRecord = PurgeRecord()  # noqa: RUF009  # frozen
 
     @property
     def changes_anything(self) -> bool:
@@ -119,11 +124,58 @@ class RepositoryRewrite:
         """Return what references, the stash and Git's index reach."""
         # Only the log of the stash names all that was put there.
         stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
-        found = survey([*self._refs.tips(), *stashed], self._objects)
+        found = survey([*self._tips().values(), *stashed], self._objects)
         for path, blob in self.staged().items():
             found.files.setdefault(path, set()).add(blob)
             found.objects.add(blob)
         return found
+
+    def _tips(self) -> dict[str, str]:
+        """Return all references with HEAD, but that of the record of purges, which is no history."""
+        head = self._refs.head().commit
+        return {ref: oid for ref, oid in self._refs.all().items() if ref != PURGED} | ({"HEAD": head} if head else {})
+
+    def record(self) -> PurgeRecord:
+        """Return the record of purges.
+
+        Raises:
+            Untrusted: it is none.
+        """
+        return read_record(self._objects, self._refs.read(PURGED))
+
+    def record_at(self, commit: str) -> PurgeRecord:
+        """Return the record of purges of another machine, whose commit is stored here.
+
+        Raises:
+            Untrusted: it is none.
+        """
+        return read_record(self._objects, commit)
+
+    def keep_record(self, record: PurgeRecord) -> None:
+        """Keep a record of purges of which nothing is here any more."""
+        if record.tip and record.tip != self._refs.read(PURGED):
+            self._store(dict(zip(record.ids, record.objects(), strict=True)))
+            self._refs.restore(PURGED, record.tip)
+
+    def present(self, record: PurgeRecord) -> frozenset[str]:
+        """Return what is here, reached or not, of the commits and texts that may not come back."""
+        return record.refused - self._objects.absent(record.refused)
+
+    def clean(self, tips: Collection[str], there: Objects, record: PurgeRecord) -> Replay:
+        """Put a line that stands in the store `there`, and has what was purged, on the purged one, which is here.
+
+        What is made is stored here, and reached by nothing.
+        """
+        replay = Replay(record, there, self._objects)
+        replay.run(survey(tips, there))
+        if not replay.lacking:
+            self._store(replay.made)
+        return replay
+
+    def _store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
+        for oid, (kind, data) in objects.items():
+            assert self._objects.put(kind, data) == oid
+        self._objects.flush()
 
     def versions(self, found: Survey) -> Iterator[tuple[str, bytes]]:
         """Yield every path of a survey with the bytes of each version that ever stood there."""
@@ -147,7 +199,8 @@ class RepositoryRewrite:
 
     def inspect_objects(self, search: Search) -> Iterator[Inspection]:
         """Inspect every object for what is sought."""
-        return inspect_objects(search, self._objects)
+        record = self.record().ids  # of ids alone, in which short texts are found
+        return inspect_objects(search, self._objects, frozenset(record))
 
     # What it becomes
 
@@ -163,9 +216,9 @@ class RepositoryRewrite:
                 del new[piece.oid]
 
         rewriter = Rewriter(rule, self._objects, take if packs else None)
-        refs, head = self._refs.all(), self._refs.head()
+        refs, head, before = self._refs_of_history(), self._refs.head(), self.record()
         # Those of notes are on no branch, and come last, as notes are called by new ids.
-        notes = set(survey((oid for ref, oid in refs.items() if ref.startswith(_NOTES)), self._objects).commits)
+        notes = self._notes(refs)
         for oid in sorted(found.commits, key=lambda each: each in notes):
             rewriter.add(oid, oid in notes)
         for oid in found.tags:
@@ -175,8 +228,56 @@ class RepositoryRewrite:
                 rewriter.blob(path, blob)
         new_refs = {_new_ref(ref, rule, rewriter.ids[oid]): rewriter.ids[oid] for ref, oid in sorted(refs.items())}
         pushed = _remotes_of(ref for ref, oid in sorted(refs.items()) if rewriter.ids[oid] != oid)
-        unreachable = len(self._objects.all_ids() - found.objects)
-        return NewHistory(found, rule, rewriter, filling, head, refs, new_refs, unreachable, pushed)
+        unreachable = len(self._objects.all_ids() - found.objects - {*before.ids})
+        record = before | PurgeRecord([self._erased(found, rule, rewriter)])
+        return NewHistory(found, rule, rewriter, filling, head, refs, new_refs, unreachable, pushed, record)
+
+    def _refs_of_history(self) -> dict[str, str]:
+        return {ref: oid for ref, oid in self._refs.all().items() if ref != PURGED}
+
+    def _notes(self, refs: Mapping[str, str]) -> set[str]:
+        return set(survey((oid for ref, oid in refs.items() if ref.startswith(_NOTES)), self._objects).commits)
+
+    def _erased(self, found: Survey, rule: Rule, rewriter: Rewriter) -> Erased:
+        """Return what other machines have to know of a rewrite."""
+        news: dict[str, set[str | None]] = {}
+        for path, held in found.files.items():
+            for blob in held:
+                is_gone = rule.new_path(path, blob) is None
+                news.setdefault(blob, set()).add(None if is_gone else rewriter.became(path, blob))
+        went = {blob: min(filter(None, ends - {blob}), default=None) for blob, ends in news.items() if ends != {blob}}
+        # What is blank tells nothing, and may come back.
+        parts = {blob for blob in went if blob in news[blob] or not self._objects.blob(blob).strip()}
+        commits = {old: new for old, new in rewriter.ids.items() if old != new}
+        blobs = {blob: new for blob, new in went.items() if blob not in parts}
+        return Erased(commits, blobs, {blob: went[blob] for blob in parts})
+
+    def replayed(self, record: PurgeRecord, also: Mapping[str, str]) -> NewHistory:
+        """Replay what is here on the line that purges elsewhere left, of which all is stored here.
+
+        `also` are references that are set besides. What is made anew is stored, and reached by nothing. A proposal that
+        is not there any more was decided on elsewhere.
+        """
+        found, refs = self.survey(), self._refs_of_history()
+        replay = Replay(record, self._objects, self._objects)
+        ids = replay.run(found, self._notes(refs))
+        for path, blob in self.staged().items():
+            if replay.new_path(path, blob) is not None:
+                replay.rewriter.blob(path, blob)
+        kept = {
+            ref: oid for ref, oid in sorted(refs.items()) if not (oid in replay.lacking and ref == f"{ASIDE}/{oid}")
+        }
+        new_refs = {_new_ref(ref, replay, ids[oid]): ids[oid] for ref, oid in kept.items()} | dict(also)
+        self._store(replay.made)
+        filling = Filling(self._objects.raw, Growing(), {})
+        noted = (oid for oid in self._refs.last_noted(_STASH) if oid in ids)
+        tips = {*new_refs.values(), *(ids[oid] for oid in (*noted, *filter(None, [self._refs.head().commit])))}
+        for piece in outgoing(self._git, self._private, self._objects, sorted(tips), []):
+            filling.take(piece)
+        for path, blob in self.staged().items():
+            if replay.new_path(path, blob) is not None:
+                filling.take(Piece(replay.rewriter.blob(path, blob), path))
+        return NewHistory(found, replay, replay.rewriter, filling, self._refs.head(), refs, new_refs, 0, (), record)
 
     # Putting it in its place
 
@@ -216,9 +317,14 @@ class RepositoryRewrite:
     def _order(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> Order:
         """Prepare all that is new, and return what is to be done with it."""
         prepare = self._exchange.prepare
-        pack, data, index = new.filling.growing.finish()
-        self._exchange.prepare_pack(pack, data, index, new.filling.growing.ids())
-        rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(new.new_refs.items()))
+        refs, new_refs, growing = dict(new.refs), dict(new.new_refs), new.filling.growing
+        for kind, data in new.record.objects() if new.record.tip else ():
+            growing.add(oid_of(kind, data), kind, data, None)
+        refs |= {PURGED: old} if (old := self._refs.read(PURGED)) else {}
+        new_refs |= {PURGED: new.record.tip} if new.record.tip else {}
+        pack, data, index = growing.finish()
+        self._exchange.prepare_pack(pack, data, index, growing.ids())
+        rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(new_refs.items()))
         prepare(f"# pack-refs with: sorted \n{rows}".encode(), name="packed-refs")
         if new.head.ref == "HEAD" and new.head.commit:
             prepare(f"{new.rewriter.ids[new.head.commit]}\n".encode(), name="HEAD")
@@ -229,15 +335,15 @@ class RepositoryRewrite:
         changes = tuple(
             Change(path, was, None if data is None else prepare(data, mode)) for path, was, data, mode in files
         )
-        return Order(pack, dict(new.refs), dict(new.new_refs), moves, changes, tuple(gone))
+        return Order(pack, refs, new_refs, moves, changes, tuple(gone))
 
     def _texts(self, new: NewHistory) -> Iterator[tuple[str, bytes]]:
-        """Yield place in `.git` and new bytes of the logs, the index, and what we keep of turns, uses and repairs."""
+        """Yield place in `.git` and new bytes of the logs, the index, and of turns, uses, repairs and syncs."""
         for log in sorted((self._git / "logs").rglob("*")):
             if log.is_file():
                 target = _new_ref(log.relative_to(self._git).as_posix(), new.rule)
                 yield target, b"".join(_new_log(fs.read(log, limit=fs.LARGE)[0], new.rewriter))
-        for name in (state.TURNS, state.USES, state.REPAIRS):
+        for name in (state.TURNS, state.USES, state.REPAIRS, state.SYNC):
             with suppress(FileNotFoundError):
                 text = to_text(fs.read(self._private / name)[0])
                 yield f"crabmem/{name}", to_bytes(new.rewriter.log_line(text))

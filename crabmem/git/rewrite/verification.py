@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -43,10 +43,10 @@ class Inspection(NamedTuple):
     is_refused: bool = False
 
 
-def inspect_objects(search: Search, objects: Objects) -> Iterator[Inspection]:
-    """Inspect every object of a repository, reached or not."""
+def inspect_objects(search: Search, objects: Objects, but: Set[str] = frozenset()) -> Iterator[Inspection]:
+    """Inspect every object of a repository, reached or not, `but` those of which nothing is a person's."""
     known: dict[str, bool] = {}  # the same names stand in thousands of trees
-    for oid in sorted(objects.all_ids()):
+    for oid in sorted(objects.all_ids() - but):
         kind, data = objects.raw(oid)
         if kind == "blob":
             is_in = search.is_in_blob(oid, data)

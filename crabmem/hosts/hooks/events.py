@@ -1,15 +1,16 @@
 """What is done at each event of a session. Every hook loads this module, so each event loads what only it needs."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
 from ...disk import fs, state
-from ...disk.turns import Kind, Talk, Turn, Turns
+from ...disk.turns import Talk, Turn, Turns
 from ...session.locate import known_settings_at, settings_at
 from ...workspace.layout import DEFAULT
 from ...workspace.settings import Hooks, Settings
@@ -20,6 +21,9 @@ from .input import HookInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...disk.turns import Kind
     from ...session.session import Session
 
 SUBAGENT = "subagent"
@@ -97,7 +101,7 @@ def answer(call: Call) -> Json:
 def _session_start(call: Call) -> Json:
     """Answer with who the agent is and the overview, also when the context was emptied.
 
-    The person is told how much waits for them; the model is not.
+    The person is told how much waits for them, and if syncing fails for long; the model is not.
     """
     call.note("begun")
     if call.input.is_emptied:
@@ -108,10 +112,10 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        return call.context(text) | call.notice(_waiting(call, memory))
+        return call.context(text) | call.notice("; ".join(filter(None, (_waiting(call, memory), _trouble(memory)))))
 
 
-def _waiting(call: Call, memory: "Session") -> str:
+def _waiting(call: Call, memory: Session) -> str:
     """How many proposals wait for the person, and since when; "" for none."""
     if not call.input.dialect.notice or call.kind != "main" or not _may_wait(call.workspace.git):
         return ""
@@ -224,15 +228,24 @@ def is_due(messages: int, grown: int, rules: Hooks) -> bool:
     return bool((rules.messages and messages >= rules.messages) or (rules.transcript and grown >= rules.transcript))
 
 
-def _sync(memory: "Session") -> None:
+def _sync(memory: Session) -> None:
     """Begin to sync where the settings say so: nobody waits for it, and what it brings the next message has."""
-    if memory.settings.sync.auto != "off":
-        from ...sync.auto import begin
+    from ...sync.auto import begin
 
-        begin(memory)
+    begin(memory)
 
 
-def _memory(call: Call) -> "Session":
+def _trouble(memory: Session) -> str:
+    """What the person is told of syncing, "" for nothing; what was never synced is not looked at."""
+    if not os.path.exists(memory.engine.workspace.private / state.SYNC):
+        return ""
+    from ...sync.standing import state as standing
+    from ...sync.standing import trouble
+
+    return trouble(standing(memory), memory.engine.clock())
+
+
+def _memory(call: Call) -> Session:
     from ...session.engine import Options
     from ...session.opening import session_at
     from ...write.actor import Actor

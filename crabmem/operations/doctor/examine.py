@@ -27,12 +27,13 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "times": past.times,
     "identity": past.identity,
     "proposals": past.proposals,
+    "sync": machine.sync,
     "locks and leftovers": past.leftovers,
     "cache": machine.cache,
     "vectors": machine.vectors,
     "secrets": files.secrets,
 }
-_ABOUT_HISTORY = ("history", "repository", "branch", "times", "identity", "proposals", "locks and leftovers")
+_ABOUT_HISTORY = ("history", "repository", "branch", "times", "identity", "proposals", "sync", "locks and leftovers")
 _LEVELS = ("error", "warning", "info")
 
 

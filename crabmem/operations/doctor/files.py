@@ -67,7 +67,7 @@ def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
             )
         yield from _keys(path, header.keys(text))
     elif is_in_conflict(text):
-        yield warning(path, "it holds the marks of an unresolved merge; edit it")
+        yield warning(path, f"it holds the marks of an unresolved merge; edit it, or `crabmem resolve {path}`")
 
 
 def _keys(path: str, keys: list[str]) -> Iterator[Finding]:

@@ -1,4 +1,6 @@
-"""What is odd about where a workspace lies: around it, who may read it, how much room there is, what is cached."""
+"""What is odd about where a workspace lies: around it, who may read it, how much room there is, what is cached, and
+whether it is in step with other machines.
+"""
 
 import os
 import shutil
@@ -10,6 +12,7 @@ from ...disk import fs
 from ...disk.stat import packed
 from ...errors import CrabmemError
 from ...results import Finding
+from ...sync.standing import trouble
 from ...text.hashes import blob_id
 from .patient import Patient, error, warning
 
@@ -65,6 +68,12 @@ def space(patient: Patient) -> Iterator[Finding]:
         yield say("", f"the disk has {free // 1_000_000} MB left; free some space")
     if (inodes := os.statvfs(root)).f_files and inodes.f_favail < 100:
         yield error("", "the disk has no room for more files (inodes); delete some")
+
+
+def sync(patient: Patient) -> Iterator[Finding]:
+    """Whether this machine and the others have had the same for a day."""
+    if words := trouble(patient.sync(), patient.now):
+        yield warning("", words)
 
 
 def cache(patient: Patient) -> Iterator[Finding]:

@@ -18,6 +18,7 @@ from ...text.edit import lenient_text
 from ...text.hashes import short
 from ...text.words import counted
 from ...write.proposals import Proposals
+from ..proposals import is_of_sync
 from .patient import Patient, error, info, warning
 
 _NAMED = 10
@@ -130,11 +131,14 @@ def identity(patient: Patient) -> Iterator[Finding]:
 
 
 def proposals(patient: Patient) -> Iterator[Finding]:
-    """How many proposals wait for the person, by file."""
+    """How many proposals wait for the person, by file, and how many texts of other machines."""
     layout = patient.workspace.layout
-    waiting = Counter(each.path for each in Proposals(patient.history, layout, layout.is_kept).all())
+    found = Proposals(patient.history, layout, layout.is_kept).all()
+    waiting = Counter(each.path for each in found if not is_of_sync(each))
     for path, count in sorted(waiting.items()):
         yield info(path, f"{counted(count, 'proposal')} to change it; `crabmem proposals` shows what waits for you")
+    for path in sorted({each.path for each in found if is_of_sync(each)}):
+        yield info(path, f"another machine has another text of it; `crabmem resolve {path}` shows both")
 
 
 def repository(patient: Patient) -> Iterator[Finding]:

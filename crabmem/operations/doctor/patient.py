@@ -9,7 +9,7 @@ from ...errors import CrabmemError
 from ...git.history import History
 from ...recall.catalog import Catalog
 from ...recall.hybrid import Meaning
-from ...results import Finding
+from ...results import Finding, SyncState
 from ...workspace.settings import Settings
 from ...workspace.workspace import Workspace
 from ...write.writer import Writer
@@ -31,6 +31,8 @@ class Patient:
     now: datetime
     #: Told how many objects of the history were looked at.
     progress: Callable[[int], None]
+    #: How syncing stands.
+    sync: Callable[[], SyncState]
 
     @property
     def wants_secrets_named(self) -> bool:

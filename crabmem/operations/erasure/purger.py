@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from ...disk import fs, state
+from ...disk.leftovers import left_beside
 from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable, Way
 from ...git.history import History
 from ...git.objects import Objects
@@ -41,8 +42,6 @@ from .rule import (
     erasure_of_text,
 )
 
-# What editors leave beside a file.
-_BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
 # What is larger is nobody's memory, and no editor's copy of it.
 _TOO_LARGE = 50_000_000
 _THERE = Way("agents.purge_everywhere", "purge there, or {}", "purge there")
@@ -76,20 +75,26 @@ class Purger:
     """
 
     def __init__(
-        self, workspace: Workspace, history: History, writer: Writer, entries: Callable[[], EntrySource]
+        self,
+        workspace: Workspace,
+        history: History,
+        writer: Writer,
+        entries: Callable[[], EntrySource],
+        synced: str = "",
     ) -> None:
-        """`entries` returns those there are now."""
+        """`entries` returns those there are now; `synced` is the address of the remote that this is synced with."""
         self._workspace = workspace
         self._history = history
         self._writer = writer
         self._entries = entries
+        self._synced = synced
 
     def plan(self, name: str | None, text: str | None, pattern: str | None) -> Purge:
         """Return what purging would do; change nothing."""
         with _all_readable():
             rewrite = self._rewrite()
             plan = self._plan(_target(name, text, pattern), rewrite, packs=False)
-            return replace(_report(plan, rewrite), nested=self._nested(plan.erasure))
+            return replace(self._report(plan, rewrite), nested=self._nested(plan.erasure))
 
     def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
         """Purge, and inspect everything that is left."""
@@ -102,8 +107,8 @@ class Purger:
         rewrite = self._rewrite()
         with rewrite.alone():
             plan = self._plan(target, rewrite, packs=True)
-            report = _report(plan, rewrite)
-            if plan.new.pushed and not force:
+            report = self._report(plan, rewrite)
+            if report.remotes and not force:
                 remotes = ", ".join(report.remotes)
                 way = f"give {{}} to purge here all the same, and then rewrite {remotes} with `git push --force`"
                 raise Unwritable(
@@ -119,6 +124,9 @@ class Purger:
             nested=_places(inside),
             standing=_sum([here, *inside]),
         )
+
+    def _report(self, plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
+        return _report(plan, rewrite, self._synced)
 
     def verify(self, name: str | None, text: str | None, pattern: str | None) -> Standing:
         """Return where it still stands, in any object or file; change nothing."""
@@ -257,7 +265,7 @@ class Purger:
         """Yield editors' copies beside the files that go: those that hold it, or belong to a file that changes."""
         file = self._workspace.file
         changed = {file(change.path) for change in changes if change.was}
-        beside = {left for each in changed for left in _left_beside(each.parent, glob.escape(each.name))}
+        beside = {left for each in changed for left in left_beside(each.parent, glob.escape(each.name))}
         for left in self._beside(files):
             path = self._path(left)
             read = self._read(path)
@@ -267,7 +275,7 @@ class Purger:
     def _beside(self, files: _Files) -> list[Path]:
         """Return what editors left in the folders of files."""
         folders = sorted({self._workspace.file(path).parent for path in files})
-        return [left for folder in folders for left in sorted(_left_beside(folder, "*"))]
+        return [left for folder in folders for left in sorted(left_beside(folder, "*"))]
 
     def _path(self, file: Path) -> str:
         return file.relative_to(self._workspace.root).as_posix()
@@ -381,8 +389,8 @@ def _target(name: str | None, text: str | None, pattern: str | None) -> str | Re
     return by_pattern(pattern) if pattern is not None else name or ""
 
 
-def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
-    """Return what a purge does, in figures."""
+def _report(plan: _Plan, rewrite: RepositoryRewrite, synced: str) -> Purge:
+    """Return what a purge does, in figures; `synced` is the address of the remote that the next sync rewrites."""
     new, erasure, rewriter = plan.new, plan.erasure, plan.new.rewriter
     touched = rewriter.paths | {change.path for change in plan.changes}
     versions = [(path, blob) for path, held in new.survey.files.items() for blob in held]
@@ -400,8 +408,9 @@ def _report(plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
         unreachable=new.unreachable,
         leftovers=len(plan.leftovers) + len(plan.recovered),
         copies=_copies(erasure, rewrite.versions(new.survey)) if not erasure.contents else {},
-        remotes={name: remotes[name] for name in new.pushed},
-        unknown={name: url for name, url in remotes.items() if name not in new.pushed},
+        remotes={name: remotes[name] for name in new.pushed if not synced or remotes[name] != synced},
+        unknown={name: url for name, url in remotes.items() if name not in new.pushed and url != synced},
+        syncs_with=synced if any(remotes[name] == synced for name in new.pushed) else "",
     )
 
 
@@ -427,11 +436,6 @@ def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Ite
         yield FileChange(path, blob_id(data), None, mode)
     elif bare != data:
         yield FileChange(path, blob_id(data), bare, mode)
-
-
-def _left_beside(folder: Path, name: str) -> set[Path]:
-    """Return what editors left in a folder beside the files whose names match `name`."""
-    return {left for form in _BESIDE for left in folder.glob(form.format(name))}
 
 
 def _inspect_below(root: Path, erasure: Erasure, is_in: Callable[[bytes, str], bool]) -> Iterator[Inspection]:

@@ -18,6 +18,7 @@ from ...errors import InvalidArguments
 from ...text import frontmatter as header
 from ...text import plain
 from ...text.entry import entry_in
+from ...text.quotes import distinctive_lines
 from ...text.slug import name_key, slug_of
 from ...workspace.layout import Layout, way
 from .lives import Lives, Version, versions_of_entry
@@ -29,8 +30,6 @@ _SHORTEST = 4
 _TELLING = re.compile(r"[-0-9]")
 # So much of a name's slug tells that a file was called by it; what is longer may have been cut.
 _TELLTALE = 60
-_DISTINCTIVE = 16
-_BULLET = re.compile(r"^[\s>*+#-]+")
 # A mark can be part of what is erased, and make another one with what stands beside it.
 _AGAIN = 10
 _NOTHING = re.compile(r"(?!)")
@@ -224,12 +223,6 @@ class Erasure:
 
     def _lines_in(self, data: bytes) -> int:
         return len(self.lines & distinctive_lines(data)) if self.lines else 0
-
-
-def distinctive_lines(data: bytes) -> frozenset[str]:
-    """The lines by which a text is known where it was copied: those that are not short."""
-    lines = (_BULLET.sub("", line).strip() for line in data.decode("utf-8", "replace").splitlines())
-    return frozenset(line for line in lines if len(line) >= _DISTINCTIVE and any(map(str.isalpha, line)))
 
 
 # What a file holds

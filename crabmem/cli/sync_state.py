@@ -1,0 +1,28 @@
+"""How syncing stands, in words, for the verbs that say so."""
+
+from __future__ import annotations
+
+from ..text.words import counted
+from .output import here, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..results import SyncState
+
+_MINUTE = "%Y-%m-%d %H:%M"
+
+
+def standing(state: SyncState) -> list[str]:
+    """What there is to say, a line each; of a remote first."""
+    if state.remote is None:
+        return ["syncs with nothing: `crabmem sync --to URL` names a remote"]
+    behind = f", {counted(state.behind, 'commit')} to take in" if state.behind else ""
+    lines = [f"syncs with {plain(state.remote)}: {counted(state.ahead, 'commit')} to send{behind}"]
+    lines.append(f"last done {here(state.succeeded):{_MINUTE}}" if state.succeeded else "never done yet")
+    if state.error and state.failing_since:
+        lines.append(f"fails since {here(state.failing_since):{_MINUTE}}: {plain(state.error)}")
+    if state.error and state.next_try:
+        lines.append(f"tried again unasked from {here(state.next_try):{_MINUTE}} on")
+    if state.waiting:
+        lines.append(f"{counted(state.waiting, 'text')} of other machines to decide on: `crabmem resolve`")
+    return lines

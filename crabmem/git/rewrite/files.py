@@ -1,0 +1,107 @@
+"""The files of a workspace whose history was purged elsewhere: how they follow, and what else of them has to go.
+
+They are known by the ids of what they hold, as nobody here was told a text.
+"""
+
+import glob
+from collections.abc import Iterable, Iterator, Mapping
+
+from ...disk import fs, state
+from ...disk.leftovers import left_beside
+from ...disk.scan import Scan
+from ...errors import Busy
+from ...text.hashes import blob_id
+from ...workspace.workspace import Workspace
+from ..history import History
+from ..purged import PurgeRecord
+from .repository import FileChange
+from .verification import inspect_git_files
+
+
+class PurgedFiles:
+    """The files of one workspace, and what a record of purges says of them."""
+
+    def __init__(self, workspace: Workspace, history: History, record: PurgeRecord) -> None:
+        self._workspace, self._history, self._record = workspace, history, record
+
+    def changes(self, head: str | None, new_head: str | None, scan: Scan) -> Iterator[FileChange]:
+        """Yield how they have to change where the head becomes another commit, of which all is stored.
+
+        Raises:
+            Busy: one of them is not as the head has it.
+        """
+        before, after = (dict(self._history.files(commit)) for commit in (head, new_head))
+        for path in sorted(path for path in {**before, **after} if before.get(path) != after.get(path)):
+            here, data = self._read(path), self._history.blob(after[path]) if path in after else None
+            if here and path in before:
+                if blob_id(here[0]) != before[path]:
+                    raise Busy(
+                        f"{path} of {self._workspace.root} is not as it was recorded, and a purge changes it: save or "
+                        "commit it, and sync again"
+                    )
+                yield FileChange(path, before[path], data, here[1])
+            elif not here and path not in before:
+                yield FileChange(path, None, data, fs.PRIVATE_FILE)
+        yield from self._copies(before, scan)
+
+    def _copies(self, before: Mapping[str, str], scan: Scan) -> Iterator[FileChange]:
+        """Yield how copies change that are in no commit."""
+        for path, blob in scan.files.blobs():
+            if path not in before and self._record.has_blob(blob) and (here := self._read(path)):
+                end = self._record.blob(blob)
+                data = self._history.blob(end) if end and self._history.has(end) else None
+                yield FileChange(path, blob, data, here[1])
+
+    def leftovers(self, changes: Iterable[FileChange]) -> Iterator[FileChange]:
+        """Yield the copies that editors left beside files that change: they go."""
+        for change in changes:
+            file = self._workspace.file(change.path)
+            for left in sorted(left_beside(file.parent, glob.escape(file.name))) if change.was else ():
+                path = left.relative_to(self._workspace.root).as_posix()
+                if here := self._read(path):
+                    yield FileChange(path, blob_id(here[0]), None, here[1])
+
+    def recovered(self) -> list[str]:
+        """Return the files below `.git` that keep a text of an unknown save which was purged."""
+        files = [file for file in (self._workspace.private / state.RECOVERED).glob("*") if file.is_file()]
+        held = (file for file in files if self._record.has_blob(blob_id(fs.read(file, limit=fs.LARGE)[0])))
+        return [file.relative_to(self._workspace.git).as_posix() for file in held]
+
+    def held(self) -> list[str]:
+        """Look into every object and file of `.git`; return where what was purged still stands."""
+        looks = inspect_git_files(_Texts(self._record), self._workspace.git)
+        objects = sorted(self._history.rewrite().present(self._record))
+        return [*objects, *(look.place for look in looks if look.place)]
+
+    def _read(self, path: str) -> tuple[bytes, int] | None:
+        try:
+            with fs.inside(self._workspace.root, path) as spot:
+                data, status = fs.read(spot)
+                return data, status.st_mode & 0o777
+        except OSError:
+            return None
+
+
+class _Texts:
+    """Finds the texts that were purged, by their ids; a `Search`."""
+
+    is_anywhere = False
+
+    def __init__(self, record: PurgeRecord) -> None:
+        self._record = record
+
+    def is_in_blob(self, oid: str, data: bytes) -> bool:
+        """Return whether a version of a file is one of them."""
+        return self._record.has_blob(oid)
+
+    def is_in_file(self, data: bytes) -> bool:
+        """Return whether a file is one of them."""
+        return self._record.has_blob(blob_id(data))
+
+    def is_in_name(self, name: str) -> bool:
+        """Return False: of a name nobody elsewhere was told."""
+        return False
+
+    def is_in_message(self, text: str) -> bool:
+        """Return False: of a message nobody elsewhere was told."""
+        return False

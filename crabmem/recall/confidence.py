@@ -1,0 +1,127 @@
+"""How sure it is that a message is about an entry: whether memory has reason to speak unasked.
+
+What counts are words that tell what a message is about: neither courtesy nor talk (`search/ordinary.py`), and those
+that are rare in memory more. Of ranking this knows what an index says of words alone: `document_frequency`,
+`terms_for`, `forms` and `shares`.
+"""
+
+from __future__ import annotations
+
+from heapq import nlargest
+
+from ..search import Index, tokens
+from ..search.ordinary import NOTHING, levels, sentences
+from ..search.scoring import idf
+from ..text.limits import MAX_QUERY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence, Set
+
+    from ..search.index import Term
+    from ..text.entry import Entry
+
+# Of the words of a message so many are searched for.
+_TERMS = 64
+# A long message is about something else, too: of more words than that an entry cannot be asked to have much.
+_TELLING = 6
+# Among few entries no word is rare: words count as they would among so many.
+_ENTRIES = 3_000
+# What a message has to tell at least; one that tells less is measured by that. Who asks need not tell as much.
+_LEAST_ASKED, _LEAST = 1.0, 2.0
+# What a name of one word, and of several in a row, tells at least, that it may stand for its entry.
+_LEAST_OF_NAME, _LEAST_OF_NAMES = 0.8, 0.3
+
+
+class Topic:
+    """What a message is about: `words` are those to search for, `worth` is what each that stands in texts counts."""
+
+    def __init__(self, message: str, index: Index, first: int, language: str) -> None:
+        text = asked_text(message, first)
+        row = tokens(text, language)
+        terms = list(dict.fromkeys(row))
+        self._index, self._language = index, language
+        self._row = f" {' '.join(row)} "
+        parts = sentences(text)
+        self._levels = levels(parts, language)
+        self.words = _searched([word for word in terms if self._levels.get(word, 1.0) > NOTHING], index)
+        found = ((term, word, index.document_frequency(term)) for term, word in index.terms_for(self.words).items())
+        held = [(term, word, documents) for term, word, documents in found if documents]
+        self.worth = {form: idf(len(index), documents) for term, _, documents in held for form in index.forms(term)}
+        many = max(len(index), _ENTRIES)
+        most = idf(many, 0)
+        #: The terms that documents hold, each with the word it stands for and what it tells.
+        self._held = {
+            term: (word, self._levels.get(str(word), 1.0) * idf(many, documents) / most)
+            for term, word, documents in held
+        }
+        told = self._told_by(terms)
+        #: The words of the message, and of each of several sentences that asks, with how much they tell together.
+        self._parts = [(set(terms), _told(told.values(), any(part.asks for part in parts)))]
+        for part in parts if len(parts) > 1 else ():
+            if part.asks:
+                words = set(tokens(part.text, language))
+                self._parts.append((words, _told([told[word] for word in words if word in told], True)))
+
+    def _told_by(self, words: Sequence[str]) -> dict[Term, float]:
+        """What each word of the message tells, whether memory holds it or not."""
+        told: dict[Term, float] = {}
+        for word, tells in self._held.values():
+            told[word] = max(tells, told.get(word, 0.0))
+        for word in words:
+            if word not in told:  # nobody holds it: then the message is about something else, too
+                told[word] = self._levels.get(word, 1.0)
+        return told
+
+    def shares(self, keys: Sequence[str]) -> list[dict[Term, float]]:
+        """For each document, which share of each term that it holds counts there: what `confidence` takes."""
+        return self._index.shares(list(self._held), keys)
+
+    def confidence(self, shares: Mapping[Term, float], said: Set[str] | None = None) -> float:
+        """How much of what the message tells a document has, or of what a question in it tells, if that is more.
+
+        From 0 to 1 but for long messages, of which a document may have more. With `said` it has only those words.
+        """
+        found: dict[Term, float] = {}
+        for term, share in shares.items():
+            if said is None or not said.isdisjoint(self._index.forms(term)):
+                word, tells = self._held[term]
+                found[word] = max(tells * share, found.get(word, 0.0))
+        return max(sum(found[word] for word in found if word in words) / told for words, told in self._parts)
+
+    def has_name_of(self, entry: Entry) -> bool:
+        """Whether the message says all of the name of an entry, or of an alias, and the name tells something."""
+        return any(map(self._says, (entry.name, *entry.aliases)))
+
+    def _says(self, name: str) -> bool:
+        row = tokens(name, self._language)
+        if not row or f" {' '.join(row)} " not in self._row:
+            return False
+        tells = sum(self._levels.get(word, 1.0) for word in set(row))
+        return tells >= (_LEAST_OF_NAME if len(row) == 1 else _LEAST_OF_NAMES)
+
+
+def _told(tells: Iterable[float], asks: bool) -> float:
+    """How much the words that tell most tell together, or the least that a message has to."""
+    return max(sum(nlargest(_TELLING, tells)), _LEAST_ASKED if asks else _LEAST)
+
+
+def query_words(message: str, index: Index, first: int, language: str) -> list[str]:
+    """The words of a message that are searched: of the `first` that it begins with, or for 0 of all.
+
+    At most the 64 rarest of those that memory knows.
+    """
+    return _searched(list(dict.fromkeys(tokens(asked_text(message, first), language))), index)
+
+
+def asked_text(message: str, first: int) -> str:
+    """What of a message is looked at: its `first` words, or for 0 all; of a very long one its beginning and its end."""
+    text = " ".join(message.split()[:first]) if first else message
+    return f"{text[: MAX_QUERY // 2]} {text[-MAX_QUERY // 2 :]}" if len(text) > MAX_QUERY else text
+
+
+def _searched(words: list[str], index: Index) -> list[str]:
+    if len(words) <= _TERMS:
+        return words
+    known = [word for word in words if index.document_frequency(word)]
+    return sorted(known, key=index.idf, reverse=True)[:_TERMS]

@@ -1,0 +1,144 @@
+"""Remotes in a folder of this machine, or on a disk that is plugged into it."""
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+from ..disk import fs, state
+from ..disk.lock import locked
+from ..errors import Busy, CrabmemError, DamagedHistory, Outrun, Refused, Unreachable, Untrusted
+from ..git import repository
+from ..git.objects import Objects
+from ..git.outgoing import outgoing
+from ..git.packing import Packing
+from ..git.packs import Growing, publish
+from ..git.refs import Refs
+from ..text.hashes import blob_id
+from .address import Address
+from .limit import FEW, Limit
+from .remote import Offer, Remote, Updates, offer, pack_of
+
+# Hooks that decide about a push. Git starts them also where it pushes to a folder.
+_DECIDING = ("pre-receive", "update", "reference-transaction", "proc-receive")
+_PATIENCE = 10.0
+# What disks of the network say that have no locks: nothing is cleared away there.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
+
+
+class Folder(Remote):
+    """A repository in a folder of this machine, or of a disk that is plugged into it. No hook of it is started."""
+
+    def __init__(self, address: Address, git: Path, private: Path, limit: Limit) -> None:
+        super().__init__(address, git, private, limit)
+        place = Path(address.path)
+        self._is_bare = not (place / ".git").is_dir()
+        self._there = place if self._is_bare else place / ".git"
+        self._ours = self._there / "crabmem"
+        # What is half written there: by this machine, as only of that we can know whether it died.
+        self._temporary = self._ours / f"{state.TEMPORARY}-{blob_id(os.uname().nodename.encode())[:8]}"
+        self._theirs = Objects(self._there / "objects", self._temporary)
+        self._their_refs = Refs(self._there, self._temporary)
+
+    def close(self) -> None:
+        """Let go of files."""
+        super().close()
+        self._theirs.close()
+
+    def _check_repository(self) -> None:
+        if not all((self._there / name).exists() for name in ("HEAD", "objects", "refs")):
+            raise Refused(
+                f"there is no Git repository in {self._limit.where}: is the disk there? `git init --bare` makes one"
+            )
+        if form := repository.foreign_format(self._there):
+            raise Refused(f"{self._limit.where} has Git's {form} format, which crabmem does not write")
+        if link := repository.LinkSearch(self._there).found():
+            raise Refused(f"{link} is a symbolic link, which may lead anywhere and is not followed")
+
+    def _refs(self) -> Offer:
+        self._check_repository()
+        return offer(self._their_refs.all(), self._their_refs.head().ref)
+
+    def _download(self, wants: list[str], haves: Collection[str], write: Callable[[bytes], int]) -> None:
+        self._check_repository()
+        try:
+            known = [have for have in self.known(haves) if self._theirs.is_there(have)]
+            pieces = outgoing(self._there, self._ours, self._theirs, wants, known)
+            write(pack_of(pieces, self._theirs, self._limit, thin=True).finish()[1])
+        except DamagedHistory as error:
+            raise Untrusted(f"{self._limit.where} is damaged, or a shallow clone: {error}") from error
+
+    def _upload(self, updates: Updates) -> None:
+        now = self._refs()
+        self.check_expected(now.refs, updates)
+        self._check_welcome(now, updates)
+        tips = [new for _, new in updates.values() if new]
+        pieces = outgoing(self._git, self._private, self._objects, tips, now.refs.values())
+        growing = pack_of(pieces, self._objects, self._limit)
+        with self._alone():
+            self._put(growing, updates)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Have other pushes of this machine wait, and take away what one of them left that died."""
+        fs.make_folder(self._temporary)
+        with ExitStack() as held:
+            try:
+                end = time.monotonic() + min(_PATIENCE, self._limit.left())
+                held.enter_context(locked(self._temporary, os.O_RDONLY, end))
+                self._their_refs.release_leftovers()
+                self._theirs.clear_leftovers()
+            except TimeoutError:
+                raise Unreachable(f"another sync of this machine pushes to {self._limit.where}: try again") from None
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    raise
+            yield
+
+    def _put(self, growing: Growing, updates: Updates) -> None:
+        if len(growing) > FEW:
+            publish(growing, self._there / "objects" / "pack")
+        else:
+            self._theirs.store({oid: self._objects.raw(oid) for oid in growing.ids()})
+        self._limit.left()  # who was told that it took too long is not overtaken by it
+        try:
+            for ref, (old, new) in updates.items():
+                if not (self._their_refs.swap(ref, old, new) if new else self._their_refs.remove(ref, old)):
+                    raise Outrun(
+                        f"somebody else pushed to {ref} of {self._limit.where} this moment: fetch and push again"
+                    )
+        except Busy as error:
+            raise Unreachable(f"{self._limit.where} is being written to: {error}") from error
+        self._tidy(growing.ids())
+
+    def _check_welcome(self, now: Offer, updates: Updates) -> None:
+        hooks = [name for name in _DECIDING if os.access(self._there / "hooks" / name, os.X_OK)]
+        if hooks:
+            raise Refused(
+                f"{self._limit.where} has a hook, {hooks[0]}, that decides about pushes, and crabmem starts none: sync "
+                "with it by ssh, or take the hook away"
+            )
+        if not self._is_bare and now.branch in updates:
+            raise Refused(
+                f"{self._limit.where} has files of its own, which a push would not change: sync with a bare "
+                "repository, as `git init --bare` makes it, that both push to"
+            )
+
+    def _tidy(self, new: list[str]) -> None:
+        """Let others read what was made, where they may read the repository; pack what lies loose, if it is much."""
+        with suppress(OSError, CrabmemError):
+            mode = stat.S_IMODE(os.stat(self._there / "objects").st_mode)
+            if mode & ~fs.PRIVATE_FOLDER:
+                for folder in {self._there / "objects" / oid[:2] for oid in new} & {
+                    *(self._there / "objects").iterdir()
+                }:
+                    fs.chmod(folder, mode)
+                for place in (self._there / "refs").rglob("*"):
+                    fs.chmod(place, mode if place.is_dir() else mode & 0o666)
+            packing = Packing(self._there, self._ours, self._their_refs)
+            packing.count(*self._theirs.written())
+            if packing.is_due():
+                packing.compact()

@@ -1,0 +1,74 @@
+"""How long talking to a remote may take, and how much it may say."""
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from ..disk.background import in_time
+from ..errors import Unreachable, Untrusted
+
+T = TypeVar("T")
+#: Told which step is under way, and how many bytes, or objects, of it are done.
+Progress = Callable[[str, int], None]
+
+#: References take no more bytes than this, a pack no more than that; its objects, made whole, no more than the last.
+MOST_REFS, MOST_PACK, MOST_WORK = 20_000_000, 1_000_000_000, 100_000_000_000
+MOST_OBJECTS = 1_000_000
+#: So many objects are kept as files of their own, as writes leave them: compaction packs those, and no others.
+FEW = 300
+
+
+class Limit:
+    """One exchange with the remote that is shown as `where`."""
+
+    def __init__(self, where: str, seconds: float, progress: Progress = lambda step, done: None) -> None:
+        self.where = where
+        self._seconds = seconds
+        self._end = time.monotonic() + seconds
+        self._progress = progress
+        #: How many bytes the remote may still say.
+        self.room = self._most = MOST_REFS
+
+    def left(self) -> float:
+        """Return how many seconds are left.
+
+        Raises:
+            Unreachable: none are.
+        """
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise self.over()
+        return left
+
+    def over(self) -> Unreachable:
+        """Return what to say when the time is over."""
+        return Unreachable(
+            f"{self.where} did not get done in {self._seconds:g} s: try again where the network is better"
+        )
+
+    def allow(self, size: int) -> None:
+        """Let the remote say so many bytes from now on."""
+        self.room = self._most = size
+
+    def heard(self, size: int) -> None:
+        """Count what it said.
+
+        Raises:
+            Untrusted: that is more than it may.
+            Unreachable: the time is over.
+        """
+        self.room -= size
+        if self.room < 0:
+            raise Untrusted(f"{self.where} says more than {self._most:,} bytes: that is no memory's, and was not kept")
+        self.left()
+
+    def tell(self, step: str, done: int) -> None:
+        """Say how far a step is."""
+        self._progress(step, done)
+
+    def run(self, work: Callable[[], T]) -> T:
+        """Return what `work` does, which is left alone when the time is over."""
+        try:
+            return in_time(work, time.monotonic() + self.left())
+        except TimeoutError:
+            raise self.over() from None

@@ -1,0 +1,240 @@
+"""What comes in: a pack in a file of its own, of which nothing is kept before all of it was found whole."""
+
+import hashlib
+import io
+import os
+import secrets
+import time
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from ..disk import fs, regular, state
+from ..disk.lock import WriterLock
+from ..errors import DamagedHistory, HoldsPurged, Untrusted, Unwritable
+from ..git.commits import header, tag_target
+from ..git.objects import Objects, bounded, form_errors
+from ..git.packing import Packing
+from ..git.packs import BrokenPack, Growing, give_name, written_aside
+from ..git.reach import everything
+from ..git.refs import OID, Refs
+from ..git.trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
+from .limit import FEW, MOST_OBJECTS, MOST_WORK, Limit
+from .received import Received, records, whole
+
+_SMALL = 16_000_000
+_LOCK, _PAUSE = 10.0, 0.05
+_STEP = 500
+_DAY = 86_400
+# So many bytes of ours a thin pack may stand on: they are put into it.
+_MOST_OUTSIDE = 200_000_000
+_ANY = ""
+# Where a pack says how many objects are in it, and how many bytes its checksum takes.
+_COUNT, _CHECKSUM = 8, 20
+
+
+class _Found(NamedTuple):
+    kind: str
+    size: int
+    offset: int
+    crc: int
+
+
+class Quarantine:
+    """A pack on its way in. It is a file in crabmem's own folder, which is gone afterwards."""
+
+    def __init__(
+        self, git: Path, private: Path, objects: Objects, limit: Limit, refused: Set[str] = frozenset()
+    ) -> None:
+        """`refused` are objects that may not come in."""
+        self._git, self._private, self._objects, self._limit = git, private, objects, limit
+        self._unwanted = refused
+        self._file = private / state.TEMPORARY / f"fetch-{os.getpid()}-{secrets.token_hex(8)}"
+        self._size, self._work = 0, MOST_WORK
+        #: What came, by id; and what it refers to, with its kind.
+        self._found: dict[str, _Found] = {}
+        self._needed: dict[str, str] = {}
+        self._rows: set[bytes] = set()
+        #: How many bytes of what it is said in the terms of are here, by id.
+        self._bases: dict[str, int] = {}
+        self._room = _MOST_OUTSIDE
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with suppress(OSError):  # what a crash, or a fetch that was left alone, made is old
+            now = self._file.lstat().st_mtime
+            fs.unlink(self._file)
+            for left in self._file.parent.glob("fetch-*"):
+                if now - left.lstat().st_mtime > _DAY:
+                    fs.unlink(left)
+
+    def write(self, data: bytes) -> int:
+        """Add to the file; it is no pack yet."""
+        self._limit.left()  # else it would be made again after all is over
+        with self._disk():
+            fs.append(self._file, data)
+        self._size += len(data)
+        self._limit.tell("receiving", self._size)
+        return len(data)
+
+    @contextmanager
+    def _disk(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise Unwritable(f"the disk does not take what {self._limit.where} sends: {fs.reason(error)}") from error
+
+    def admit(self, wants: Collection[str], haves: Iterable[str], is_ours: Callable[[str], bool]) -> int:
+        """Store all objects of the pack, once each is found whole, and nothing that `wants` reach is missing.
+
+        `haves` are commits of ours, of which all is here; `is_ours` tells whether a commit is one of those that they
+        stand on. Returns how many objects came.
+
+        Raises:
+            Untrusted: the pack is broken, too large, or not enough; nothing was kept.
+            HoldsPurged: it has what is refused; nothing was kept.
+        """
+        if not self._size:
+            raise self._refused(f"{self._limit.where} sent nothing")
+        broken: tuple[type[Exception], ...] = (BrokenPack, DamagedHistory, *form_errors())
+        try:
+            with regular.mapped(self._file) as pack:
+                found = records(pack, MOST_OBJECTS, self._spend)
+                self._know(haves if found else ())
+                for each in whole(pack, found, self._spend, self._outside):
+                    self._check(each)
+                self._needed |= dict.fromkeys(wants, _ANY)
+                self._check_complete(is_ours)
+                new = self._objects.absent(self._found)
+                few = new if len(new) <= FEW and sum(self._found[oid].size for oid in new) <= _SMALL else ()
+                again = whole(pack, found, self._spend, self._outside) if few else ()
+                loose = {each.oid: (each.kind, each.data) for each in again if each.oid in few}
+        except broken as error:
+            raise self._refused(f"what {self._limit.where} sent is broken: {error}") from error
+        if new:
+            with self._disk(), fs.durability(True):
+                self._store(loose)
+        return len(new)
+
+    def _refused(self, why: str) -> Untrusted:
+        return Untrusted(f"{why}; nothing of it was kept. Have `git fsck` look at it, or sync with another remote")
+
+    def _spend(self, size: int) -> None:
+        self._work -= size
+        if self._work < 0:
+            raise BrokenPack(f"its objects are more than {MOST_WORK:,} bytes")
+        self._limit.left()
+
+    def _outside(self, oid: str) -> tuple[str, bytes] | None:
+        """Return an object of ours that the pack stands on; None where there is none."""
+        try:
+            kind, data = self._objects.raw(oid)
+        except DamagedHistory:
+            return None
+        if oid not in self._bases:
+            self._room -= len(data)
+            self._bases[oid] = len(data)
+        if self._room < 0:
+            raise BrokenPack("it stands on more of what is here than it could be worth")
+        return kind, data
+
+    def _know(self, haves: Iterable[str]) -> None:
+        """Learn the rows of the trees of commits of ours: what they name is here."""
+        seen = set[str]()
+        for have in haves:
+            with suppress(DamagedHistory, ValueError):  # it is no commit of ours: then less is known
+                waiting = [self._objects.header(have).tree]
+                while waiting:
+                    if (tree := waiting.pop()) not in seen:
+                        seen.add(tree)
+                        rows = rows_of(self._objects.tree(tree, is_compared=False))
+                        self._rows.update(rows)
+                        waiting += [oid for _, mode, oid in map(parsed_row, rows) if mode == FOLDER]
+
+    def _check(self, each: Received) -> None:
+        """Check the form of an object, and note what it refers to."""
+        bounded(each.oid, each.kind, each.data)
+        if each.oid in self._unwanted:
+            raise HoldsPurged(f"{self._limit.where} has what was purged; nothing of it was kept: sync again")
+        if each.oid in self._found:
+            raise BrokenPack(f"it has {each.oid} twice")
+        self._found[each.oid] = _Found(each.kind, len(each.data), each.record.offset, each.record.crc)
+        if each.kind == "tree":
+            new = check_tree(each.data, self._rows)
+            self._rows |= new
+            named = ((mode, oid) for _, mode, oid in map(parsed_row, new) if mode != SUBMODULE)
+            self._needed |= {oid: "tree" if mode == FOLDER else "blob" for mode, oid in named}
+        elif each.kind != "blob":
+            Objects.check_form(each.kind, each.data)
+            if each.kind == "commit":
+                says = header(each.data)
+                self._needed |= {says.tree: "tree"} | dict.fromkeys(says.parents, "commit")
+            else:
+                self._needed[tag_target(each.data)] = _ANY
+        if len(self._found) % _STEP == 0:
+            self._limit.tell("checking", len(self._found))
+
+    def _check_complete(self, is_ours: Callable[[str], bool]) -> None:
+        """Refuse what refers to objects that are neither in the pack nor here."""
+        for oid, kind in self._needed.items():
+            found = self._found.get(oid)
+            if not OID.match(oid) or (found and kind not in (found.kind, _ANY)):
+                raise BrokenPack(f"it takes {oid[:40]} for a {kind}")
+        outside = self._needed.keys() - self._found.keys()
+        missing = self._objects.absent(outside)
+        for oid in sorted(outside - missing):
+            if self._needed[oid] != "blob" and not is_ours(oid):
+                for each in everything([oid], self._objects):
+                    self._limit.left()
+                    missing |= {each.oid} if each.data is None else set()
+        if missing:
+            raise self._refused(
+                f"{self._limit.where} lacks {len(missing)} objects that its history refers to, such as {min(missing)}: "
+                "it is damaged, or a shallow clone"
+            )
+
+    def _store(self, loose: Mapping[str, tuple[str, bytes]]) -> None:
+        if loose:
+            with WriterLock(self._private / state.LOCK).held(min(_LOCK, self._limit.left())):
+                return self._objects.store(loose)
+        packing = Packing(self._git, self._private, Refs(self._git, self._private / state.TEMPORARY))
+        while True:
+            with packing.alone() as is_alone:
+                if is_alone:  # a compaction clears away what others have half written
+                    return self._publish()
+            self._limit.left()
+            time.sleep(_PAUSE)
+
+    def _publish(self) -> None:
+        from dulwich.pack import write_pack_index_v2
+
+        folder, index = self._git / "objects" / "pack", io.BytesIO()
+        checksum = self._completed()
+        entries = sorted((bytes.fromhex(oid), each.offset, each.crc) for oid, each in self._found.items())
+        write_pack_index_v2(index, entries, checksum)
+        with written_aside(folder, self._file, index.getvalue()) as (new, new_index):
+            fs.chmod(new, 0o444)
+            give_name(new, new_index, f"pack-{checksum.hex()}")
+        fs.sync_folder(folder)
+
+    def _completed(self) -> bytes:
+        """Put what the pack stands on into it, behind all others, as Git wants it; return its checksum."""
+        added, pieces, end = Growing(), list[bytes](), self._size - _CHECKSUM
+        for oid in self._bases.keys() - self._found.keys():
+            added.add(oid, *self._objects.raw(oid), None)
+        for oid, each in zip(added.ids(), added.unpacked(), strict=True):
+            pieces += each.comp_chunks or []
+            self._found[oid] = _Found(_ANY, self._bases[oid], end, zlib.crc32(pieces[-1]))
+            end += len(pieces[-1])
+        if pieces:
+            fs.truncate(self._file, self._size - _CHECKSUM)
+            fs.append(self._file, b"".join(pieces))
+            fs.write_at(self._file, _COUNT, len(self._found).to_bytes(4, "big"))
+            with regular.mapped(self._file) as pack:
+                fs.append(self._file, hashlib.sha1(pack, usedforsecurity=False).digest())
+        with regular.mapped(self._file) as pack:
+            return pack[-_CHECKSUM:]

@@ -1,0 +1,207 @@
+"""A pack that somebody else made: taken apart, and each object in it made whole, in bounded memory and work.
+
+dulwich's own reader inflates what a pack claims, and copies what a delta orders: a megabyte of either can stand for
+terabytes. Here nothing is made that is larger than its name allows, and every byte that is made is counted.
+"""
+
+import hashlib
+import zlib
+from collections.abc import Callable, Iterator
+from mmap import mmap
+from typing import NamedTuple
+
+from ..git.objects import LARGEST, oid_of
+from ..git.packs import KINDS, BrokenPack
+
+_HEADER, _TRAILER, _ID = 12, 20, 20
+_BY_OFFSET, _BY_ID = 6, 7
+# Bytes of whole objects that wait for what stands on them. Git writes chains of fifty; those of one folder's trees need
+# as many of its size at most.
+_MOST_HELD = 500_000_000
+_STEP = 1 << 16
+#: Told of each byte that is made; raises to end the work.
+Spend = Callable[[int], None]
+
+
+class Record(NamedTuple):
+    """An object as it lies in a pack; `base` is the place, or the id, of what it is a delta to; None for none."""
+
+    offset: int
+    kind: int
+    size: int
+    base: int | bytes | None
+    start: int
+    crc: int
+
+
+class Received(NamedTuple):
+    """An object of a pack, made whole."""
+
+    oid: str
+    kind: str
+    data: bytes
+    record: Record
+
+
+def records(pack: mmap, most: int, spend: Spend) -> list[Record]:
+    """Return what lies in a pack, in order.
+
+    Raises:
+        BrokenPack: it has more than `most` objects, is cut short or altered, or is no pack.
+    """
+    count = int.from_bytes(pack[8:_HEADER], "big")
+    if pack[:8] != b"PACK\0\0\0\2" or len(pack) < _HEADER + _TRAILER:
+        raise BrokenPack("it is no pack")
+    if count > most:
+        raise BrokenPack(f"it has {count:,} objects, more than {most:,}")
+    with memoryview(pack) as view, view[:-_TRAILER] as body:
+        if hashlib.sha1(body, usedforsecurity=False).digest() != pack[-_TRAILER:]:
+            raise BrokenPack("it was cut short or altered on the way")
+    found, at = list[Record](), _HEADER
+    try:
+        for _ in range(count):
+            record = _record(pack, at, spend)
+            end = _inflated(pack, record.start, record.size)[1]
+            found.append(record._replace(crc=zlib.crc32(pack[at:end])))
+            at = end
+    except IndexError:
+        raise BrokenPack("it ends within an object") from None
+    if at != len(pack) - _TRAILER:
+        raise BrokenPack("it has more in it than it says")
+    return found
+
+
+def _record(pack: mmap, offset: int, spend: Spend) -> Record:
+    kind, (size, at), base = pack[offset] >> 4 & 7, _sized(pack, offset, 4), None
+    if kind not in (*KINDS, _BY_OFFSET, _BY_ID) or size > LARGEST:
+        raise BrokenPack(f"it has an object of a kind ({kind}) or size ({size:,} bytes) that we do not read")
+    spend(size)
+    if kind == _BY_ID:
+        return Record(offset, kind, size, pack[at : at + _ID], at + _ID, 0)
+    if kind == _BY_OFFSET:
+        byte = pack[at]
+        base = byte & 0x7F
+        while byte & 0x80:
+            at += 1
+            byte = pack[at]
+            base = (base + 1) << 7 | byte & 0x7F
+        at, base = at + 1, offset - base
+    return Record(offset, kind, size, base, at, 0)
+
+
+def whole(
+    pack: mmap, found: list[Record], spend: Spend, outside: Callable[[str], tuple[str, bytes] | None] = lambda oid: None
+) -> Iterator[Received]:
+    """Yield the objects of a pack, each after what it stands on.
+
+    `outside` returns kind and bytes of an object that the pack stands on and does not bring: thin packs leave them out.
+
+    Raises:
+        BrokenPack: a delta stands on nothing that there is, is broken, or makes too much.
+    """
+    below: dict[int | bytes, list[Record]] = {}
+    for record in found:
+        if record.base is not None:
+            below.setdefault(record.base, []).append(record)
+    for record in found:
+        if record.base is None:
+            plain = _inflated(pack, record.start, record.size)[0]
+            first = Received(oid_of(KINDS[record.kind], plain), KINDS[record.kind], plain, record)
+            yield first
+            yield from _standing_on(pack, first.kind, plain, _children(first, below), below, spend)
+    for name in [each for each in below if isinstance(each, bytes)]:
+        spend(0)  # looking takes time too
+        if name in below and (base := outside(name.hex())):
+            yield from _standing_on(pack, *base, below.pop(name), below, spend)
+    if below:
+        raise BrokenPack("it stands on objects that are neither in it nor here, or on itself")
+
+
+def _children(each: Received, below: dict[int | bytes, list[Record]]) -> list[Record]:
+    """Take away what stands on an object from all that waits."""
+    return below.pop(each.record.offset, []) + below.pop(bytes.fromhex(each.oid), [])
+
+
+def _standing_on(
+    pack: mmap, kind: str, base: bytes, children: list[Record], below: dict[int | bytes, list[Record]], spend: Spend
+) -> Iterator[Received]:
+    """Yield all that stands on an object."""
+    waiting, held = [(base, children)] if children else [], len(base)
+    while waiting:
+        base, children = waiting[-1]
+        record = children.pop()
+        if not children:
+            waiting.pop()
+            held -= len(base)
+        data = _applied(base, _inflated(pack, record.start, record.size)[0], spend)
+        each = Received(oid_of(kind, data), kind, data, record)
+        yield each
+        if children := _children(each, below):
+            waiting.append((data, children))
+            held += len(data)
+        if held > _MOST_HELD:
+            raise BrokenPack("its deltas stand on one another in a way that takes too much memory")
+
+
+def _sized(data: mmap | bytes, at: int, bits: int) -> tuple[int, int]:
+    """Return a size as Git writes it, `bits` of it in the first byte and seven in others, and where it ends."""
+    size, shift = data[at] & ((1 << bits) - 1), bits
+    while data[at] & 0x80:
+        at += 1
+        size |= (data[at] & 0x7F) << shift
+        shift += 7
+        if shift > 63:
+            raise BrokenPack("it has a size of more digits than there are")
+    return size, at + 1
+
+
+def _inflated(pack: mmap, at: int, size: int) -> tuple[bytes, int]:
+    """Return `size` bytes that lie compressed at a place, and where they end there."""
+    inflating, plain = zlib.decompressobj(), bytearray()
+    step = min(_STEP, size + (size >> 8) + 64)
+    while not inflating.eof:
+        piece = pack[at : at + step]
+        try:
+            plain += inflating.decompress(piece, size + 1 - len(plain))
+        except zlib.error as error:
+            raise BrokenPack(f"an object cannot be inflated ({error})") from None
+        if not piece or len(plain) > size:
+            break
+        at += len(piece) - len(inflating.unused_data or inflating.unconsumed_tail)
+    if len(plain) != size or not inflating.eof:
+        raise BrokenPack("an object has another size than it says")
+    return bytes(plain), at
+
+
+def _applied(base: bytes, delta: bytes, spend: Spend) -> bytes:
+    """Return what a delta makes of `base`."""
+    try:
+        before, at = _sized(delta, 0, 7)
+        size, at = _sized(delta, at, 7)
+        if before != len(base) or size > LARGEST:
+            raise BrokenPack("a delta is not one to what it stands on, or makes too much of it")
+        spend(size)
+        parts, made = list[bytes](), 0
+        while at < len(delta) and made <= size:
+            order, at = delta[at], at + 1
+            if order & 0x80:
+                numbers = bytearray(
+                    7
+                )  # where in four bytes, and how much in three, of which those that are zero are left out
+                for place in range(7):
+                    if order & 1 << place:
+                        numbers[place], at = delta[at], at + 1
+                start, length = int.from_bytes(numbers[:4], "little"), int.from_bytes(numbers[4:], "little") or 0x10000
+                part = base[start : start + length]
+            else:
+                length, at = order, at + order
+                part = delta[at - order : at]
+            if not part or len(part) != length:
+                raise BrokenPack("a delta has an order that nothing can be made of")
+            parts.append(part)
+            made += length
+    except IndexError:
+        raise BrokenPack("a delta is cut short") from None
+    if made != size:
+        raise BrokenPack("a delta makes another size than it says")
+    return b"".join(parts)

@@ -1,0 +1,155 @@
+"""Remotes by ssh: the person's own `ssh`, with their keys, agent and configuration; it never asks and never hangs."""
+
+import re
+import subprocess
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import IO, Any
+
+from dulwich.client import SSHGitClient, SSHVendor, SubprocessWrapper
+from dulwich.protocol import Protocol
+
+from ..errors import Refused, SyncError, Unreachable
+from ..text.quoting import visible
+from ..text.words import shortened
+from . import programs
+from .address import Address
+from .limit import Limit
+from .served import Client
+
+# What is in the person's configuration stays: whether unknown hosts are taken above all.
+_OPTIONS = (
+    "-T",
+    "-x",
+    "-a",
+    "-oBatchMode=yes",
+    "-oServerAliveInterval=15",
+    "-oServerAliveCountMax=2",
+    "-oSendEnv=GIT_PROTOCOL",
+)
+_CONNECT = 20
+_MOST_SAID = 8_000
+_NO_NETWORK = re.compile(
+    "could not resolve|no route to host|unreachable|timed out|connection refused|connection reset|connection closed"
+    "|broken pipe|kex_exchange",
+    re.IGNORECASE,
+)
+# Forges put lines around what they have to say.
+_TELLING = re.compile("error|fatal|denied|failed", re.IGNORECASE)
+_NO_REPOSITORY = re.compile(
+    "does not appear to be a git repository|repository not found|['\"] not found|not found:|could not be found|no such",
+    re.IGNORECASE,
+)
+
+
+class Talk(SubprocessWrapper):
+    """One run of `ssh`."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", limit: Limit) -> None:
+        super().__init__(process)
+        self._limit, self._said = limit, b""
+        self._read_all, self._write_some = self.read, self.write
+        self.read, self.write = self._counted, self._write_all
+        # Else a server that complains at length waits for somebody to read it.
+        self._listener = threading.Thread(target=self._listen, name="crabmem ssh", daemon=True)
+        self._listener.start()
+
+    def _listen(self) -> None:
+        assert self.proc.stderr
+        with suppress(OSError, ValueError), self.proc.stderr as errors:
+            while piece := errors.read(_MOST_SAID):
+                self._said = (self._said + piece)[-_MOST_SAID:]
+
+    @property
+    def stderr(self) -> None:
+        """Nothing that dulwich could wait for."""
+
+    def _counted(self, size: int | None = None) -> bytes:
+        data = self._read_all(size)
+        self._limit.heard(len(data))
+        return data
+
+    def _write_all(self, data: Any) -> int:
+        self._limit.left()
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._write_some(rest) :]
+        return len(data)
+
+    def close(self, timeout: int | None = 1) -> None:
+        """Let it go."""
+        programs.end(self.proc)
+        self._listener.join(1)
+
+    def said(self) -> str:
+        """Return what it complained about, until its end."""
+        self.close()
+        return self._said.decode("utf-8", "replace")
+
+
+class Ssh(Client, SSHGitClient, SSHVendor):
+    """dulwich's client, with a way of starting `ssh` of its own, and sentences for what `ssh` says."""
+
+    def __init__(self, address: Address, environ: Mapping[str, str], limit: Limit) -> None:
+        super().__init__(address.host, address.port, address.user, vendor=self)
+        self._address, self._environ, self._limit = address, environ, limit
+        self._last: Talk | None = None
+        self._protocol: Protocol | None = None
+
+    def _connect(
+        self, cmd: bytes, path: str | bytes, protocol_version: int | None = None
+    ) -> tuple[Protocol, Callable[[], bool], IO[bytes] | None]:
+        found = super()._connect(cmd, path, protocol_version)
+        self._protocol = found[0]
+        return found
+
+    def close(self) -> None:
+        """End what still runs."""
+        if self._protocol:
+            self._protocol.close()
+
+    def run_command(
+        self,
+        host: str,
+        command: bytes,
+        username: str | None = None,
+        port: int | None = None,
+        *others: Any,
+        protocol_version: int | None = None,
+        **more: Any,
+    ) -> Talk:
+        """Start `ssh`; what dulwich knows of passwords and other programs is passed over."""
+        ssh = programs.found("ssh", self._environ)
+        if not ssh:
+            raise Refused(f"there is no `ssh` to reach {self._limit.where} with: install OpenSSH, or use https://")
+        wait = max(1, min(_CONNECT, int(self._limit.left())))
+        args = [ssh, *_OPTIONS, f"-oConnectTimeout={wait}", *(["-p", str(port)] if port else [])]
+        args += [*(["-l", username] if username else []), "--", host, command.decode()]
+        version = "" if protocol_version in (0, 1) else "version=2"
+        process = programs.started(args, self._environ, subprocess.PIPE, GIT_PROTOCOL=version)
+        self._last = Talk(process, self._limit)
+        return self._last
+
+    def problem(self) -> SyncError | None:
+        """Return what went wrong, and what to do about it, from what `ssh` said last; None where it said nothing."""
+        said = self._last.said() if self._last else ""
+        address, where = self._address, self._limit.where
+        place = f"-p {address.port} " * bool(address.port) + f"{address.user}@" * bool(address.user) + address.host
+        lines = said.strip().splitlines()[::-1]
+        line = shortened(visible(next(filter(_TELLING.search, lines), (lines or [""])[0])), 200)
+        if "Host key verification failed" in said or "HOST IDENTIFICATION HAS CHANGED" in said:
+            return Refused(
+                f"ssh does not know the key of {address.host}, or it has changed: connect once by hand with "
+                f"`ssh {place}`, compare the fingerprint with the one of its owner, then sync again"
+            )
+        if "Permission denied" in said and "publickey" in said:
+            return Refused(
+                f"{where} takes none of your ssh keys: see what `ssh -T {place}` says; `ssh-add` unlocks a key with a "
+                "passphrase, as nobody is asked for one here"
+            )
+        if _NO_REPOSITORY.search(said):
+            return Refused(f"there is no Git repository at {where}, none that you may see, or no Git ({line})")
+        if _NO_NETWORK.search(said):
+            return Unreachable(f"{where} cannot be reached: {line}")
+        return Refused(f"{where} ended the talk: {line}") if line else None

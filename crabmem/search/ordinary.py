@@ -1,0 +1,162 @@
+"""How much each word of a message tells of what it is about, whatever memory holds: courtesy and talk, nothing."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from . import english, identifiers, scripts
+from .tokens import WORD, terms_by_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Final
+
+#: What a word of each of the lists tells; any other word tells 1.
+NOTHING: Final = 0.0
+LITTLE: Final = 0.3
+SOME: Final = 0.6
+# Of two characters, one of them of a word that tells nothing: mostly one word ends there, and the next one begins.
+_BETWEEN = 0.1
+# A number of so few digits is in many texts.
+_SHORT = 2
+_ASCII_WORD = "[A-Za-z0-9]+"
+_END = r"(?<=[.!?:;…])\s+|\n|(?<=[。！？])"
+_MARKS = frozenset("?？")
+# A question may begin behind so many other words, as in "hey, so who".
+_BEGINNING = 3
+_KANA, _HIRAGANA = ("\u3041", "\u30ff"), ("\u3041", "\u309f")
+
+_lists: dict[tuple[str, ...], Mapping[str, float]] = {}
+_nothing: dict[str, frozenset[str]] = {}
+
+
+class Sentence:
+    """A sentence of a message, or a part of one behind a colon or on a line of its own.
+
+    `plain` are its words, each once: in small letters and without accents, by what they are. `asks` tells whether it
+    is a question: by its marks, or as it begins like one.
+    """
+
+    __slots__ = ("asks", "plain", "text")
+
+    def __init__(self, text: str, words: Iterable[str]) -> None:
+        from . import ordinary_words
+
+        self.text = text
+        self.plain = {word: _plain(word) for word in words}
+        begins = islice(self.plain.values(), _BEGINNING)
+        self.asks = not _MARKS.isdisjoint(text) or not ordinary_words.ASKING.isdisjoint(begins)
+
+
+def sentences(text: str) -> list[Sentence]:
+    """The sentences of `text` that have words."""
+    import re
+
+    word = _ASCII_WORD if text.isascii() else WORD
+    found = ((part, re.findall(word, part)) for part in dict.fromkeys(re.split(_END, text)))
+    return [Sentence(part, words) for part, words in found if words]
+
+
+def levels(parts: Iterable[Sentence], language: str) -> dict[str, float]:
+    """What each term of sentences tells by itself, from 0 to 1; without those that stand for several words together.
+
+    `language` is whose endings the terms lose; each sentence may be in any language.
+    """
+    words_by_lists: dict[tuple[str, ...], dict[str, str]] = {}
+    is_japanese = False
+    for part in parts:
+        words_by_lists.setdefault(_spoken(part.plain.values()), {}).update(part.plain)
+        is_japanese = is_japanese or any(_KANA[0] <= char <= _KANA[1] for char in part.text)
+    terms, found = terms_by_text(language), dict[str, float]()
+    for names, words in words_by_lists.items():
+        listed = _levels_in(names)
+        for word, plain in words.items():
+            for term, level in _of_word(word, plain, terms, listed, is_japanese):
+                found[term] = max(level, found.get(term, NOTHING))
+    return found
+
+
+def _of_word(
+    word: str, plain: str, terms: Mapping[str, tuple[str, ...]], listed: Mapping[str, float], is_japanese: bool
+) -> Iterator[tuple[str, float]]:
+    """The terms of a word and what each tells: of `camelCase` its parts, of scripts without spaces pairs."""
+    made = terms[word]
+    if not word.isascii():
+        for term in made:
+            yield term, _level_of_pair(term, is_japanese) if _is_paired(term) else _level(plain, term, listed)
+    elif len(made) < 2:
+        for term in made:
+            yield term, _level(plain, term, listed)
+    elif _level(plain, made[-1], listed) < 1.0:  # as `JavaScript` is
+        yield made[-1], _level(plain, made[-1], listed)
+    else:
+        for part in identifiers.names(word)[:-1]:
+            for term in terms[part]:
+                yield term, _level(part, term, listed)
+
+
+def _level(word: str, term: str, listed: Mapping[str, float]) -> float:
+    """What a word, or what it is a form of, tells; a stem may lack the last letter of its base form."""
+    if word.isdigit():
+        return LITTLE if len(word) <= _SHORT else 1.0
+    if len(word) == 1 and word.isascii():
+        return NOTHING
+    for form in (word, english.base(word), term, f"{term}e", f"{term[:-1]}y"):
+        level = listed.get(form)
+        if level is not None:
+            return level
+    return 1.0
+
+
+def _is_paired(term: str) -> bool:
+    return term >= scripts.FIRST_PAIRED and scripts.is_paired(term)
+
+
+def _level_of_pair(pair: str, is_japanese: bool) -> float:
+    from . import ordinary_words
+
+    listed = ordinary_words.JAPANESE if is_japanese else ordinary_words.CHINESE
+    said = sum(char in listed or _HIRAGANA[0] <= char <= _HIRAGANA[1] for char in pair)
+    return 1.0 if not said else NOTHING if said == len(pair) else _BETWEEN
+
+
+def _plain(word: str) -> str:
+    """A word as it is listed: in small letters, without accents."""
+    return word.lower() if word.isascii() else scripts.folded(scripts.normal(word))
+
+
+def _spoken(words: Iterable[str]) -> tuple[str, ...]:
+    """The languages that words seem to be of.
+
+    A language has to have two thirds as many that tell nothing as that which has the most: `die` and `car` are words
+    of several.
+    """
+    from . import ordinary_words
+
+    distinct = set(words)
+    counts = {name: len(distinct & _nothing_in(name)) for name in ordinary_words.LANGUAGES}
+    most = max(counts.values())
+    return tuple(name for name, count in counts.items() if count * 3 >= most * 2)
+
+
+def _nothing_in(name: str) -> frozenset[str]:
+    """The words of a language that tell nothing."""
+    from . import ordinary_words
+
+    if name not in _nothing:
+        _nothing[name] = frozenset(ordinary_words.LANGUAGES[name][0].split())
+    return _nothing[name]
+
+
+def _levels_in(names: tuple[str, ...]) -> Mapping[str, float]:
+    """What words tell in languages, and courtesy in any; the least where it is in several lists."""
+    if names not in _lists:
+        from . import ordinary_words
+
+        _, little, some = zip(*(ordinary_words.LANGUAGES[name] for name in names), strict=True)
+        found = dict.fromkeys(" ".join(some).split(), SOME) | dict.fromkeys(" ".join(little).split(), LITTLE)
+        for nothing in (*map(_nothing_in, names), ordinary_words.COURTESY.split()):
+            found |= dict.fromkeys(nothing, NOTHING)
+        _lists[names] = found
+    return _lists[names]

@@ -1,0 +1,277 @@
+"""Purges that travel: what was purged on one machine goes from the remote and from the others, and does not come back.
+
+A purge leaves a record (`git/purged`): which commits became which, and which texts are gone, by their ids. The machine
+that purged gives the remote the purged line, the only push that takes a commit away from a branch. A machine that
+meets the record puts what it has not pushed yet on that line (`git/rewrite/replay`), and drops its copies, by the
+exchange of a purge. What a remote has of the old line never comes in as it is, whoever pushed it.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+from ..disk import fs
+from ..errors import HoldsPurged, MassLoss, SyncError, Unexpected
+from ..git.kept import ASIDE
+from ..git.objects import Objects
+from ..git.purged import PurgeRecord
+from ..git.refs import PURGED
+from ..git.repository import make_incoming
+from ..text.hashes import short
+from ..text.words import listed
+from ..write.losses import losses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping
+    from pathlib import Path
+
+    from ..disk.scan import Scan
+    from ..git.rewrite.replay import Replay
+    from ..git.rewrite.repository import NewHistory
+    from ..remotes.remote import Offer, Remote, Updates
+    from ..session.engine import Engine
+
+_NAMED = 3
+
+
+class Purging:
+    """What one sync does about purges. `arrived` counts those taken in, `quoting` are files that quote them."""
+
+    def __init__(self, engine: Engine, other: Remote, shown: str, beside: Callable[[Path], Remote]) -> None:
+        """`beside` opens the remote, shown as `shown`, for a repository in another folder."""
+        self._engine, self._other, self._shown, self._beside = engine, other, shown, beside
+        self._history = engine.history
+        self.arrived, self.quoting = 0, tuple[str, ...]()
+        self._begin(PurgeRecord(), PurgeRecord())
+
+    def _begin(self, ours: PurgeRecord, theirs: PurgeRecord) -> None:
+        self._ours, self._theirs, self._all = ours, theirs, ours | theirs
+        #: What each commit that the remote has with what was purged is without it.
+        self.became: dict[str, str] = {}
+
+    # What comes in
+
+    def meet(self, offer: Offer) -> None:
+        """Learn of the purges that the remote knows of.
+
+        Raises:
+            Untrusted: it has something else for a record of purges.
+        """
+        tip, has_own = offer.refs.get(PURGED), self._history.has_purge_record()
+        if not (tip or has_own):
+            return
+        rewrite = self._history.rewrite()
+        ours = rewrite.record()
+        if tip and tip != ours.tip:
+            self._other.fetch([tip], [], lambda oid: False, ours.refused)
+        self._begin(ours, rewrite.record_at(tip) if tip else PurgeRecord())
+
+    @property
+    def news(self) -> int:
+        """How many purges the remote knows of that this machine does not."""
+        return self._ours.news(self._theirs)
+
+    def fetch(
+        self, wants: Collection[str], haves: Collection[str], is_ours: Callable[[str], bool], is_expected: bool
+    ) -> None:
+        """Store what `wants` reach; what was purged does not come in. `became` says what is here instead.
+
+        Raises:
+            HoldsPurged: it was purged, and the purged line is neither here nor there.
+            Unexpected: changes that somebody made of it would go with it.
+        """
+        old = [want for want in wants if self._all.is_old(want)]
+        for want in old:
+            clean = self._all.commit(want)
+            if clean and self._history.has(clean):
+                self.became[want] = clean
+        fresh = [want for want in wants if want not in old]
+        try:
+            self._other.fetch(fresh, haves, is_ours, self._all.refused)
+        except HoldsPurged:
+            self._clean(fresh, is_expected)
+
+    def _clean(self, wants: Collection[str], is_expected: bool) -> None:
+        """Fetch to a place aside, put what is new there on the purged line, and throw the place away."""
+        with self._aside(wants) as there:
+            replay = self._history.rewrite().clean(wants, there, self._all)
+        if replay.lacking:
+            raise self._lacks(min(replay.lacking))
+        self._check_nothing_lost(replay, self._shown, is_expected)
+        self._all |= PurgeRecord([replay.erased()])
+        self.became |= {want: replay.rewriter.ids[want] for want in wants}
+
+    @contextmanager
+    def _aside(self, wants: Collection[str]) -> Iterator[Objects]:
+        """A place of its own for what the remote has, as it is; it is gone afterwards."""
+        place = make_incoming(self._engine.workspace.private)
+        try:
+            with self._beside(place) as other:
+                other.fetch(wants, [], lambda oid: False)
+            objects = Objects(place / "objects")
+            try:
+                yield objects
+            finally:
+                objects.close()
+        finally:
+            fs.remove_tree(place)
+
+    def _lacks(self, commit: str) -> HoldsPurged:
+        return HoldsPurged(
+            f"{self._shown} has commit {short(commit)} of before a purge, and the purged line is neither there nor "
+            "here: nothing was taken in; sync the machine that purged first"
+        )
+
+    def tip(self, theirs: str | None) -> str | None:
+        """Return the commit that stands here for one of the remote's.
+
+        Raises:
+            HoldsPurged: it was purged, and what it became is not here.
+        """
+        if theirs and self._all.is_old(theirs) and theirs not in self.became:
+            raise self._lacks(theirs)
+        return self.became.get(theirs, theirs) if theirs else None
+
+    @property
+    def tip_of_record(self) -> str | None:
+        """The commit of the record of all purges that are known; None for none."""
+        return self._all.tip
+
+    def check_expected(self, is_expected: bool, pushed: str) -> None:
+        """Refuse to push a purged line again unasked, where somebody put the old one back since.
+
+        `pushed` is the record of purges at the last sync: the branch of the remote was without what that names.
+
+        Raises:
+            Unexpected: a person has to say so.
+        """
+        if self.became and self._ours.tip == pushed and not is_expected:
+            raise Unexpected(
+                f"{self._shown} has again what was purged: somebody pushed a line of before the purge to it; nothing "
+                "of that was taken in. What is new in it can be put on the purged line, which is pushed again then",
+                is_meant=True,
+            )
+
+    def purged_of(self, proposals: Collection[str]) -> set[str]:
+        """Return the proposals of a remote as they are without what was purged; none that was not kept by a purge."""
+        known = {oid: self._clean_of(oid) for oid in proposals}
+        return {new for old, new in known.items() if new and (new == old or self._history.has(new))}
+
+    def _clean_of(self, oid: str) -> str | None:
+        return self.became.get(oid) or self._all.commit(oid)
+
+    def new_of(self, tip: str | None, commits: Collection[str]) -> list[str]:
+        """Return those of commits that `tip` has not under another id, of before a purge or after it."""
+        line = self._history.commits_since((), tip) if tip and self.news else []
+        known = {self._all.commit(each) for each in line if self._all.is_old(each)}
+        return [each for each in commits if each not in known and not self._all.is_old(each)]
+
+    # What is here
+
+    def take_in(self, also: Mapping[str, str], is_expected: bool, even_if_many: bool) -> bool:
+        """Rid this machine of what was purged elsewhere; whether there was anything to do.
+
+        `also` are references that are set besides.
+
+        Raises:
+            Unexpected: changes of this machine would go with it.
+            MassLoss: it would take something from too many facts at once.
+            HoldsPurged: the purged line is not there.
+            Busy: a file that changes is not as it was recorded.
+        """
+        if not len(self._all):
+            return False
+        rewrite = self._history.rewrite()
+        here = rewrite.present(self._all)
+        # A text that somebody says again after its purge is not taken away; it is not pushed either.
+        if not (here if self._all.tip != self._ours.tip else any(map(self._all.is_old, here))):
+            rewrite.keep_record(self._all)
+            return False
+        self._engine.upkeep.close()
+        self._engine.writer.rewrite(lambda scan: self._exchange(scan, also, is_expected, even_if_many))
+        self._other.forget()
+        self.arrived += self.news
+        return True
+
+    def _exchange(self, scan: Scan, also: Mapping[str, str], is_expected: bool, even_if_many: bool) -> None:
+        from ..git.rewrite.files import PurgedFiles  # late: most syncs meet no purge
+        from ..git.rewrite.replay import Replay
+
+        rewrite = self._history.rewrite()
+        rewrite.check_possible(self._history.in_progress())
+        with rewrite.alone():
+            new = rewrite.replayed(self._all, also)
+            replay, head = new.rule, self._history.head()
+            assert isinstance(replay, Replay)
+            line = self._history.commits_since((), head) if head else []
+            if lacking := replay.lacking.intersection(line):
+                raise self._lacks(min(lacking))
+            self._check_meant(replay, new, is_expected, even_if_many)
+            files = PurgedFiles(self._engine.workspace, self._history, self._all)
+            changes = [*files.changes(head, new.rewriter.ids[head] if head else None, scan)]
+            self.quoting = replay.quoting
+            rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered())
+        if held := files.held():
+            raise SyncError(
+                f"a purge that {self._shown} knows of was taken in, but what it took still stands in "
+                f"{listed(held, _NAMED, 'places')} of {self._engine.workspace.root}: sync again"
+            )
+
+    def _check_meant(self, replay: Replay, new: NewHistory, is_expected: bool, even_if_many: bool) -> None:
+        cost = losses(replay.touched, new.survey.files, self._engine.workspace.layout)
+        if cost.are_many and not even_if_many:
+            raise MassLoss(
+                f"{self._shown} knows of a purge that takes something from {cost.share} that ever were here, more than "
+                "a third, so nothing was changed", cost.count, cost.total, may_be_meant=True,
+            )  # fmt: skip
+        self._check_nothing_lost(replay, str(self._engine.workspace.root), is_expected)
+
+    def _check_nothing_lost(self, replay: Replay, where: str, is_expected: bool) -> None:
+        if replay.lost and not is_expected:
+            raise Unexpected(
+                f"{listed(sorted(replay.lost), _NAMED, 'files')} of {where}: changed where a purge that was not known "
+                "there takes something, and these changes go with it; nothing was changed. Copy what you want to keep",
+                is_meant=True,
+            )
+
+    # What goes out
+
+    def check_outgoing(self, commits: Collection[str]) -> None:
+        """Refuse to push what was purged.
+
+        Raises:
+            HoldsPurged: one of the commits has it again.
+        """
+        for commit in commits if len(self._all) else ():
+            held = next(
+                (each.path for each in self._history.changes.own(commit) if self._all.has_blob(each.after or "")), ""
+            )
+            if held or self._all.is_old(commit):
+                raise HoldsPurged(
+                    f"{held or 'a file'} in commit {short(commit)} is again what was purged, so nothing was pushed: "
+                    "`crabmem purge` erases it, and what says something else may be pushed"
+                )
+
+    def updates(self, offer: Offer, aside: Collection[str]) -> Updates:
+        """Return what becomes of the references of the remote, besides its branch; the record comes first.
+
+        A machine that sees it without the purged line waits. `aside` are the proposals that are here.
+        """
+        record = {PURGED: (offer.refs.get(PURGED), self._all.tip)} if self._all.tip else {}
+        gone = {f"{ASIDE}/{old}": (old, None) for old in offer.refs.values() if self._is_aside(offer, old)}
+        new = (self._clean_of(old) for old in offer.refs.values() if self._is_aside(offer, old))
+        come = {f"{ASIDE}/{oid}": (None, oid) for oid in new if oid in aside and f"{ASIDE}/{oid}" not in offer.refs}
+        return {ref: step for ref, step in {**record, **gone, **come}.items() if step[0] != step[1]}
+
+    def _is_aside(self, offer: Offer, oid: str) -> bool:
+        return f"{ASIDE}/{oid}" in offer.refs and (oid in self.became or self._all.is_old(oid))
+
+    def elsewhere(self, offer: Offer, branch: str) -> tuple[str, ...]:
+        """Return the other references of the remote that name what was purged."""
+        refs = ((ref, oid) for ref, oid in offer.refs.items() if ref != branch and not ref.startswith(f"{ASIDE}/"))
+        return tuple(sorted(ref for ref, oid in refs if self._all.is_old(oid)))
+
+    def others(self, url: str) -> tuple[str, ...]:
+        """Return the remotes that Git knows beside that at `url`: nobody rewrites them."""
+        return tuple(name for name, address in self._history.rewrite().remotes().items() if address != url)

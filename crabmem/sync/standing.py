@@ -1,0 +1,73 @@
+"""How syncing stands, as far as this machine knows. Asks no remote, and loads nothing that reaches one."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+
+from ..errors import CrabmemError
+from ..git.commits import JOINING
+from ..remotes.address import parse_address
+from ..results import SyncState
+from ..text.values import replace
+from .auto import next_try
+from .record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ..git.history import History
+    from ..session.session import Session
+
+#: The reference that says where the remote's branch was seen last.
+TRACKED = "refs/remotes/origin/"
+HEADS = "refs/heads/"
+# A failure that lasts so long is told to a person who does not ask.
+_LONG = timedelta(days=1)
+
+
+def state(session: Session) -> SyncState:
+    """Return what was synced when, what waits, and when it is tried again; asks no remote."""
+    engine = session.engine
+    history, url = engine.history, engine.allowed.reach(session.root).remote
+    if not url:
+        return SyncState(None)
+    head = history.head_if_any()
+    seen = history.tracked(f"{TRACKED}{branch(session)}") if head else None
+    ahead, behind = (len(lacking(history, *each)) for each in ((seen, head), (head, seen)))
+    found = Record(engine).state(parse_address(url, session.root).shown, ahead, behind)
+    return replace(found, waiting=sum(_is_of_sync(history, each) for each in history.aside()), next_try=_next(session))
+
+
+def trouble(found: SyncState, now: datetime) -> str:
+    """Return what a person is told who does not ask: that syncing fails for more than a day, and why; "" else."""
+    if found.failing_since is None or now - found.failing_since < _LONG:
+        return ""
+    since = f"{found.failing_since:%Y-%m-%d %H:%M}"
+    return f"memory is not synced with {found.remote} since {since}: {found.error}; `crabmem sync` tries again"
+
+
+def branch(session: Session) -> str:
+    """Return the name of the branch that memory is on."""
+    return session.engine.history.branch().removeprefix(HEADS)
+
+
+def lacking(history: History, tip: str | None, other: str | None) -> list[str]:
+    """Return the commits of `other` that `tip` does not stand on, newest first; None has none."""
+    return history.commits_since([tip] if tip else [], other) if other else []
+
+
+def _is_of_sync(history: History, commit: str) -> bool:
+    """Return whether a commit beside the branch is a text that waits since two machines were joined."""
+    with suppress(CrabmemError):
+        return history.commit(commit, with_paths=False).tool == JOINING
+    return False
+
+
+def _next(session: Session) -> datetime | None:
+    """Return from when on it is tried again unasked, where the settings want that and it is not yet time."""
+    with suppress(CrabmemError):  # settings that cannot be read are told of elsewhere
+        if session.settings.sync.auto != "off":
+            return next_try(session.engine.workspace, session.engine.clock())
+    return None

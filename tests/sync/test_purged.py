@@ -1,0 +1,608 @@
+"""A purge that travels: what was purged on one machine is gone from the remote and the others, and stays gone."""
+
+import os
+import random
+import re
+import shutil
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from dulwich.repo import Repo
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crabmem import Memory
+from crabmem.cli.app import cli
+from crabmem.disk import fs
+from crabmem.errors import HoldsPurged, MassLoss, SyncError, Unexpected, Untrusted
+from crabmem.git.purged import Erased, PurgeRecord
+from crabmem.git.refs import PURGED
+from crabmem.git.rewrite import replay
+from crabmem.operations.erasure import rule
+from crabmem.operations.proposals import proposals
+from crabmem.sync.sync import name_remote, sync, upcoming
+from tests.conftest import git
+from tests.remotes.servers import needs_git, serving
+
+from .conftest import Machine
+
+SECRET = "hunter2-of-luna"
+_DEATHS = 12
+
+
+@pytest.fixture
+def two(machine: Machine) -> tuple[Memory, Memory]:
+    """Two machines that have synced some facts, of which one holds a secret in its middle, and forgot another."""
+    one, other = machine("one"), machine("other")
+    one.remember("Luna", "the cat", f"A cat.\nHer chip is {SECRET}.\nTen years old.\nShe sleeps.")
+    one.remember("Old address", "where we lived", "Twelve, Harbour Lane, by the old mill.")
+    for name in ("Tea", "Key", "Marta", "Boat"):
+        one.remember(name, f"about {name}", f"What is known of {name}.")
+    sync(one)
+    sync(other, is_expected=True)
+    return one, other
+
+
+def traces(root: Path, *texts: str) -> list[str]:
+    """Where any of the texts stands: the objects of a repository, reached or not, and all files."""
+    found = list[str]()
+    ids = git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    for oid in ids:
+        if any(text in git(root, "cat-file", "-p", oid) for text in texts):
+            found.append(oid)
+    for file in root.rglob("*"):
+        if file.is_file() and "objects" not in file.parts:
+            data = file.read_bytes()
+            found += [str(file)] if any(text.encode() in data for text in texts) else []
+    return found
+
+
+def tip(root: Path) -> str:
+    return git(root, "rev-parse", "main").strip()
+
+
+def is_whole(root: Path) -> bool:
+    return git(root, "fsck", "--strict", "--full", "--no-dangling") == "" and not git(root, "status", "--short")
+
+
+def test_a_purge_reaches_the_remote_and_a_machine_with_nothing_of_its_own(
+    two: tuple[Memory, Memory], hub: Path
+) -> None:
+    one, other = two
+    one.purge(text=SECRET)
+    done = sync(one)
+    assert done.is_rewritten and done.sent == 0
+    assert tip(hub) == tip(one.root)
+    assert SECRET not in git(hub, "log", "--all", "-p")
+    done = sync(other)
+    assert (done.purges, done.quoting, done.taken) == (1, (), ())
+    assert tip(other.root) == tip(one.root)
+    assert not traces(other.root, SECRET)
+    assert "(purged)" in other.get("Luna").content
+    assert is_whole(other.root)
+    assert sync(one).sent == sync(other).sent == 0
+    assert sync(other).purges == 0
+
+
+def test_work_that_was_not_pushed_is_put_on_the_purged_line(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    file = other.root / "memory/entries/luna.md"
+    file.write_text(file.read_text() + "She likes fish.\n")
+    other.adopt()
+    other.remember("Dora", "the dog", "A dog.")
+    one.purge(text=SECRET)
+    one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
+    sync(one)
+    done = sync(other)
+    assert (done.purges, done.sent) == (1, 3)
+    assert not traces(other.root, SECRET)
+    assert "She likes fish." in other.get("Luna").content and "(purged)" in other.get("Luna").content
+    assert other.get("Dora") and other.get("Vet")
+    sync(one)
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    assert SECRET not in git(hub, "log", "--all", "-p")
+    assert is_whole(one.root) and is_whole(other.root)
+    assert "remember: Dora" in git(one.root, "log", "--format=%s")
+
+
+def test_what_was_pushed_before_the_purge_was_known_is_kept_and_rewritten(
+    two: tuple[Memory, Memory], hub: Path
+) -> None:
+    one, other = two
+    one.purge(text=SECRET)
+    file = other.root / "memory/entries/luna.md"
+    file.write_text(file.read_text() + "She likes fish.\n")
+    other.adopt()
+    sync(other)
+    done = sync(one)
+    assert done.is_rewritten
+    assert not traces(one.root, SECRET)
+    assert "She likes fish." in one.get("Luna").content
+    assert SECRET not in git(hub, "log", "--all", "-p")
+    sync(other)
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    assert not traces(other.root, SECRET)
+
+
+def test_a_whole_fact_goes_with_its_name(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    one.purge("Old address")
+    other.remember("Dora", "the dog", "A dog.")
+    sync(one)
+    sync(other)
+    assert not traces(other.root, "Harbour Lane", "Old address", "old-address")
+    assert "Old address" not in [entry.name for entry in other.entries()]
+    assert not (other.root / "memory/entries/old-address.md").exists()
+    sync(one)
+    assert tip(one.root) == tip(other.root)
+
+
+def test_a_change_of_what_is_purged_waits_for_a_word_and_goes_with_it(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    other.remember("Old address", "where we lived", "Twelve, Harbour Lane, by the old mill. Sold in May.")
+    one.purge("Old address")
+    sync(one)
+    before = tip(other.root)
+    with pytest.raises(
+        Unexpected, match=r"old-address\.md .* changed where a purge .* go with it; nothing was changed"
+    ):
+        sync(other)
+    assert tip(other.root) == before
+    assert "Sold in May" in other.get("Old address").content
+    assert sync(other, is_expected=True).purges == 1
+    assert not traces(other.root, "Harbour Lane", "Sold in May")
+    sync(one)
+    assert tip(one.root) == tip(other.root)
+
+
+def test_a_change_of_the_purged_line_stays_without_what_went(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    file = other.root / "memory/entries/luna.md"
+    file.write_text(file.read_text().replace(f"chip is {SECRET}.", f"chip is {SECRET}, in the ear."))
+    other.remember("Copy", "of a line", f"I wrote: {SECRET}, twice: {SECRET}.")
+    one.purge(text=SECRET)
+    sync(one)
+    sync(other)
+    assert not traces(other.root, SECRET)
+    assert "Her chip is (purged), in the ear." in file.read_text()
+    assert other.get("Copy").content.strip() == "I wrote: (purged), twice: (purged)."
+
+
+def test_a_line_that_was_copied_elsewhere_stays_and_is_said(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    other.remember("Notes", "from the book", "She wrote:\nTwelve, Harbour Lane, by the old mill.")
+    one.purge("Old address")
+    sync(one)
+    assert sync(other).quoting == ("memory/entries/notes.md",)
+
+
+def test_files_that_nobody_recorded_yet_are_not_lost(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    file = other.root / "memory/entries/luna.md"
+    file.write_text(file.read_text() + "She likes fish.\n")
+    (other.root / "memory/entries/luna.md~").write_text(f"old {SECRET}")
+    one.purge(text=SECRET)
+    sync(one)
+    sync(other)
+    assert "She likes fish." in file.read_text()
+    assert not traces(other.root, SECRET)
+
+
+def test_a_text_that_stood_in_the_first_commit_goes_too(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    word = (one.root / "Crab.md").read_text().split()[3]
+    other.remember("Dora", "the dog", "A dog.")
+    one.purge(pattern=rf"\b{word}\b")
+    for memory in (one, other, one):
+        sync(memory)
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    assert not git(hub, "log", "--all", "-p", f"-G\b{word}\b", "--format=%h")
+    assert is_whole(other.root) and other.get("Dora")
+
+
+def test_two_purges_one_after_the_other(two: tuple[Memory, Memory], machine: Machine) -> None:
+    one, other = two
+    third = machine("third")
+    sync(third, is_expected=True)
+    one.purge(text=SECRET)
+    sync(one)
+    sync(other)
+    other.purge("Old address")
+    third.remember("Dora", "the dog", "A dog.")
+    sync(other)
+    assert sync(third).purges == 2
+    for memory in (one, other, third, one, other):
+        sync(memory)
+    assert tip(one.root) == tip(other.root) == tip(third.root)
+    for memory in (one, other, third):
+        assert not traces(memory.root, SECRET, "Harbour Lane")
+        assert is_whole(memory.root)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"text": SECRET}, {"name": "Old address"}),
+        ({"text": SECRET}, {"text": "Ten years"}),
+        ({"name": "Luna"}, {"text": SECRET}),
+    ],
+)
+def test_two_purges_at_the_same_time(two: tuple[Memory, Memory], first: dict[str, str], second: dict[str, str]) -> None:
+    one, other = two
+    one.remember("Vet", "who looks after her", "Dr. Moreno.")
+    one.purge(first.get("name"), text=first.get("text"))
+    other.remember("Dora", "the dog", "A dog.")
+    other.purge(second.get("name"), text=second.get("text"))
+    for memory in (one, other, one, other):
+        sync(memory, is_expected=True)
+    assert tip(one.root) == tip(other.root)
+    gone = [*first.values(), *second.values(), SECRET] + ["Harbour Lane"] * ("name" in second)
+    for memory in (one, other):
+        assert not traces(memory.root, *gone)
+        assert is_whole(memory.root)
+        assert {"Vet", "Dora", "Tea"} <= {entry.name for entry in memory.entries()}
+
+
+def test_who_joins_later_takes_the_purged_line_and_the_record(two: tuple[Memory, Memory], machine: Machine) -> None:
+    one, _ = two
+    one.purge(text=SECRET)
+    sync(one)
+    third = machine("third")
+    sync(third, is_expected=True)
+    assert not traces(third.root, SECRET)
+    assert git(third.root, "rev-parse", PURGED) == git(one.root, "rev-parse", PURGED)
+    assert sync(third).purges == 0
+
+
+def test_the_old_line_that_plain_git_pushes_back_is_not_taken_in(
+    two: tuple[Memory, Memory], hub: Path, tmp_path: Path
+) -> None:
+    one, other = two
+    git(tmp_path, "clone", "-q", str(hub), "clone")
+    clone = tmp_path / "clone"
+    one.purge(text=SECRET)
+    sync(one)
+    sync(other)
+    (clone / "memory/entries/by-hand.md").write_text("---\nname: By hand\ndescription: d\n---\n\nWritten by hand.\n")
+    git(clone, "add", "-A")
+    git(clone, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "by hand")
+    git(clone, "push", "-q", "--force")
+    before = tip(one.root)
+    with pytest.raises(Unexpected, match="has again what was purged"):
+        sync(one)
+    assert tip(one.root) == before
+    assert not traces(one.root, SECRET)
+    done = sync(one, is_expected=True)
+    assert done.is_rewritten
+    assert one.get("By hand")
+    assert SECRET not in git(hub, "log", "--all", "-p")
+    sync(other)
+    assert tip(other.root) == tip(one.root) == tip(hub)
+    for memory in (one, other):
+        assert not traces(memory.root, SECRET)
+
+
+def test_a_merge_of_both_lines_by_plain_git_is_put_on_the_purged_one(
+    two: tuple[Memory, Memory], hub: Path, tmp_path: Path
+) -> None:
+    one, other = two
+    git(tmp_path, "clone", "-q", str(hub), "clone")
+    clone, ann = tmp_path / "clone", ("-c", "user.name=Ann", "-c", "user.email=a@example.org")
+    one.purge("Old address")
+    sync(one)
+    (clone / "memory/entries/by-hand.md").write_text("---\nname: By hand\ndescription: d\n---\n\nWritten by hand.\n")
+    git(clone, "add", "-A")
+    git(clone, *ann, "commit", "-qm", "by hand")
+    git(clone, *ann, "pull", "-q", "--no-rebase", "--no-edit", "-X", "ours", "--allow-unrelated-histories")
+    git(clone, "push", "-q")
+    assert "Harbour Lane" in git(hub, "log", "-p", "main")
+    sync(one, is_expected=True)
+    assert one.get("By hand")
+    sync(other, is_expected=True)
+    assert tip(other.root) == tip(one.root) == tip(hub)
+    for memory in (one, other):
+        assert not traces(memory.root, "Harbour Lane")
+        assert is_whole(memory.root)
+
+
+def test_what_was_purged_and_is_said_again_is_not_pushed(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    said = (one.root / "memory/entries/old-address.md").read_bytes()
+    one.purge("Old address")
+    sync(one)
+    (one.root / "memory/entries/old-address.md").write_bytes(said)
+    one.adopt()
+    with pytest.raises(HoldsPurged, match=r"old-address\.md in commit .* is again what was purged"):
+        sync(one)
+    assert "Harbour Lane" not in git(hub, "log", "-p", "main")
+    assert one.get("Old address")
+    sync(other)
+    other.purge("Tea")
+    sync(other)
+    with pytest.raises(Unexpected, match=r"old-address\.md"):
+        sync(one)
+    assert one.get("Old address")
+
+
+def test_a_look_ahead_says_what_a_purge_brings_and_keeps_nothing(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    other.remember("Dora", "the dog", "A dog.")
+    one.purge(text=SECRET)
+    found = upcoming(one)
+    assert (found.come, found.go, found.purges) == ((), (), 0)
+    one.remember("Vet", "who", "Dr. Moreno.")
+    sync(one)
+    found = upcoming(other)
+    assert ([each.subject for each in found.come], found.purges) == (["remember: Vet"], 1)
+    assert [each.subject for each in found.go] == ["remember: Dora"]
+
+
+@pytest.mark.parametrize("kind", [pytest.param("http", marks=needs_git), "bundle"])
+def test_a_purge_travels_by_every_kind_of_remote(tmp_path: Path, hub: Path, kind: str) -> None:
+    with ExitStack() as stack:
+        url = str(tmp_path / "memory.bundle")
+        if kind == "http":
+            address, _ = stack.enter_context(serving(hub.parent))
+            url = f"{address}/{hub.name}"
+        one, other = (stack.enter_context(Memory(tmp_path / name, is_person=True)) for name in ("one", "other"))
+        for memory in (one, other):
+            name_remote(memory, url, "/")
+        one.remember("Luna", "the cat", f"A cat.\nHer chip is {SECRET}.\nTen years old.")
+        one.remember("Tea", "hot", "With milk.")
+        for memory in (one, other):
+            sync(memory, is_expected=True)
+        one.purge(text=SECRET)
+        one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
+        other.remember("Dora", "the dog", "A dog.")
+        sync(other)
+        assert sync(one).is_rewritten
+        assert sync(other).purges == 1
+        sync(one)
+        assert tip(one.root) == tip(other.root)
+        for memory in (one, other):
+            assert not traces(memory.root, SECRET)
+            assert len(memory.entries()) == 4
+            assert is_whole(memory.root)
+
+
+def test_a_protected_branch_says_that_it_was_not_rewritten(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, _ = two
+    git(hub, "config", "receive.denyNonFastForwards", "true")
+    with serving(hub.parent) as (address, _):
+        name_remote(one, f"{address}/{hub.name}", "/")
+        sync(one, is_expected=True)
+        one.purge(text=SECRET)
+        with pytest.raises(SyncError, match="does not take the push"):
+            sync(one)
+    assert SECRET in git(hub, "log", "-p", "main")
+
+
+def said(memory: Memory, *words: str) -> str:
+    """What the command line prints."""
+    result = CliRunner().invoke(cli, ["--dir", str(memory.root), *words], prog_name="crabmem")
+    return result.output
+
+
+def test_the_answers_name_each_remote_that_was_and_was_not_rewritten(
+    two: tuple[Memory, Memory], hub: Path, tmp_path: Path
+) -> None:
+    one, other = two
+    Repo.init_bare(str(tmp_path / "backup.git"), mkdir=True).close()
+    git(one.root, "remote", "add", "backup", str(tmp_path / "backup.git"))
+    git(one.root, "push", "-q", "backup", "main")
+    git(hub, "branch", "before", "main")
+    assert f"remote:  {hub} has it until the next `crabmem sync`" in said(one, "purge", "--text", SECRET, "--dry-run")
+    refused = said(one, "purge", "--text", SECRET, "--yes")
+    assert "was pushed to backup: it stays there" in refused and "origin" not in refused.splitlines()[-1]
+    done = said(one, "purge", "--text", SECRET, "--yes", "--force")
+    assert f"not yet: {hub}: `crabmem sync` takes it out there" in done
+    assert f"not rewritten: backup {tmp_path / 'backup.git'}" in done
+    assert "a forge keeps forks, caches and pull requests" in done
+    done = said(one, "sync")
+    assert f"rewritten: {hub}, which does not show any more what was purged" in done
+    assert f"not rewritten: refs/heads/before of {hub}: delete them there" in done
+    assert "not rewritten: backup: `git push --force` does that" in done
+    assert "would come: 1 purge\n" in said(other, "sync", "--dry-run")
+    assert "took in 1 purge: what it took is gone from the files here, and from history" in said(other, "sync")
+    assert not traces(other.root, SECRET)
+
+
+def test_a_remote_that_never_had_it_is_not_rewritten(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, _ = two
+    one.remember("Pin", "of the door", "tulip-4711")
+    assert not one.purge(text="tulip-4711").syncs_with
+    done = sync(one)
+    assert not done.is_rewritten and done.sent == 1
+    assert "tulip-4711" not in git(hub, "log", "-p", "main")
+
+
+# Proposals
+
+
+def test_a_proposal_that_holds_it_is_purged_everywhere_and_waits_on(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    for memory, text in ((one, "Eleven"), (other, "Twelve")):
+        memory.remember("Luna", "the cat", f"A cat.\nHer chip is {SECRET}.\n{text} years old.\nShe sleeps.")
+    sync(one)
+    assert sync(other).disputed
+    sync(one)
+    assert len(proposals(one)) == len(proposals(other)) == 1
+    one.purge(text=SECRET)
+    for memory in (one, other, one):
+        sync(memory)
+        assert len(proposals(memory)) == 1
+        assert not traces(memory.root, SECRET)
+    assert proposals(one) == proposals(other)
+    assert SECRET not in git(hub, "log", "--all", "-p")
+    assert len(git(hub, "for-each-ref", "refs/crabmem/proposals").splitlines()) == 1
+
+
+# A record that is not believed
+
+
+def recorded(hub: Path, record: PurgeRecord) -> None:
+    """Put a record on the remote, as a stranger would."""
+    for kind, data in record.objects():
+        (hub / "new").write_bytes(data)
+        git(hub, "hash-object", "-w", "-t", kind, "new")
+    git(hub, "update-ref", PURGED, record.tip or "")
+
+
+def rewritten(one: Memory, hub: Path) -> dict[str, str]:
+    """Have a stranger rewrite the remote so that one fact says something else; old and new commits."""
+    old = git(hub, "rev-list", "--reverse", "main").split()
+    script = "git show :memory/entries/tea.md 2>/dev/null | sed s/known/lied/ > ../x && test -s ../x && "
+    script += "git update-index --cacheinfo 100644,$(git hash-object -w ../x),memory/entries/tea.md || true"
+    git(hub, "filter-branch", "-f", "--index-filter", script, "main")
+    git(hub, "update-ref", "-d", "refs/original/refs/heads/main")
+    return dict(zip(old, git(hub, "rev-list", "--reverse", "main").split(), strict=True))
+
+
+@pytest.mark.parametrize("what", ["no record", "other blobs", "mass", "circle", "nothing there", "binary"])
+def test_a_record_of_a_stranger_takes_nothing(
+    two: tuple[Memory, Memory], hub: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    one, other = two
+    monkeypatch.setenv("FILTER_BRANCH_SQUELCH_WARNING", "1")
+    before, files = tip(other.root), {file: file.read_bytes() for file in other.root.rglob("*.md")}
+    commits = git(hub, "rev-list", "main").split()
+    blobs = git(hub, "rev-list", "main", "--objects", "--filter=object:type=blob", "--filter-provided-objects")
+    expected: type[SyncError | MassLoss] = SyncError
+    if what == "no record":
+        git(hub, "update-ref", PURGED, "main")
+    elif what == "other blobs":
+        recorded(hub, PurgeRecord([Erased({old: new for old, new in rewritten(one, hub).items() if old != new})]))
+        expected = Untrusted
+    elif what == "mass":
+        ids = rewritten(one, hub)
+        new = dict.fromkeys(line.split()[0] for line in blobs.splitlines())
+        recorded(hub, PurgeRecord([Erased({old: new for old, new in ids.items() if old != new}, new)]))
+    elif what == "circle":
+        recorded(hub, PurgeRecord([Erased({commits[0]: commits[1], commits[1]: commits[0]})]))
+    elif what == "nothing there":
+        recorded(hub, PurgeRecord([Erased(dict.fromkeys(commits, "1" * 40))]))
+    else:
+        (hub / "new").write_bytes(b"crabmem purge 1\n" + b"\xff" * 1000)
+        blob = git(hub, "hash-object", "-w", "new").strip()
+        git(hub, "update-index", "--add", "--cacheinfo", f"100644,{blob},{blob}")
+        tree = git(hub, "write-tree").strip()
+        commit = git(hub, "-c", "user.name=x", "-c", "user.email=x@x", "commit-tree", tree, "-m", "x").strip()
+        git(hub, "update-ref", PURGED, commit)
+    with pytest.raises(expected):
+        sync(other)
+    assert tip(other.root) == before
+    assert {file: file.read_bytes() for file in other.root.rglob("*.md")} == files
+    assert is_whole(other.root)
+
+
+def test_a_purge_of_most_facts_waits_for_a_word(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    one.purge(text="What is known")
+    for name in ("Luna", "Old address"):
+        one.purge(name)
+    sync(one)
+    with pytest.raises(MassLoss, match=r"a purge that takes something from 6 of 6 entries"):
+        sync(other)
+    assert len(other.entries()) == 6
+    assert sync(other, even_if_many=True).purges == 3
+    assert tip(one.root) == tip(other.root)
+
+
+# Deaths
+
+
+def dying(root: Path, at: int) -> int:
+    """Sync in a process that dies at a change of the disk; how many there were."""
+    read, write = os.pipe()
+    if not (child := os.fork()):
+        count = 0
+
+        def before(operation: str, path: str) -> None:
+            nonlocal count
+            count += 1
+            if count >= at:
+                os._exit(9)
+
+        try:
+            with Memory(root, is_person=True) as memory:
+                fs.before = before
+                sync(memory)
+                os.write(write, str(count).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as said:
+        done = said.read()
+    os.waitpid(child, 0)
+    return int(done or 0)
+
+
+def survived(root: Path, hub: Path, kept: Path, at: int) -> None:
+    """Sync as it was kept, die, and go on: nothing is lost, and nothing that was purged is left."""
+    for place in (root, hub):
+        shutil.rmtree(place)
+        shutil.copytree(kept / place.name, place, symlinks=True)
+    dying(root, at)
+    for lock in hub.rglob("*.lock"):  # of a reference there, which whoever pushes next is told to remove
+        lock.unlink()
+    with Memory(root, is_person=True) as memory:
+        memory.remember("After", "the crash", "It goes on.")
+        assert not [*(root / ".git/crabmem").glob("incoming/*"), *(root / ".git/crabmem").glob("tmp/fetch-*")]
+        sync(memory)
+        assert {"Dora", "After", "Vet", "Tea"} <= {entry.name for entry in memory.entries()}
+    assert not traces(root, SECRET)
+    assert SECRET not in git(hub, "log", "--all", "-p")
+    assert is_whole(root)
+    assert tip(root) == tip(hub)
+
+
+@pytest.mark.parametrize("who", ["a stale machine", "the one that purged"])
+def test_a_death_at_any_step_loses_nothing_and_leaves_nothing(
+    two: tuple[Memory, Memory], hub: Path, tmp_path: Path, who: str
+) -> None:
+    one, other = two
+    one.purge(text=SECRET)
+    one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
+    other.remember("Dora", "the dog", "A dog.")
+    sync(one if who == "a stale machine" else other)
+    memory = other if who == "a stale machine" else one
+    one.close()
+    other.close()
+    kept = tmp_path / "kept"
+    for place in (memory.root, hub):
+        shutil.copytree(place, kept / place.name, symlinks=True)
+    count = dying(memory.root, 1_000_000)
+    assert count > 20
+    for at in sorted(random.Random(3).sample(range(1, count + 1), _DEATHS)):
+        survived(memory.root, hub, kept, at)
+
+
+def test_a_push_of_which_only_the_record_arrived_goes_on_unasked(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    old = git(hub, "rev-parse", "main").strip()
+    one.purge(text=SECRET)
+    sync(one)
+    git(hub, "update-ref", "refs/heads/main", old)
+    (one.root / ".git/crabmem/sync.json").unlink()  # it was not written yet
+    with pytest.raises(HoldsPurged, match="sync the machine that purged first"):
+        sync(other)
+    assert sync(one).is_rewritten
+    sync(other)
+    assert tip(other.root) == tip(one.root) == tip(hub)
+
+
+def test_a_replay_knows_the_marks_that_a_purge_leaves() -> None:
+    assert [text for text, _ in rule.MARKS] == [*replay.MARKS]
+
+
+_PIECES = st.lists(st.text("ab(", max_size=3), min_size=2, max_size=4)
+
+
+@given(_PIECES, st.lists(st.text("ab(", min_size=1, max_size=3), min_size=3, max_size=3))
+def test_what_went_from_a_line_is_found_as_an_expression_would_find_it(parts: list[str], words: list[str]) -> None:
+    text = parts[0] + "".join(word + part for word, part in zip(words, parts[1:], strict=False))
+    found = re.fullmatch("(.+?)".join(map(re.escape, parts)), text)
+    assert found and replay._between(parts, text) == [*found.groups()]
+    assert replay._between([*parts, "?"], text) == []
