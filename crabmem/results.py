@@ -346,10 +346,14 @@ class SyncState:
 
     How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
     failed last, since when it does, and why. `waiting` texts of other machines wait for `crabmem resolve`. `next_try`
-    is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked.
+    is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked. `shows_purged`
+    says that something was purged here since the last sync, which the remote shows until the next.
     """
 
-    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try")
+    JSON = (
+        "remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try",
+        "shows_purged",
+    )  # fmt: skip
 
     remote: str | None
     ahead: int = 0
@@ -360,6 +364,7 @@ class SyncState:
     error: str = ""
     waiting: int = 0
     next_try: datetime | None = None
+    shows_purged: bool = False
 
 
 @value
