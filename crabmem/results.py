@@ -198,11 +198,12 @@ class Changed:
 
 @value
 class Saved(Changed):
-    """An entry that was written."""
+    """An entry that was written; `like` is the one that says nearly the same, if it is new and there surely is one."""
 
-    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON)
+    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON, "like=like.name")
 
     entry: Entry
+    like: Entry | None = None
 
 
 @value
