@@ -281,11 +281,15 @@ class Changed:
 
 @named_value
 class Saved(Changed):
-    """An entry that was written; of one that waits for a person, as it would be."""
+    """An entry that was written; of one that waits for a person, as it would be.
 
-    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON)
+    `like` is the one that says nearly the same, if it is new and there surely is one.
+    """
+
+    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON, "like=like.name")
 
     entry: Entry
+    like: Entry | None = None
 
 
 @value
