@@ -119,11 +119,14 @@ def remember_all(
     return found
 
 
-def forget(session: Session, name: str) -> Forgotten:
+def forget(session: Session, name: str, *, if_version: str | None = None) -> Forgotten:
     """Remove the entry called `name` from memory; history keeps it, and `purge` erases it from there too.
+
+    With `if_version` the entry must still be that version.
 
     Raises:
         NotFound: there is none.
+        Stale: the entry is not at `if_version` any more.
         Unreadable: there is none, and a file that may be it cannot be read.
     """
 
@@ -133,6 +136,7 @@ def forget(session: Session, name: str) -> Forgotten:
 
     def decide(now: Snapshot) -> Draft[str]:
         entry = now.get(name)
+        session.timeline.check_version(entry.path, now.scan.files.get(entry.path), if_version, now.view.allows)
         return Draft({entry.path: None}, rules.note(session, "forget", entry.name), entry.path)
 
     done = session.write(decide)

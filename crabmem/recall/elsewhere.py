@@ -77,7 +77,7 @@ class Elsewhere:
         def data(path: str) -> bytes:
             with suppress(OSError):
                 read = _read(path)[0]
-                if bytes.fromhex(blob_id(read)) == marks[path][BLOB]:
+                if _digest(path, read) == marks[path][BLOB]:
                     return _shown(path, read)
             raise Busy(f"{path} changes at this moment; try again")
 
@@ -128,7 +128,7 @@ class Elsewhere:
                 return before[: BLOB.stop]
         data, status = _read(path)
         is_sure = is_settled(status, self._now_ns())
-        return (packed(status) if is_sure else bytes(SIZE)) + bytes.fromhex(blob_id(data))
+        return (packed(status) if is_sure else bytes(SIZE)) + _digest(path, data)
 
 
 def _largest(place: Place) -> int:
@@ -144,6 +144,12 @@ def _read(path: str) -> tuple[bytes, os.stat_result]:
     folder, name = os.path.split(path)
     with fs.straight(folder) as here:
         return fs.read(here.spot(name), limit=_LARGEST_TRANSCRIPT if is_transcript(path) else _LARGEST_TEXT)
+
+
+def _digest(path: str, data: bytes) -> bytes:
+    """What the bytes of a file are known by. A file of the workspace that has the same is another: no text is masked
+    in it."""
+    return bytes.fromhex(blob_id((b"said\0" if is_transcript(path) else b"text\0") + data))
 
 
 def _shown(path: str, data: bytes) -> bytes:

@@ -39,6 +39,21 @@ def without_unseen(text: str) -> str:
     return _RUN.sub(_joined, "".join(char for char in lines if char in "\n\t" or not _is_invisible(char)))
 
 
+def spelled_unseen(text: str) -> str:
+    """`text` with a sign such as ‹U+202E› in place of each character that `without_unseen` leaves out."""
+    lines = text.replace("\r\n", "\n")
+    signs = "".join(char if char in "\n\t" or not _is_odd(char) else _spelled(char) for char in lines)
+    return _RUN.sub(lambda run: _joined(run) + "".join(map(_spelled, run[0].replace(_joined(run), "", 1))), signs)
+
+
+def _is_odd(char: str) -> bool:
+    return char in "\u2028\u2029" or _is_invisible(char)
+
+
+def _spelled(char: str) -> str:
+    return f"‹U+{ord(char):04X}›"
+
+
 def _joined(run: re.Match[str]) -> str:
     """One selector and one joiner at most where several stand in a row, which only hide something; none among ASCII."""
     before, marks = run.groups()

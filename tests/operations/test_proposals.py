@@ -326,14 +326,15 @@ def test_an_agent_gets_there_by_no_way_back_either(root: Path, agent: Memory) ->
     assert state(root) == before
 
 
-def test_no_face_but_the_command_line_knows_how_to_decide() -> None:
+def test_no_face_but_those_of_the_person_knows_how_to_decide() -> None:
+    """The command line, and the page that only a person can begin."""
     package = Path(crabmem.__file__).parent
     knowing = {
         file.relative_to(package).as_posix()
         for file in package.rglob("*.py")
         if re.search(r"apply_proposal|reject_proposal", file.read_text())
     }
-    assert knowing == {"operations/proposals.py", "cli/verbs/proposals.py", "cli/verbs/resolve.py"}
+    assert knowing == {"operations/proposals.py", "cli/verbs/proposals.py", "cli/verbs/resolve.py", "web/inbox.py"}
 
 
 # On the command line

@@ -254,6 +254,18 @@ def test_credentials_of_transcripts_and_texts_are_masked_and_not_found(root: Pat
     assert TOKEN.lower().encode() not in kept.lower()
 
 
+def test_a_file_of_memory_and_one_elsewhere_with_the_same_bytes_stay_apart(root: Path, notes: Path) -> None:
+    text = f"The bisque token: {TOKEN}\n"
+    for file in (root / "memory" / "a.md", notes / "a.md"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    names(root, notes)
+    allow(root)
+    with Memory(root, agent="bot") as memory:
+        shown = {hit.source: hit.snippet for hit in memory.search("bisque")}
+        assert shown == {"memory": text.strip(), "extra": "The bisque token: [GitHub token]"}
+
+
 def test_without_the_profiles_word_or_the_persons_no_transcript_is_read(root: Path, tmp_path: Path) -> None:
     file = transcript(tmp_path / "sessions" / "s-1.jsonl", SAID)
     assert len(asked(root, "kiln")) == 0

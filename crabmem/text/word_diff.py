@@ -1,0 +1,111 @@
+"""A unified diff taken apart, with the words that differ within its lines. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
+
+from .values import value
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+# Letters of scripts without spaces are words of their own.
+_WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]|\w+|\s|[^\w\s]")
+# Texts that have less in common are two texts; of more words than that nobody reads single ones.
+_ALIKE = 0.35
+_MOST = 4_000
+
+#: A piece of a line, and whether it differs.
+Piece = tuple[str, bool]
+
+
+@value
+class Line:
+    """A line of a diff: its sign ("+", "-", " ", or "@" for lines left out), its numbers in both texts, its pieces."""
+
+    sign: str
+    old: int | None
+    new: int | None
+    pieces: tuple[Piece, ...]
+
+
+@value
+class FileDiff:
+    """What differs in one file: where it was and is, None for no file there."""
+
+    before: str | None
+    after: str | None
+    lines: tuple[Line, ...]
+
+    @property
+    def path(self) -> str:
+        """Where the file is, or was."""
+        return self.after or self.before or ""
+
+
+def files_in(diff: str) -> list[FileDiff]:
+    """The files of a unified diff as `unified_diff` makes it."""
+    lines, found, at = diff.split("\n"), list[FileDiff](), 0
+    while at < len(lines):
+        if not (lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")):
+            at += 1
+            continue
+        names = (lines[at][4:].rstrip("\t"), lines[at + 1][4:].rstrip("\t"))
+        before, after = (None if name == "/dev/null" else name[2:] for name in names)
+        at, own = at + 2, list[Line]()
+        while at < len(lines) and (head := _HUNK.match(lines[at])):
+            at, hunk = _hunk(lines, at + 1, head)
+            own += ([Line("@", None, None, ())] if own else []) + hunk
+        found.append(FileDiff(before, after, tuple(own)))
+    return found
+
+
+def _hunk(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[int, list[Line]]:
+    """The lines of a hunk, and where it ends: how many it has its head says."""
+    old, new = int(head[1]), int(head[3])
+    left = [int(head[2] or 1), int(head[4] or 1)]
+    found = list[Line]()
+    while at < len(lines) and (any(left) or lines[at].startswith("\\")):
+        sign, text = lines[at][:1] or " ", lines[at][1:]
+        at += 1
+        if sign == "\\":
+            continue
+        is_old, is_new = sign in " -", sign in " +"
+        found.append(Line(sign, old if is_old else None, new if is_new else None, ((text, False),)))
+        old, new = old + is_old, new + is_new
+        left = [left[0] - is_old, left[1] - is_new]
+    return at, list(_with_words(found))
+
+
+def _with_words(lines: Sequence[Line]) -> Iterator[Line]:
+    """The same lines; of those that stand for others, with the words marked that are others."""
+    runs = [list(run) for _, run in groupby(lines, key=lambda line: line.sign)]
+    for at, run in enumerate(runs):
+        if run[0].sign == "-" and at + 1 < len(runs) and runs[at + 1][0].sign == "+":
+            run[:], runs[at + 1][:] = _compared(run, runs[at + 1])
+        yield from run
+
+
+def _compared(old: list[Line], new: list[Line]) -> tuple[list[Line], list[Line]]:
+    before, after = (_WORD.findall("\n".join(line.pieces[0][0] for line in lines)) for lines in (old, new))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if max(len(before), len(after)) > _MOST or matcher.ratio() < _ALIKE:
+        return old, new
+    steps = matcher.get_opcodes()
+    olds = [("".join(before[a:b]), tag != "equal") for tag, a, b, _, _ in steps]
+    news = [("".join(after[c:d]), tag != "equal") for tag, _, _, c, d in steps]
+    return _with(old, olds), _with(new, news)
+
+
+def _with(lines: Sequence[Line], pieces: Sequence[Piece]) -> list[Line]:
+    """The lines with the pieces of all of them, parted where a line ends."""
+    rows: list[list[Piece]] = [[]]
+    for text, differs in pieces:
+        first, *others = text.split("\n")
+        rows[-1].append((first, differs))
+        rows += [[(other, differs)] for other in others]
+    return [
+        Line(line.sign, line.old, line.new, tuple(piece for piece in row if piece[0]))
+        for line, row in zip(lines, rows, strict=True)
+    ]
