@@ -284,10 +284,14 @@ class SyncState:
 
     How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
     failed last, since when it does, and why. `waiting` texts of other machines wait for `crabmem resolve`. `next_try`
-    is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked.
+    is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked. `shows_purged`
+    says that something was purged here since the last sync, which the remote shows until the next.
     """
 
-    JSON = ("remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try")
+    JSON = (
+        "remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try",
+        "shows_purged",
+    )  # fmt: skip
 
     remote: str | None
     ahead: int = 0
@@ -298,6 +302,7 @@ class SyncState:
     error: str = ""
     waiting: int = 0
     next_try: datetime | None = None
+    shows_purged: bool = False
 
 
 @value
@@ -503,7 +508,9 @@ class Hit:
 
     `passage` is what to show of the content: of a daily note what answers, of an entry what a budget held of it, None
     for all of it.
-    `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from.
+    `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from. With
+    `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
+    `by_meaning` is what of the score is for meaning, where that counts.
     """
 
     JSON = (
@@ -514,6 +521,8 @@ class Hit:
         "kind?",
         "matches?",
         "provenance?",
+        "lines?",
+        "by_meaning?",
     )
 
     entry: Entry
@@ -521,6 +530,8 @@ class Hit:
     passage: str | None = None
     matches: tuple[Match, ...] = ()
     provenance: Provenance | None = None
+    lines: tuple[int, int] | None = None
+    by_meaning: float | None = None
 
     @property
     def shown(self) -> str:

@@ -23,6 +23,8 @@ def standing(state: SyncState) -> list[str]:
         lines.append(f"fails since {here(state.failing_since):{_MINUTE}}: {plain(state.error)}")
     if state.error and state.next_try:
         lines.append(f"tried again unasked from {here(state.next_try):{_MINUTE}} on")
+    if state.shows_purged:
+        lines.append("it shows what was purged here until the next `crabmem sync`")
     if state.waiting:
         lines.append(f"{counted(state.waiting, 'text')} of other machines to decide on: `crabmem resolve`")
     return lines

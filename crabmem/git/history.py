@@ -400,9 +400,9 @@ class History:
 
         return RepositoryRewrite(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
 
-    def has_purge_record(self) -> bool:
-        """Return whether there was a purge, here or elsewhere, of which other machines have to know."""
-        return self._refs.read(PURGED) is not None
+    def purge_record(self) -> str | None:
+        """Return the commit of what other machines have to know of purges, here or elsewhere; None without one."""
+        return self._refs.read(PURGED)
 
     def forget(self) -> None:
         """Read everything anew from now on."""

@@ -25,6 +25,7 @@ from ..text.passages import passage
 from ..text.patterns import matches
 from ..text.values import once
 from ..workspace.workspace import Workspace
+from .passages import part_of, parts_of
 from .ranking import Question, Ranking, recall_from, worth_of
 from .recency import day_of
 from .sections import Search, Section, age_factor, sections_of
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 _MARK = "\0"
 # A mark is that of the file, the sign of the way, and the digest of the section.
 _DIGEST = slice(-20, None)
-# Which words make a section long: another number where that changes.
-_LENGTHS = 2
 # So many files are kept taken apart.
 _APART = 200
 
@@ -52,7 +51,7 @@ class Way(NamedTuple):
     @property
     def sign(self) -> bytes:
         """What is another when a file has other sections, or these other words or lengths."""
-        units = f"{self.search.unit} {self.search.size} {self.search.overlap} {_LENGTHS}"
+        units = f"{self.search.unit} {self.search.size} {self.search.overlap}"
         return rules(self.language) + zlib.crc32(units.encode()).to_bytes(4, "little")
 
     def words(self, text: str) -> list[str]:
@@ -202,8 +201,9 @@ class Searcher(SyncedIndex):
         dates, found = way.words(str(_day(path) or "")), dict[str, Document]()
         for number, section in enumerate(self._sections(files, path, way)):
             key, digest = f"{path}{_MARK}{number:06}", bytes.fromhex(blob_id(section.text.encode()))
-            words = way.words(section.text)
-            found[key] = Document(key, mark + digest, dates + words, [path], len(words))
+            parts = [None] if way.search.unit == "chunk" else parts_of(section.text)  # a chunk is a passage as it is
+            words, *further = (dates + way.words(part_of(section.text, part)) for part in parts)
+            found[key] = Document(key, mark + digest, words, [path], len(dates), further)
         return found
 
     def _sections(self, files: Files, path: str, way: Way) -> list[Section]:

@@ -196,7 +196,9 @@ class Snapshot:
         check_question(query, limit, tags, budget)
         rules, ranker = self.settings, ranker or self.ranker
         factor = self._freshness if rules.recency else None
-        question = Question(query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor)
+        question = Question(
+            query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor, rules.feedback
+        )
         return recall_from(self.entries, question, fits, ranker and ranker(query))
 
     @property

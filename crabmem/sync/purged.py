@@ -58,8 +58,8 @@ class Purging:
         Raises:
             Untrusted: it has something else for a record of purges.
         """
-        tip, has_own = offer.refs.get(PURGED), self._history.has_purge_record()
-        if not (tip or has_own):
+        tip = offer.refs.get(PURGED)
+        if not (tip or self._history.purge_record()):
             return
         rewrite = self._history.rewrite()
         ours = rewrite.record()

@@ -36,16 +36,27 @@ def state(session: Session) -> SyncState:
     head = history.head_if_any()
     seen = history.tracked(f"{TRACKED}{branch(session)}") if head else None
     ahead, behind = (len(lacking(history, *each)) for each in ((seen, head), (head, seen)))
-    found = Record(engine).state(parse_address(url, session.root).shown, ahead, behind)
-    return replace(found, waiting=sum(_is_of_sync(history, each) for each in history.aside()), next_try=_next(session))
+    record = Record(engine)
+    found = record.state(parse_address(url, session.root).shown, ahead, behind)
+    return replace(
+        found,
+        waiting=sum(_is_of_sync(history, each) for each in history.aside()),
+        next_try=_next(session),
+        shows_purged=found.succeeded is not None and (history.purge_record() or "") != record.purged(),
+    )
 
 
 def trouble(found: SyncState, now: datetime) -> str:
-    """Return what a person is told who does not ask: that syncing fails for more than a day, and why; "" else."""
+    """Return what a person is told who does not ask; "" for nothing.
+
+    That is that the remote shows what was purged, or that syncing fails for more than a day, and why.
+    """
+    purged = f"{found.remote} shows what was purged here until the next `crabmem sync`" if found.shows_purged else ""
     if found.failing_since is None or now - found.failing_since < _LONG:
-        return ""
+        return purged
     since = f"{found.failing_since:%Y-%m-%d %H:%M}"
-    return f"memory is not synced with {found.remote} since {since}: {found.error}; `crabmem sync` tries again"
+    failing = f"memory is not synced with {found.remote} since {since}: {found.error}; `crabmem sync` tries again"
+    return "\n".join(filter(None, [failing, purged]))
 
 
 def branch(session: Session) -> str:

@@ -53,6 +53,15 @@ def on_terminal(*words: str, **environment: str) -> str:
     return shown.decode().replace("\r\n", "\n")
 
 
+def test_an_explanation_names_the_lines_of_a_long_fact_that_count(run: Run, root: Path) -> None:
+    nothing = "Nothing that anybody asks for.\n" * 60
+    with Memory(root, agent="coder") as memory:
+        memory.remember("Log", "of the machine", f"{nothing}The valve is left-handed.\n{nothing}")
+    told = re.search(r"in all, for lines (\d+) to (\d+) of the content", run("recall", "valve", "--explain").stdout)
+    assert told and int(told[1]) <= 61 <= int(told[2]) < 121
+    assert "of the content" not in run("recall", "wifi", "--explain").stdout
+
+
 def test_tags_are_listed_with_how_many_facts_have_each_whatever_their_case(run: Run) -> None:
     assert run("tags").stdout.split() == ["2", "home", "2", "ops"]
     assert json.loads(run("tags", "--json").stdout) == [{"tag": "home", "facts": 2}, {"tag": "ops", "facts": 2}]

@@ -409,25 +409,8 @@ def _other_ids(hub: Path) -> Manner:
     return partial(_changed, lambda body: body.replace(real, b"4" * 40))
 
 
-def _forgets(hub: Path) -> Manner:
-    """Says that it took a push, and is as it was."""
-    before = git(hub, "rev-parse", "main").strip()
-
-    def manner(handler: Backend) -> bool:
-        if handler.command == "POST" and handler.path.endswith("/git-receive-pack"):
-
-            def answer(status: int, body: bytes, headers: dict[str, str]) -> None:
-                git(hub, "update-ref", MAIN, before)
-                Backend.answer(handler, status, body, headers)
-
-            handler.answer = answer  # type: ignore[method-assign]
-        return False
-
-    return manner
-
-
 def _puts(what: str) -> Callable[[Path], Manner]:
-    """Says that it took a push, and has something else there."""
+    """Says that it took a push, and has `what` there, as it was before."""
 
     def made(hub: Path) -> Manner:
         other = git(hub, "rev-parse", what).strip()
@@ -449,7 +432,7 @@ def _puts(what: str) -> Callable[[Path], Manner]:
 
 LIES: dict[str, Callable[[Path], Manner]] = {
     "ids that it does not have": _other_ids,
-    "a push that it forgets": _forgets,
+    "a push that it forgets": _puts("main"),
     "a push in whose place it has something older": _puts("main~2"),
 }
 

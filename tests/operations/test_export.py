@@ -24,6 +24,7 @@ from crabmem.operations import export as operation
 from crabmem.operations.links import links
 from crabmem.session.init import init
 from crabmem.text import frontmatter as header
+from tests.refusing import Refusing, once
 
 VET = "---\nname: Luna's vet\ndescription: 'who looks: the dog'\ntags: [pets]\nrating: 5   # mine\n---\n\nDr. Moreno.\n"
 
@@ -298,16 +299,8 @@ def test_an_export_that_was_interrupted_goes_on(tmp_path: Path, stop: int, monke
         operation.export(memory, out, "okf")
         for n in range(3):
             (root / f"memory/entries/{n}.md").write_text(f"new {n}")
-        calls = 0
-
-        def before(what: str, path: str) -> None:
-            nonlocal calls
-            calls += path.startswith(str(out))
-            if calls == stop:
-                raise OSError(28, "no space left on device", path)
-
         with monkeypatch.context() as patched:
-            patched.setattr(fs, "before", before)
+            patched.setattr(fs, "before", Refusing(once(stop), lambda _, path: path.startswith(str(out))))
             with pytest.raises(Exception, match="no space left"):
                 operation.export(memory, out, "okf")
         operation.export(memory, out, "okf")

@@ -2,11 +2,13 @@
 
 import os
 import secrets
-from collections.abc import Callable, Collection, Mapping
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from crabmem import Memory
+from crabmem.errors import Outrun, Unreachable
 from crabmem.git.history import History
 from crabmem.git.repository import create_bare
 from crabmem.remotes.address import parse_address
@@ -73,6 +75,28 @@ def begun(root: Path, count: int = 3) -> Side:
     side = Side(root / "here", str(bare))
     side.remember(count)
     return side
+
+
+def pushed_at_once(sides: Sequence[Side]) -> list[str]:
+    """What became of a commit of each side, pushed by all at the same time: done, or the name of the error."""
+    for side in sides:
+        side.take()
+        side.remember()
+    said = list[str]()
+
+    def push(side: Side) -> None:
+        try:
+            side.push({MAIN: (git(side.root, "rev-parse", "HEAD~1").strip(), side.head())})
+            said.append("done")
+        except (Outrun, Unreachable) as error:
+            said.append(type(error).__name__)
+
+    threads = [threading.Thread(target=push, args=[side]) for side in sides]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return said
 
 
 def other(side: Side, name: str = "there") -> Side:

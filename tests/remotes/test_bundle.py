@@ -1,6 +1,5 @@
 """A bundle is a remote in one file, which Git reads too."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -8,8 +7,9 @@ import pytest
 from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from tests.conftest import git
+from tests.refusing import Refusing, from_then
 from tests.remotes.servers import needs_git
-from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
+from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other, pushed_at_once
 
 
 @pytest.fixture
@@ -86,24 +86,9 @@ def test_references_of_others_stay_and_are_fetched_first(here: Side) -> None:
 
 def test_of_many_who_write_at_once_each_is_told_where_it_stands(here: Side) -> None:
     here.push()
-    sides, old, said = [other(here, f"machine {number}") for number in range(4)], here.head(), list[str]()
-    for side in sides:
-        side.take()
-        side.remember()
-
-    def push(side: Side) -> None:
-        try:
-            side.push({MAIN: (old, side.head())})
-            said.append("done")
-        except (Outrun, Unreachable):
-            said.append("not")
-
-    threads = [threading.Thread(target=push, args=[side]) for side in sides]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(said) == ["done", "not", "not", "not"]
+    sides = [other(here, f"machine {number}") for number in range(4)]
+    said = pushed_at_once(sides)
+    assert said.count("done") == 1 and set(said) <= {"done", "Outrun", "Unreachable"}
     assert here.refs().refs[MAIN] in {side.head() for side in sides}
     assert not Path(f"{here.to}.lock").exists()
 
@@ -142,15 +127,7 @@ def test_a_push_that_fails_anywhere_leaves_the_one_before(here: Side, monkeypatc
     before, old = Path(here.to).read_bytes(), here.head()
     here.remember()
     for stop in range(3):
-        seen = 0
-
-        def refuse(operation: str, path: str, stop: int = stop) -> None:
-            nonlocal seen
-            if "memory.bundle" in path and operation != "unlink":
-                seen += 1
-                if seen > stop:
-                    raise OSError(28, "no space left on device", path)
-
+        refuse = Refusing(from_then(stop + 1), lambda what, path: "memory.bundle" in path and what != "unlink")
         with monkeypatch.context() as patch:
             patch.setattr(fs, "before", refuse)
             with pytest.raises(Refused, match="no space left"):

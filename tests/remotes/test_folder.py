@@ -5,6 +5,7 @@ import secrets
 import shutil
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from crabmem.operations import maintenance
 from tests.conftest import git
+from tests.refusing import Refusing, from_then, once
 from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
 
 
@@ -235,9 +237,9 @@ def test_a_push_with_git_and_one_of_ours_take_turns(here: Side, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("count", [1, 100])
-@pytest.mark.parametrize("once", [True, False])
+@pytest.mark.parametrize("refused", [once, from_then])
 def test_a_push_that_fails_at_any_step_leaves_the_remote_whole(
-    here: Side, monkeypatch: pytest.MonkeyPatch, once: bool, count: int
+    here: Side, monkeypatch: pytest.MonkeyPatch, refused: Callable[[int], Callable[[int], bool]], count: int
 ) -> None:
     here.push()
     steps, old = list[str](), here.head()
@@ -251,16 +253,8 @@ def test_a_push_that_fails_at_any_step_leaves_the_remote_whole(
     for stop in range(0, len(steps), max(1, len(steps) // 12)):
         shutil.rmtree(trial)
         shutil.copytree(bare(here), trial)
-        seen = 0
-
-        def refuse(operation: str, path: str, stop: int = stop) -> None:
-            nonlocal seen
-            seen += 1
-            if seen == stop + 1 or (seen > stop and not once):
-                raise OSError(28, "no space left on device", path)
-
         with monkeypatch.context() as patch:
-            patch.setattr(fs, "before", refuse)
+            patch.setattr(fs, "before", Refusing(refused(stop + 1)))
             with suppress(SyncError):
                 side.push({MAIN: (old, new)})
         now = (trial / MAIN).read_text().strip()

@@ -4,7 +4,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from crabmem.git.objects import Objects, oid_of
 from crabmem.remotes.limit import Limit
 from crabmem.remotes.quarantine import Quarantine
 from tests.conftest import git
+from tests.refusing import Refusing, from_then, once
 from tests.remotes.sides import Side, begun, is_whole, left_over, other
 from tests.remotes.test_received import delta, packed, record
 
@@ -266,9 +267,9 @@ def test_what_a_crash_left_of_a_fetch_is_cleared_away_after_a_day(here: Side) ->
     new.unlink()
 
 
-@pytest.mark.parametrize("once", [True, False])
+@pytest.mark.parametrize("refused", [once, from_then])
 def test_a_disk_that_refuses_at_any_step_leaves_nothing_broken(
-    here: Side, monkeypatch: pytest.MonkeyPatch, once: bool
+    here: Side, monkeypatch: pytest.MonkeyPatch, refused: Callable[[int], Callable[[int], bool]]
 ) -> None:
     here.remember(70)
     here.push()
@@ -278,21 +279,14 @@ def test_a_disk_that_refuses_at_any_step_leaves_nothing_broken(
     there.fetch()
     monkeypatch.undo()
     for number in range(0, len(steps), max(1, len(steps) // 8)):
-        there, seen = other(here, f"machine {number}"), 0
-
-        def before(operation: str, path: str, stop: int = number) -> None:
-            nonlocal seen
-            seen += 1
-            if seen == stop + 1 or (seen > stop and not once):
-                raise OSError(28, "no space left on device", path)
-
+        there = other(here, f"machine {number}")
         with monkeypatch.context() as patch:
-            patch.setattr(fs, "before", before)
+            patch.setattr(fs, "before", Refusing(refused(number + 1)))
             with suppress(SyncError, Unwritable):
                 there.fetch()
         assert subprocess.run(["git", "fsck"], cwd=there.root, capture_output=True, check=False).returncode == 0
         there.take()
-        assert is_whole(there.root) and (not once or left_over(there.root) == [])
+        assert is_whole(there.root) and (refused is from_then or left_over(there.root) == [])
 
 
 def test_a_writer_lets_a_fetch_be_that_is_under_way(here: Side) -> None:

@@ -6,7 +6,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -17,7 +16,7 @@ import pytest
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from tests.conftest import git
 from tests.remotes.servers import Backend, fake_ssh, needs_git, program, proxy, serving, serving_by_dulwich
-from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
+from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other, pushed_at_once
 
 pytestmark = needs_git
 
@@ -166,25 +165,8 @@ def test_a_shallow_remote_gives_nothing(here: Side, way: Way) -> None:
 def test_many_push_at_once_and_each_is_told_where_it_stands(here: Side, way: Way) -> None:
     bare, here = Path(here.to), way(here)
     here.push()
-    sides = [other(here, f"machine {number}") for number in range(3)]
-    for side in sides:
-        side.take()
-        side.remember()
-    old, said = here.head(), list[str]()
-
-    def push(side: Side) -> None:
-        try:
-            side.push({MAIN: (old, side.head())})
-            said.append("done")
-        except Outrun:
-            said.append("outrun")
-
-    threads = [threading.Thread(target=push, args=[side]) for side in sides]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(said) == ["done", "outrun", "outrun"] and is_whole(bare)
+    said = pushed_at_once([other(here, f"machine {number}") for number in range(3)])
+    assert sorted(said) == ["Outrun", "Outrun", "done"] and is_whole(bare)
 
 
 def test_another_server_without_the_newer_form_of_the_protocol_will_do(here: Side) -> None:

@@ -22,6 +22,7 @@ from crabmem.git.refs import PURGED
 from crabmem.git.rewrite import replay
 from crabmem.operations.erasure import rule
 from crabmem.operations.proposals import proposals
+from crabmem.sync.standing import state, trouble
 from crabmem.sync.sync import name_remote, sync, upcoming
 from tests.conftest import git
 from tests.remotes.servers import needs_git, serving
@@ -124,6 +125,23 @@ def test_what_was_pushed_before_the_purge_was_known_is_kept_and_rewritten(
     sync(other)
     assert tip(one.root) == tip(other.root) == tip(hub)
     assert not traces(other.root, SECRET)
+
+
+def test_until_the_next_sync_a_person_is_told_that_the_remote_shows_what_was_purged(
+    two: tuple[Memory, Memory],
+) -> None:
+    one, _ = two
+    assert not state(one).shows_purged
+    one.purge(text=SECRET)
+    told = f"{state(one).remote} shows what was purged here until the next `crabmem sync`"
+    assert trouble(state(one), one.engine.clock()) == told
+    assert [found.message for found in one.doctor() if found.check == "sync"] == [told]
+    for verb in (["status"], ["sync", "--status"]):
+        result = CliRunner().invoke(cli, ["--dir", str(one.root), *verb])
+        assert "it shows what was purged here until the next `crabmem sync`" in result.output
+    for memory in two:
+        sync(memory)
+        assert not state(memory).shows_purged and not trouble(state(memory), memory.engine.clock())
 
 
 def test_a_whole_fact_goes_with_its_name(two: tuple[Memory, Memory], hub: Path) -> None:

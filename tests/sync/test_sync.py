@@ -16,6 +16,7 @@ from crabmem.operations.proposals import apply_proposal, proposals, reject_propo
 from crabmem.sync.standing import state
 from crabmem.sync.sync import sync
 from tests.conftest import git
+from tests.refusing import Refusing
 
 from .conftest import Machine, synced
 
@@ -151,19 +152,13 @@ def test_what_is_no_commit_does_not_wait_whatever_the_remote_calls_it(
 def test_a_disk_that_refuses_is_said_and_that_no_account_can_be_kept_is_no_failure(
     two: tuple[Memory, Memory], hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, full = two[0], ""
+    one = two[0]
     one.remember("Tea", "hot", "With milk.")
-
-    def refuse(operation: str, path: str) -> None:
-        if full in path:
-            raise OSError(28, "no space left on device", path)
-
     with monkeypatch.context() as patch:
-        patch.setattr(fs, "before", refuse)
-        full = "refs/remotes"
+        patch.setattr(fs, "before", Refusing(where=lambda _, path: "refs/remotes" in path))
         with pytest.raises(Unwritable, match="no space left"):
             synced(one)
-        full = "sync.json"
+        patch.setattr(fs, "before", Refusing(where=lambda _, path: "sync.json" in path))
         assert synced(one).sent == 0
     assert git(hub, "rev-parse", "main") == git(one.root, "rev-parse", "main")
     assert "no space left" in state(one).error

@@ -21,21 +21,7 @@ from crabmem.text.entry import Fact
 from crabmem.text.keys import Key
 from crabmem.write.writer import Writer
 from tests.conftest import assert_clean, git
-
-
-class FailsOnce:
-    """Stands before every change of the disk, and refuses the one with the number `at`."""
-
-    def __init__(self, at: int, code: int = errno.ENOSPC) -> None:
-        self.at, self.code = at, code
-        self.count = 0
-        self.failed = ""
-
-    def __call__(self, operation: str, path: str) -> None:
-        self.count += 1
-        if self.count == self.at:
-            self.failed = f"{operation} {path}"
-            raise OSError(self.code, "no space left on device", path)
+from tests.refusing import Refusing, once
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +55,7 @@ def test_what_is_on_the_branch_was_never_called_failed(
         root = tmp_path / str(at)
         shutil.copytree(begun, root)
         with Memory(root, agent="server") as memory:
-            failing, told = FailsOnce(at, code), None
+            failing, told = Refusing(once(at), code=code), None
             with monkeypatch.context() as patched:
                 patched.setattr(fs, "before", failing)
                 try:
@@ -77,11 +63,11 @@ def test_what_is_on_the_branch_was_never_called_failed(
                 except CrabmemError as error:
                     told = str(error)
             is_made = "remember: Two" in subjects(root)
-            assert is_made == (told is None), f"{failing.failed}: made {is_made}, told {told}"
+            assert is_made == (told is None), f"{failing.refused}: made {is_made}, told {told}"
             outcomes.add(is_made)
             memory.remember("Three", "d", "three")
             kept, main = git(root, "rev-parse", "refs/crabmem/keep", "main").split()
-            assert kept == main, failing.failed
+            assert kept == main, failing.refused
         assert_clean(root)
         shutil.rmtree(root)
         if failing.count < at:
@@ -240,10 +226,7 @@ def test_a_full_disk_once_and_a_prune_later_stop_no_write(
     memory.remember("One", "d", "text")
     operation, _, name = refused.partition(" ")
 
-    def full(what: str, path: str) -> None:
-        if what == operation and path.endswith(name):
-            raise OSError(errno.ENOSPC, "no space left on device", path)
-
+    full = Refusing(where=lambda what, path: what == operation and path.endswith(name))
     with monkeypatch.context() as patched, pytest.raises(CrabmemError):
         patched.setattr(fs, "before", full)
         memory.remember("One" if operation == "exchange" else "Two", "d", "another text")

@@ -71,8 +71,8 @@ def space(patient: Patient) -> Iterator[Finding]:
 
 
 def sync(patient: Patient) -> Iterator[Finding]:
-    """Whether this machine and the others have had the same for a day."""
-    if words := trouble(patient.sync(), patient.now):
+    """Whether this machine and the others have had the same for a day, and what was purged is gone there."""
+    for words in trouble(patient.sync(), patient.now).splitlines():
         yield warning("", words)
 
 
