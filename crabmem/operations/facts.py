@@ -38,7 +38,7 @@ def remember(
     """Save a fact under its name, replacing the entry of that name.
 
     `aliases` and `tags` of None leave those there are. With `if_version` the entry must still
-    be that version.
+    be that version; "" is for a name that no entry has.
 
     Raises:
         InvalidArguments: something given cannot be kept.

@@ -27,15 +27,15 @@ from .rendering import Pages
 View = Callable[[Ask], Page | Go]
 
 VIEWS: Mapping[str, View] = {
-    "/": inbox.inbox, "/proposal": inbox.proposal, "/facts": facts.listing, "/fact": facts.fact,
+    "/": inbox.inbox, "/proposal": inbox.proposal, "/facts": facts.listing, "/fact": facts.fact, "/new": facts.blank,
     "/timeline": past.timeline, "/commit": past.commit, "/revert": past.preview, "/forgotten": past.forgotten,
-    "/recall": agent.search, "/prompt": agent.prompt, "/sync": around.sync, "/workspaces": around.workspaces,
-    "/figures": around.figures,
+    "/recall": agent.search, "/prompt": agent.prompt, "/figures": around.figures, "/sync": around.sync,
+    "/workspaces": around.workspaces,
 }  # fmt: skip
 #: What changes something.
 ACTIONS: Mapping[str, View] = {
-    "/": inbox.decide, "/proposal": inbox.decide_one, "/fact": facts.change, "/revert": past.take_back,
-    "/undo": past.undo,
+    "/": inbox.decide, "/proposal": inbox.decide_one, "/fact": facts.change, "/new": facts.add,
+    "/revert": past.take_back, "/undo": past.undo,
 }  # fmt: skip
 #: Bytes of a form: the largest fact, each of whose characters may take nine in a form.
 LARGEST = 4_000_000

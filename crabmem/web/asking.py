@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from ..errors import Inapplicable, InvalidArguments
+from ..errors import InvalidArguments
 from ..operations import changes, facts
 from ..operations.chronicle import Chronicle
 from ..session.session import Session
@@ -91,25 +91,19 @@ def check_version(session: Session, path: str, version: str) -> None:
 
     Raises:
         Stale: it was changed since.
-        Inapplicable: there was no file, and there is one now.
     """
-    if version:
-        session.look(
-            lambda now: session.timeline.check_version(path, now.scan.files.get(path), version, now.view.allows)
-        )
-    elif session.read(path) is not None:
-        raise Inapplicable(f"{path} is there now, and was not when this page was made")
+    session.look(lambda now: session.timeline.check_version(path, now.scan.files.get(path), version, now.view.allows))
 
 
 def written(session: Session, path: str, text: str, version: str) -> str | None:
     """The commit of the whole text of a file, which was at `version` when the person began to write ("": no file).
 
-    Raises: as `check_version`.
+    Raises:
+        Stale: it was changed since.
     """
     if version and session.layout.is_entry(path):
         return facts.rewrite_entry(session, path, text, version).commit
-    check_version(session, path, version)
-    return changes.write_file(session, path, text, "edit", version or None).commit
+    return changes.write_file(session, path, text, "edit", version).commit
 
 
 def paged(items: Sequence[Any], ask: Ask, size: int) -> dict[str, Any]:

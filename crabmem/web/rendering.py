@@ -22,7 +22,7 @@ MENU = {
     "/": "Inbox", "/facts": "Facts", "/timeline": "Timeline", "/recall": "Recall", "/prompt": "Prompt",
     "/forgotten": "Forgotten", "/figures": "Figures", "/sync": "Sync", "/workspaces": "Workspaces",
 }  # fmt: skip
-_WITHIN = {"/proposal": "/", "/fact": "/facts", "/commit": "/timeline", "/revert": "/timeline"}
+_WITHIN = {"/proposal": "/", "/fact": "/facts", "/new": "/facts", "/commit": "/timeline", "/revert": "/timeline"}
 _ID = re.compile("[0-9a-f]{40}")
 _AGES = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.ui
 KEY = "memory/entries/deploy-key.md"
 PAGES = [
-    "/", "/facts", f"/fact?path={KEY}", f"/fact?path={KEY}&view=lines", f"/fact?path={KEY}&view=history&step=0",
+    "/", "/facts", "/new", f"/fact?path={KEY}", f"/fact?path={KEY}&view=lines", f"/fact?path={KEY}&view=history&step=0",
     f"/fact?path={KEY}&view=links", f"/fact?path={KEY}&view=edit", "/timeline", "/commit?id=HEAD~3", "/forgotten",
     "/revert?session=s-2", "/revert?session=s-2&take=ours", "/recall?q=deploy+key&message=deploy+key&blame=1",
     "/prompt", "/figures", "/sync", "/workspaces", "/nowhere", "/facts?q=nothing-such",

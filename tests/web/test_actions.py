@@ -134,6 +134,21 @@ def test_a_credential_is_refused_where_the_person_wrote_it(site: Site, person: S
         assert "AKIAIOSFODNN7EXAMPLE" in answer.text.partition("<textarea")[2]
 
 
+def test_a_new_fact_is_remembered_under_a_name_of_its_own(site: Site, person: Session) -> None:
+    fields = {"name": " Luna's vet ", "description": "who looks after the dog", "tags": "dog, , pets"}
+    answer = site.post("/new", {**fields, "content": "Dr. Moreno.\r\nEvery [[Release day]]."})
+    made = facts.get(person, "Luna's vet")
+    assert made.content == "Dr. Moreno.\nEvery [[Release day]]." and set(made.labels) == {"dog", "pets"}
+    assert newest(person) == "remember: Luna's vet" and "Luna&#39;s vet" in site.follow(answer).text
+    refused = site.post("/new", {**fields, "content": "Dr. Haas, since May."})
+    assert refused.status == 409 and "is called that already" in refused.text and "Dr. Haas, since May." in refused.text
+    unnamed = site.post("/new", {"name": " ", "content": "My words."})
+    assert unnamed.status == 409 and "the name is empty" in unnamed.text and "My words." in unnamed.text
+    assert facts.get(person, "Luna's vet") == made
+    undone(site, answer)
+    assert not person.read(made.path)
+
+
 # What waits
 
 
