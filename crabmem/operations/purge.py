@@ -27,6 +27,7 @@ def purge(
     `dry_run` nothing is changed, and the answer says what would be.
 
     Raises:
+        Disabled: an agent asks, and what agents write may have to wait for a person.
         NotFound: there is nothing to purge.
         Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged which no
             sync rewrites.
@@ -35,7 +36,7 @@ def purge(
     if dry_run:
         return _purger(session).plan(name, text, pattern)
     session.engine.upkeep.close()
-    rules.check_may_write(session)
+    rules.check_may_erase(session)
     done = _purger(session).purge(name, text, pattern, force)
     forget_gone(session)
     return done

@@ -7,7 +7,7 @@ from ..text.limits import MAX_CHARACTERS as MAX_CHARACTERS
 from ..text.limits import MAX_LIMIT as MAX_LIMIT
 from ..text.limits import MAX_QUERY as MAX_QUERY
 from ..text.limits import RECALL_LIMIT
-from ..text.values import value
+from ..text.values import replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "OPENROUTER_API_KEY": ("openrouter.ai",),
     "DASHSCOPE_API_KEY": ("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"),
 }
+# Characters of a value that an error shows.
+_SHOWN = 80
+#: What the setting `review.wait` may name, beside `TAGGED` and a tag.
+WAITS = ("soul", "overview", "entries", "everything")
+TAGGED = "entries tagged "
 # A key for any other service, or for a gateway. The token of our own server is none.
 _OWN_KEYS = "CRABMEM_"
 _NO_KEYS = ("CRABMEM_TOKEN",)
@@ -138,6 +143,51 @@ class Sync:
 
 
 @value
+class Review:
+    """What agents write that waits until you decide, by `crabmem review`; nothing of it is recalled before."""
+
+    wait: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=100,
+            description='any of "soul", "overview", "entries", "entries tagged person" (or another tag), "everything"',
+        ),
+    ] = ()
+    protect: Annotated[
+        Literal["off", "human-lines", "all-lines"],
+        Meta(
+            description="lines that no agent changes or removes: those you wrote or approved, or all; the rest goes on"
+        ),
+    ] = "off"
+    expire: Annotated[int, Meta(ge=0, le=36_500, description="days after which what waits is rejected; 0: never")] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a word that means nothing.
+
+        Raises:
+            ValueError: the message says which there are.
+        """
+        odd = next((word for word in self.wait if word not in WAITS and not tag_in(word)), None)
+        if odd is not None:
+            raise ValueError(f"review.wait knows {', '.join(WAITS)}, and {TAGGED}TAG, but not {odd[:_SHOWN]!r}")
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything that an agent writes may have to wait."""
+        return bool(self.wait) or self.protect != "off"
+
+    def and_all_of(self, other: Review) -> Review:
+        """What has wait whatever either of both has."""
+        protect = next((each for each in ("all-lines", "human-lines") if each in (self.protect, other.protect)), "off")
+        return replace(self, wait=tuple(dict.fromkeys((*self.wait, *other.wait))), protect=protect)
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags whose entries wait, as they are compared."""
+        return frozenset(filter(None, map(tag_in, self.wait)))
+
+
+@value
 class Settings:
     """The whole of `crabmem.toml`. A description is what `crabmem config` says of a setting."""
 
@@ -194,6 +244,7 @@ class Settings:
     hooks: Hooks = Hooks()
     vectors: Vectors = Vectors()
     sync: Sync = Sync()
+    review: Review = Review()
 
 
 def parse_settings(data: bytes, file: str) -> Settings:
@@ -237,6 +288,13 @@ def layout_in(data: bytes) -> tuple[str, str]:
         from .settings_file import layout_of_broken
 
         return layout_of_broken(data)
+
+
+def tag_in(word: str) -> str:
+    """The tag that a word of `review.wait` names, as tags are compared; "" for none."""
+    from ..text.slug import name_key  # late: most settings name none
+
+    return name_key(word.removeprefix(TAGGED).lstrip("# ")) if word.startswith(TAGGED) else ""
 
 
 def _is_at(url: str, hosts: tuple[str, ...]) -> bool:

@@ -95,9 +95,10 @@ def remember(
         tags=() if no_tags else tags or None,
         if_version=if_version,
     )
-    state = "" if saved.commit else " (it said so already)"
+    said = "remembered" if saved.commit or not saved.proposal else "waits"
+    state = "" if saved.commit or saved.proposal else " (it said so already)"
     diff = "" if saved.created else coloured_diff(saved.diff)
-    show(json_wanted, json_of(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
+    show(json_wanted, json_of(saved), lambda: f"{said}: {plain(saved.entry.name)}{state}\n{diff}")
     warn(saved.warnings)
 
 
