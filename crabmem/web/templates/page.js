@@ -31,7 +31,7 @@ if (slider) {
 }
 
 // Who has written something is asked before it is gone.
-for (const field of all("textarea#text")) {
+for (const field of all("textarea[id^=text]")) {
   const before = field.value;
   let isSent = false;
   field.form.addEventListener("submit", () => (isSent = true));
