@@ -39,7 +39,8 @@ def remember(
     """Save a fact under its name, replacing the entry of that name.
 
     `aliases` and `tags` of None leave those there are. With `if_version` the entry must still
-    be that version. Of a new fact, `like` of the answer is the one that says nearly the same, where one surely does.
+    be that version; "" is for a name that no entry has. Of a new fact, `like` of the answer is the one that says nearly
+    the same, where one surely does.
 
     Raises:
         InvalidArguments: something given cannot be kept.
