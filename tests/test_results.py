@@ -179,6 +179,7 @@ CASES = {
             "created": False,
             "diff": "-a\n+b\n",
             "warnings": ["mind"],
+            "like": None,
         },
     ),
     "changed": (
