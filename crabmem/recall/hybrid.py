@@ -40,8 +40,8 @@ _AT_ONCE = 64
 _WORTH_SAVING = 32
 _OFTEN = 1_000
 # What is told unasked is so many times as like a message as texts that have something in common (`Model.floor`). With
-# all-MiniLM-L6-v2 it lifts the questions that notes of agents are spoken to from .73 to .91, and no small talk more than
-# one message in a hundred; with 1.2 times it was two to four.
+# all-MiniLM-L6-v2 notes of agents are told before .91 instead of .73 of the questions, and no more than one message of
+# small talk in a hundred is spoken to besides; with 1.2 times it was two to four.
 _MUCH = 1.4
 
 
