@@ -281,11 +281,15 @@ class Changed:
 
 @named_value
 class Saved(Changed):
-    """An entry that was written; of one that waits for a person, as it would be."""
+    """An entry that was written; of one that waits for a person, as it would be.
 
-    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON)
+    `like` is the one that says nearly the same, if it is new and there surely is one.
+    """
+
+    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON, "like=like.name")
 
     entry: Entry
+    like: Entry | None = None
 
 
 @value
@@ -568,7 +572,10 @@ class Hit:
 
     `passage` is what to show of the content: of a daily note what answers, of an entry what a budget held of it, None
     for all of it.
-    `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from.
+    `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from. With
+    `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
+    `by_meaning` is what of the score is for meaning, where that counts; `repeated` is how like the hit one before it is
+    in words, from 0 to 1, where hits that say the same make room for others.
     """
 
     JSON = (
@@ -579,6 +586,9 @@ class Hit:
         "kind?",
         "matches?",
         "provenance?",
+        "lines?",
+        "by_meaning?",
+        "repeated?",
     )
 
     entry: Entry
@@ -586,6 +596,9 @@ class Hit:
     passage: str | None = None
     matches: tuple[Match, ...] = ()
     provenance: Provenance | None = None
+    lines: tuple[int, int] | None = None
+    by_meaning: float | None = None
+    repeated: float | None = None
 
     @property
     def shown(self) -> str:
@@ -662,13 +675,20 @@ class Recall:
 
 @value
 class FileHit:
-    """A section of a file that a search found: the lines it begins and ends in, and the passage that matched."""
+    """A section of a file that a search found: the lines it begins and ends in, and the passage that matched.
+
+    `path` is whole where the file lies outside of the workspace: `source` is then "extra" for a text of a folder that a
+    person named, and "sessions" for a transcript, of which `session` is the name and `time` when this was said.
+    """
 
     path: str
     start: int
     end: int
     score: float
     snippet: str
+    source: Literal["memory", "extra", "sessions"] = "memory"
+    session: str = ""
+    time: datetime | None = None
 
 
 @value
@@ -909,11 +929,13 @@ class Purge:
     `unknown` those of which nobody here knows what they have; `syncs_with` is the address of the remote that has it
     until the next sync, "" for none.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
+    `elsewhere` are the folders outside of it that are searched, into which no purge looks.
     """
 
     JSON = (
         "entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
         "leftovers", "copies", "remotes", "unknown", "syncs_with?", "nested", "erased", "purged=is_done", "standing",
+        "elsewhere?",
     )  # fmt: skip
 
     entries: tuple[str, ...]
@@ -934,6 +956,7 @@ class Purge:
     is_done: bool = False
     standing: Standing | None = None
     syncs_with: str = ""
+    elsewhere: tuple[str, ...] = ()
 
 
 @value

@@ -28,6 +28,7 @@ from crabmem.text.words import counted
 from tests import adapters, forked
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
+from tests.ui import NO_BROWSER
 
 __all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git"]
 
@@ -117,6 +118,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [each for each in terminalreporter.stats.get("skipped", ()) if adapters.INSTALL in str(each.longrepr)]
     files = {each.nodeid.partition("::")[0] for each in reports}
     tests = sum(len(re.findall(r"^def test_", (TESTS.parent / file).read_text("utf-8"), re.M)) for file in files)
+    unseen = [each for each in terminalreporter.stats.get("skipped", ()) if NO_BROWSER in str(each.longrepr)]
+    if unseen:
+        terminalreporter.line(
+            f"skipped for want of a browser: {counted(len(unseen), 'test')}; {NO_BROWSER}", yellow=True
+        )
     if files:
         told = f"{counted(tests, 'test')} in {counted(len(files), 'file')}"
         terminalreporter.line(f"skipped for want of SDKs: {told}; {adapters.INSTALL}", yellow=True)

@@ -35,8 +35,8 @@ ROWS: list[list[str]] = [
     ["tools"],
     ["memory"],
     # Faces and annexes.
-    ["watch"],
-    ["mcp", "importers", "profiles"],
+    ["watch", "loopback"],
+    ["mcp", "web", "importers", "profiles"],
     ["hosts"],
     ["adapters"],
     ["cli"],

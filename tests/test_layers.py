@@ -65,24 +65,24 @@ def test_the_table_of_the_house_names_every_room() -> None:
 #: Rooms of which each module loads a library that somebody else wrote for it: these are the point of an adapter.
 GUESTS = {"adapters"}
 _READERS = {"text", "results", "prompt", "wire", "recall", "write", "git", "importers", "hosts"}
-_WHOLE = {"session", "sync", "operations", "memory", "tools", "watch", "mcp", "profiles", "cli"}
+_WHOLE = {"session", "sync", "operations", "memory", "tools", "watch", "mcp", "web", "profiles", "cli"}
 #: Libraries that cost a process its first 5 to 300 ms, and the rooms that may load them before they are used.
 MAY_LOAD = {
-    "asyncio": {"operations", "mcp"},
+    "asyncio": {"operations", "mcp", "loopback", "web"},
     "bm25s": set(),
-    "click": {"cli", "mcp"},
+    "click": {"cli", "mcp", "loopback", "web"},
     "dulwich": _WHOLE | {"git", "recall", "remotes", "text"},
     "frontmatter": _WHOLE | _READERS,
-    "http.client": {"embeddings", "mcp", "sync", "remotes"},
-    "importlib.metadata": {"text", "embeddings", "cli", "mcp", "sync", "remotes"},
+    "http.client": {"embeddings", "mcp", "sync", "remotes", "loopback", "web"},
+    "importlib.metadata": {"text", "embeddings", "cli", "mcp", "sync", "remotes", "loopback", "web"},
     "mcp": {"mcp"},
     "model2vec": set(),
     "numpy": {"search", "embeddings"},
     "pydantic": {"mcp"},
     "tomlkit": set(),
-    "tomllib": {"text", "prompt", "operations", "hosts", "cli"},
-    "urllib.request": {"embeddings", "mcp", "sync", "remotes"},
-    "watchfiles": {"watch", "mcp"},
+    "tomllib": {"text", "prompt", "operations", "hosts", "cli", "web"},
+    "urllib.request": {"embeddings", "mcp", "sync", "remotes", "loopback", "web"},
+    "watchfiles": {"watch", "mcp", "loopback", "web"},
     "yaml": _WHOLE | _READERS,
 }
 

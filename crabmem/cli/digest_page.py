@@ -1,6 +1,6 @@
 """The page of `crabmem digest --html`: one file that loads nothing, made of texts that may say anything."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from ..operations.digest import texts_of
@@ -8,17 +8,18 @@ from ..operations.proposals import verdicts
 from ..operations.review import age
 from ..results import Commit, Digest, News, Proposal, byline
 from ..session.session import Session
-from ..text.edit import lenient_text
+from ..text.edit import lenient_text, unified_diff
 from ..text.hashes import short
 from ..text.html import Html, element, escaped
 from ..text.links import links
 from ..text.slug import name_key
-from ..text.word_diff import with_gaps, word_diff
+from ..text.word_diff import Line, files_in
 from ..text.words import counted
 from .output import here
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-_TAGS = {"same": "span", "gone": "del", "new": "ins"}
+# By the sign of a line of a diff: its class, the element of words that differ, and the sign that is shown.
+_KINDS = {"-": ("gone", "del", "−"), "+": ("new", "ins", "+"), " ": ("same", "span", " ")}
 # Commits of one file that are listed.
 _LISTED = 20
 _STYLE = """
@@ -37,9 +38,9 @@ ul { padding-left: 1.2rem; }
 .faint, .by { color: var(--faint); font-size: .9rem; }
 .text { white-space: pre-wrap; font: .9rem/1.5 ui-monospace, monospace; margin: .7rem 0 0; padding: .7rem .8rem;
   border-left: 3px solid var(--line); }
-ins { background: var(--new); text-decoration: underline; text-underline-offset: .18em; }
-del { background: var(--gone); text-decoration: line-through; }
-.unseen { font-size: .75em; border: 1px solid; border-radius: .2em; padding: 0 .2em; }
+.new, ins { background: var(--new); }
+.gone, del { background: var(--gone); }
+ins { text-decoration: underline; text-underline-offset: .18em; }
 @media print { article { break-inside: avoid; } }
 """
 
@@ -152,10 +153,14 @@ def _links(text: str, names: dict[str, News]) -> list[Html]:
 
 
 def _diff(before: str, after: str) -> Html:
-    """What goes and what comes, word by word; what stays is cut to what is near."""
-    pieces = with_gaps(word_diff(before.replace("\r\n", "\n"), after.replace("\r\n", "\n")))
-    return element("div", *_shown((_TAGS[each.kind], each.text) for each in pieces), class_="text", dir="auto")
+    """The lines that go and come, with the words marked that differ, and those beside them."""
+    lines = [line for file in files_in(unified_diff(before, after, "")) for line in file.lines]
+    return element("div", *map(_line, lines), class_="text")
 
 
-def _shown(pieces: Iterable[tuple[str, str]]) -> Iterable[Html]:
-    return (element(tag, text) if tag != "span" else escaped(text) for tag, text in pieces)
+def _line(line: Line) -> Html:
+    if line.sign == "@":
+        return element("div", "…", class_="faint")
+    kind, tag, sign = _KINDS[line.sign]
+    pieces = (element(tag, text) if differs else escaped(text) for text, differs in line.pieces)
+    return element("div", element("span", sign, class_="faint"), " ", *pieces, class_=kind, dir="auto")

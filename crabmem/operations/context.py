@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..prompt.compaction import Due
     from ..prompt.context import Context, Piece
     from ..prompt.profile import Generated, Part
+    from ..recall.auto_recall import Injection
     from ..session.session import Session
     from ..workspace.layout import Layout
 
@@ -71,16 +72,21 @@ def before_turn(
     nothing of it in view. `is_heard` is asked last: where nobody hears it any more, nothing is said, nor counts
     as said. Changes no memory, and is never called by crabmem itself: the host decides.
     """
-    rules, seen, message = session.settings, _read_anyway(session), own_words(message)
-    speaker = session.speaker
-    said = session.look(
-        lambda now: speaker.injection(message, now.entries, rules.auto_recall, rules.language, seen, again)
-    )
+    said = would_say(session, message, again)
     session.engine.catalog.save()
     if not is_heard():
         return ""
-    speaker.record(said, session.engine.clock())
+    session.speaker.record(said, session.engine.clock())
     return said.text
+
+
+def would_say(session: Session, message: str, again: bool = True) -> Injection:
+    """What `before_turn` says, and of which facts, without anything counting as said."""
+    rules, seen, message = session.settings, _read_anyway(session), own_words(message)
+    speaker = session.speaker
+    return session.look(
+        lambda now: speaker.injection(message, now.entries, rules.auto_recall, rules.language, seen, again)
+    )
 
 
 def confidence(session: Session, message: str) -> float:

@@ -48,14 +48,24 @@ def links(session: Session, name: str | None = None) -> Links:
     return Links(path, own, into, tuple(link for link in own if link.to is None), unreadable)
 
 
-def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dry_run: bool = False) -> Renamed:
+def rename(
+    session: Session,
+    old: str,
+    new: str,
+    *,
+    keep_alias: bool = False,
+    dry_run: bool = False,
+    if_version: str | None = None,
+) -> Renamed:
     """Give the entry called `old` another name, and lead every `[[link]]` to it there, all in one commit.
 
     Its file moves along when it is called by the old name; history follows, and so does how often it was used. The
-    old name is none of its names any more, unless `keep_alias` says so. With `dry_run` nothing is written.
+    old name is none of its names any more, unless `keep_alias` says so. With `dry_run` nothing is written, with
+    `if_version` only while the entry still is that version.
 
     Raises:
         NotFound: there is no such entry.
+        Stale: the entry is not at `if_version` any more.
         Unreadable: there is none, and a file that may be it cannot be read.
         InvalidArguments: the new name cannot be one, or another entry answers to it.
     """
@@ -64,6 +74,7 @@ def rename(session: Session, old: str, new: str, *, keep_alias: bool = False, dr
 
     def decide(now: Snapshot) -> Draft[tuple[Entry, Renaming]]:
         entry = now.get(old)
+        session.timeline.check_version(entry.path, now.scan.files.get(entry.path), if_version, now.view.allows)
         plan = renaming(now.whole.listing, entry, name, keep_alias, rules.kept_from_actor(session), now.view.allows)
         screen.refuse_new(name, lenient_text(now.read(entry.path)))
         return Draft(plan.files, _renaming_note(session, entry, name, plan.path), (entry, plan))

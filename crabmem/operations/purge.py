@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ..results import Purge, Standing
 from ..session import rules
 from ..session.session import Session
+from ..text.values import replace
 from .uses import forget_gone
 
 if TYPE_CHECKING:
@@ -33,13 +34,15 @@ def purge(
             sync rewrites.
     """
     session.view.check_whole()
+    reach = session.engine.allowed.reach(session.root)
+    elsewhere = (*reach.extra_paths, *reach.transcripts)
     if dry_run:
-        return _purger(session).plan(name, text, pattern)
+        return replace(_purger(session).plan(name, text, pattern), elsewhere=elsewhere)
     session.engine.upkeep.close()
     rules.check_may_erase(session)
     done = _purger(session).purge(name, text, pattern, force)
     forget_gone(session)
-    return done
+    return replace(done, elsewhere=elsewhere)
 
 
 def standing(

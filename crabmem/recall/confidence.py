@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _TERMS = 64
 # A long message is about something else, too: of more words than that an entry cannot be asked to have much.
 _TELLING = 6
-# Among few entries no word is rare: words count as they would among so many.
-_ENTRIES = 3_000
+# Among few passages no word is rare: words count as they would among so many.
+_PASSAGES = 3_000
 # What a message has to tell at least; one that tells less is measured by that. Who asks need not tell as much.
 _LEAST_ASKED, _LEAST = 1.0, 2.0
 # What a name of one word, and of several in a row, tells at least, that it may stand for its entry.
@@ -46,14 +46,13 @@ class Topic:
         self._levels = levels(parts, language)
         self.words = _searched([word for word in terms if self._levels.get(word, 1.0) > NOTHING], index)
         found = ((term, word, index.document_frequency(term)) for term, word in index.terms_for(self.words).items())
-        held = [(term, word, documents) for term, word, documents in found if documents]
-        self.worth = {form: idf(len(index), documents) for term, _, documents in held for form in index.forms(term)}
-        many = max(len(index), _ENTRIES)
+        held = [(term, word, holding) for term, word, holding in found if holding]
+        self.worth = {form: idf(index.passages, holding) for term, _, holding in held for form in index.forms(term)}
+        many = max(index.passages, _PASSAGES)
         most = idf(many, 0)
         #: The terms that documents hold, each with the word it stands for and what it tells.
         self._held = {
-            term: (word, self._levels.get(str(word), 1.0) * idf(many, documents) / most)
-            for term, word, documents in held
+            term: (word, self._levels.get(str(word), 1.0) * idf(many, holding) / most) for term, word, holding in held
         }
         told = self._told_by(terms)
         #: The words of the message, and of each of several sentences that asks, with how much they tell together.

@@ -322,9 +322,9 @@ def _fuse(
     for found in by_words:
         words[positions[found.key]] = found.score
     paths, best = list(positions), list[Ranked]()
-    for position, score in fuse(words, likeness, weight, floor, limit):
+    for position, score, by_meaning in fuse(words, likeness, weight, floor, limit):
         if accept is None or words[position] > 0 or accept(paths[position]):
-            best.append(Ranked(paths[position], score))
+            best.append(Ranked(paths[position], score, by_meaning))
         if len(best) == limit:
             break
     return best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..search import Document, tokens
 from ..text.slug import name_key
+from .passages import part_of, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from ..search import Index
     from ..text.entry import Entry
     from ..text.keys import Key
+    from .passages import Part
 
 # So many words of a description say in short what an entry is about; from 10 to 20 make no difference.
 _BEGINNING = 12
@@ -29,7 +31,8 @@ ORIGIN = "origin "
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
     """What an index is to know of an entry, or of a daily note."""
-    return Document(entry.path, mark, words(entry, language), labels_of(entry))
+    first, *further = (words_of(entry, language, part) for part in parts_of(entry.content))
+    return Document(entry.path, mark, first, labels_of(entry), further=further)
 
 
 def labels_of(entry: Entry) -> list[str]:
@@ -52,27 +55,30 @@ def _labels_of_key(entry: Entry) -> list[str]:
     return [KEY + key.label, *([] if life is None else [f"{LIFE}{life.total_seconds()}"])]
 
 
-def fields(entry: Entry, language: str) -> dict[str, list[str]]:
-    """The words of each field of an entry, as often as they count: a field weighs more by being said more often.
+def fields(entry: Entry, language: str, part: Part = None) -> dict[str, list[str]]:
+    """The words of each field of an entry, or of one with that part of its content alone, as often as they count.
 
-    So what ranks is BM25 and nothing else, and an entry is as long as all that was said of it. Names are said
-    twice, and of a description its beginning three times: further on, it is as good as content.
+    A field weighs more by being said more often. So what ranks is BM25 and nothing else, and a text is as long as all
+    that was said of it. Names are said twice, and of a description its beginning three times: further on, it is as
+    good as content, and a passage is without it.
     """
+    content = tokens(part_of(entry.content, part), language)
     if entry.is_note:  # of its title only the day: otherwise each note would answer to the word "note"
-        return {"name": tokens(entry.slug, language), "content": tokens(entry.content, language)}
+        return {"name": tokens(entry.slug, language), "content": content}
     description = tokens(entry.description, language)
+    beginning = description[:_BEGINNING]
     return {
         "name": tokens(entry.name, language) * 2,
         "aliases": tokens("\n".join(entry.aliases), language) * 2,
-        "description": [*description, *description[:_BEGINNING] * 2],
-        "content": tokens(entry.content, language),
+        "description": [*(beginning if part else description), *beginning * 2],
+        "content": content,
         "tags": tokens("\n".join(entry.tags), language),
     }
 
 
-def words(entry: Entry, language: str) -> list[str]:
-    """The words that an entry is ranked by."""
-    return [word for words in fields(entry, language).values() for word in words]
+def words_of(entry: Entry, language: str, part: Part = None) -> list[str]:
+    """The words that an entry is ranked by, with that part of its content."""
+    return [word for words in fields(entry, language, part).values() for word in words]
 
 
 def keys_within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:

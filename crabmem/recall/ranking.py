@@ -15,7 +15,8 @@ from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.quoting import hit_text
 from ..text.slug import name_key
 from ..text.values import replace, value
-from .labels import ALIAS, NAME, fields, keys_within
+from .labels import ALIAS, NAME, fields, keys_within, words_of
+from .passages import parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..search.index import Term
     from ..text.entry import Entry
     from .entries import EntrySource
+    from .passages import Span
 
 #: Says of a path whether its entry may be found.
 PathFilter = Callable[[str], bool]
@@ -45,7 +47,9 @@ class Question:
     """What is asked.
 
     `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
-    by; None for all scores as they are. `budget` is how many characters the answer may have as text, None for all.
+    by; None for all scores as they are. With `feedback`, what says much of what is found first moves up. `mmr` is the λ
+    of `diversity`, None for all hits by their scores. `budget` is how many characters the answer may have as text,
+    None for all.
     """
 
     query: str
@@ -55,6 +59,8 @@ class Question:
     budget: int | None = None
     explain: bool = False
     factor: Callable[[str], float] | None = None
+    feedback: bool = False
+    mmr: float | None = None
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -119,7 +125,8 @@ def recall_from(
         ]
     kept = tuple(hits)
     if question.budget is not None:
-        kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of)
+        ranked = _ranked_passages(hits, source.index, words)
+        kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of, ranked)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     notes, is_filtered = len(source.notes), bool(question.tags or fits)
     counts = len(source.index) - notes, len(source.unreadable)
@@ -136,18 +143,51 @@ def _hits(
     ranking: Ranking | None,
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
+    wanted = question.limit
+    if question.mmr is not None:
+        from .diversity import CANDIDATES  # late, as what follows: few profiles have it
+
+        wanted *= CANDIDATES
     if ranking is None:
-        ranked, trouble = _rank_by_words(source.index, words, question, accept, question.limit), ""
+        ranked, trouble = _rank_by_words(source, words, question, accept, wanted), ""
     else:
-        ranked, trouble = ranking(
-            lambda limit: _rank_by_words(source.index, words, question, accept, limit), question.limit, accept
-        )
-    hits = [Hit(source.at(found.key), found.score) for found in ranked]
+        ranked, trouble = ranking(lambda limit: _rank_by_words(source, words, question, accept, limit), wanted, accept)
+    hits = [
+        Hit(source.at(found.key), found.score, by_meaning=found.by_meaning if question.explain else None)
+        for found in ranked
+    ]
+    if question.mmr is not None:
+        hits = _diverse(hits, source.index, words, question)
     if words:
         return hits, trouble
     called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]
     others = [hit for hit in hits if hit.entry not in called]
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
+
+
+def _diverse(hits: Sequence[Hit], index: Index, words: Sequence[Term], question: Question) -> list[Hit]:
+    """The hits that `diversity` chooses by the words of the passages that count."""
+    from .diversity import diverse
+
+    by_path, parts = {hit.entry.path: hit for hit in hits}, _ranked_passages(hits, index, words)
+
+    def said(path: str) -> Set[str]:
+        return frozenset(words_of(by_path[path].entry, question.language, parts.get(path)))
+
+    share = 1.0 if question.mmr is None else question.mmr
+    chosen = diverse([Ranked(hit.entry.path, hit.score) for hit in hits], said, share, question.limit)
+    return [
+        replace(by_path[found.key], repeated=repeated) if question.explain else by_path[found.key]
+        for found, repeated in chosen
+    ]
+
+
+def _ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -> dict[str, Span]:
+    """Where the passage stands that counts for a hit, by the paths of those that do not count as a whole."""
+    several = {hit.entry.path: parts for hit in hits if len(parts := parts_of(hit.entry.content)) > 1}
+    best = index.best_passages(list(index.terms_for(words)), list(several)) if several else []
+    counting = {path: several[path][at] for path, at in zip(several, best, strict=True)}
+    return {path: part for path, part in counting.items() if part}
 
 
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
@@ -199,13 +239,32 @@ def _says(source: EntrySource, phrase: Phrase) -> PathFilter:
 
 
 def _rank_by_words(
-    index: Index, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
+    source: EntrySource, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
-    factor = question.factor
-    if factor is None:
+    index, factor = source.index, question.factor
+    if factor is not None:
+        found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
+        found.sort(key=lambda each: (-each.score, each.key))
+    elif question.feedback:
+        from .feedback import FIRST  # late: few ask for it
+
+        found = index.search(words, limit and max(limit, FIRST), accept)
+    else:
         return index.search(words, limit, accept)
-    found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
-    return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
+    return (_moved(source, words, found, question.language) if question.feedback else found)[:limit]
+
+
+def _moved(source: EntrySource, words: Sequence[Term], found: Sequence[Ranked], language: str) -> list[Ranked]:
+    """What was found, in the order that feedback gives it."""
+    from .feedback import WORDS, with_feedback
+
+    index, asked = source.index, worth_of(words, source.index)
+
+    def telling(path: str) -> dict[str, float]:
+        found = index.telling_words(path, lambda: words_of(source.at(path), language), WORDS)
+        return {word: worth for word, worth in found.items() if word not in asked}
+
+    return with_feedback(found, telling)
 
 
 def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
@@ -214,10 +273,20 @@ def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequen
     forms = {term: index.forms(term) for term in meant}
     terms = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])
+    ranked = _ranked_passages(hits, index, words)
     return [
-        replace(hit, matches=tuple(_matches(fields(hit.entry, language), terms, added)))
+        _with_match(hit, ranked.get(hit.entry.path), terms, added, language)
         for hit, added in zip(hits, scores, strict=True)
     ]
+
+
+def _with_match(
+    hit: Hit, span: Span | None, terms: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float], language: str
+) -> Hit:
+    """The hit with what its words found in what counts of it, and with the lines of a passage."""
+    content, matches = hit.entry.content, tuple(_matches(fields(hit.entry, language, span), terms, added))
+    lines = (content.count("\n", 0, span[0]) + 1, content.count("\n", 0, span[1] - 1) + 1) if span else None
+    return replace(hit, matches=matches, lines=lines)
 
 
 def _matches(
@@ -247,12 +316,17 @@ def _typed_words(query: Query, index: Index, language: str) -> dict[Term, str]:
 
 
 def fit_to_budget(
-    hits: Sequence[Hit], budget: int, worth: Mapping[str, float], language: str, text: Callable[[Hit, str], str]
+    hits: Sequence[Hit],
+    budget: int,
+    worth: Mapping[str, float],
+    language: str,
+    text: Callable[[Hit, str], str],
+    ranked: Mapping[str, Span] | None = None,
 ) -> tuple[Hit, ...]:
     """The hits whose texts fit `budget` characters, the best first; of what is longer than its share, a passage.
 
-    `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content.
-    The first is always among them.
+    `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content,
+    `ranked` where the passage stands that it was found for, by path. The first is always among them.
     """
     from ..text.passages import passage, shares
 
@@ -263,7 +337,10 @@ def fit_to_budget(
     kept: list[Hit] = []
     for hit, length, frame, share in zip(hits, lengths, frames, given, strict=False):
         content, room = hit.entry.content, max(0, share - frame)
-        part = passage(content, worth, lambda piece: tokens(piece, language), room) if share < length else hit.passage
+        part = hit.passage
+        if share < length:
+            around = ranked.get(hit.entry.path) if ranked else None
+            part = passage(content, worth, lambda piece: tokens(piece, language), room, around)
         kept.append(replace(hit, passage=part))
     return tuple(kept)
 

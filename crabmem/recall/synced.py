@@ -59,7 +59,7 @@ class SyncedIndex:
         if not changes:
             return
         index = self._index = self.index.updated(changes, may_join=len(changes) > _MANY)
-        self._unsaved += sum(1 + (document.length // _LONG if document else 0) for document in changes.values())
+        self._unsaved += sum(1 + (sum(document.lengths) // _LONG if document else 0) for document in changes.values())
         if self._since_joining is not None:
             self._since_joining.update(changes)
         elif index.is_grown():

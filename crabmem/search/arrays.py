@@ -10,7 +10,7 @@ import numpy as np
 from .scoring import idf, length_norm, weight
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from .index import Holders, Term
 
@@ -27,9 +27,19 @@ _local = threading.local()
 class Weighing:
     """The weights of words in one state of an index; those asked for often are kept."""
 
-    def __init__(self, size: int, dead: Collection[int], documents: int, average: float) -> None:
+    def __init__(
+        self,
+        size: int,
+        dead: Collection[int],
+        passages: int,
+        average: float,
+        firsts: Iterable[tuple[int, Sequence[int], int]] = (),
+    ) -> None:
+        """`firsts` has for each part where it begins, where documents begin in it, and its size, for `first`."""
         self._size = size + -size % 1024  # few sizes, so that arrays of zeros are used again
-        self._documents, self._average = documents, average
+        self._passages, self._average = passages, average
+        #: The position of the document that has the passage at one.
+        self.first: Callable[[int], int] = _first_of_each(firsts).item
         self._alive = _without(size, dead) if dead else None
         self._kept: dict[Term, Weights] = {}
         self._room = _KEPT
@@ -39,7 +49,7 @@ class Weighing:
         return self._kept.get(word)
 
     def weights(self, word: Term, holders: Sequence[Holders]) -> Weights:
-        """The positions of the documents that hold `word`, and what it adds to the score of each."""
+        """The positions of the passages that hold `word`, and what it adds to the score of each."""
         pieces = [_arrays(*each) for each in holders if len(each[2])] or [_NOTHING]
         if len(pieces) == 1:  # as of most words
             [(positions, counts, lengths)] = pieces
@@ -48,7 +58,7 @@ class Weighing:
         if self._alive is not None:
             alive = self._alive[positions]
             positions, counts, lengths = positions[alive], counts[alive], lengths[alive]
-        rare = idf(self._documents, len(positions))
+        rare = idf(self._passages, len(positions))
         found = positions, weight(rare, counts, length_norm(lengths, self._average))
         self._keep(word, found)
         return found
@@ -124,6 +134,15 @@ def _without(size: int, dead: Collection[int]) -> Array:
     alive = np.ones(size, dtype=bool)
     alive[np.fromiter(dead, dtype=np.intp, count=len(dead))] = False
     return alive
+
+
+def _first_of_each(parts: Iterable[tuple[int, Sequence[int], int]]) -> Array:
+    """For each passage of all parts the position of the first one of its document."""
+    pieces = [np.zeros(0, dtype=np.intp)]
+    for start, firsts, size in parts:
+        begins = np.asarray(firsts, dtype=np.intp)
+        pieces.append(start + np.repeat(begins, np.diff(begins, append=size)))
+    return np.concatenate(pieces)
 
 
 def _zeros(size: int) -> Array:

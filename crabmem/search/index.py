@@ -10,13 +10,13 @@ import sys
 from bisect import bisect_left, bisect_right
 from itertools import accumulate, islice
 
-from .scoring import best_of, idf, length_norm, scores_of, weight
+from .scoring import best_of, by_document, idf, length_norm, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
 from .segment import FEW, build, build_in_pieces, counts_of, documents_of, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from .arrays import Weighing
@@ -34,6 +34,7 @@ _MANY = 200_000  # holders of the words of a question, from which on numpy pays 
 _WIDER = 8
 _PART = 10
 _REMEMBERED = 1_000
+_TELLING = 4_000  # documents whose telling words are kept: 10 MB
 _asked: list[bool] = []
 
 
@@ -46,13 +47,14 @@ def _numpy_pays() -> bool:
 
 
 class Ranked:
-    """The key of a document and its score."""
+    """The key of a document and its score; `by_meaning` is what of it is not for words, None where only they count."""
 
-    __slots__ = ("key", "score")
+    __slots__ = ("by_meaning", "key", "score")
 
-    def __init__(self, key: str, score: float) -> None:
+    def __init__(self, key: str, score: float, by_meaning: float | None = None) -> None:
         self.key = key
         self.score = score
+        self.by_meaning = by_meaning
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ranked) and (self.key, self.score) == (other.key, other.score)
@@ -65,16 +67,18 @@ class Ranked:
 
 
 class Recent:
-    """Documents by their positions here, and who holds which word. It only grows.
+    """Documents by the positions of their passages here, and who holds which word. It only grows.
 
     Several indexes share one: each looks at no more than was there when it was made, so that one may
     add to it while others read.
     """
 
-    __slots__ = ("documents", "labels", "lengths", "words")
+    __slots__ = ("documents", "firsts", "labels", "lengths", "words")
 
     def __init__(self, documents: Iterable[Document] = ()) -> None:
         self.documents: list[Document] = []
+        #: For each passage the position of the first one of its document.
+        self.firsts: list[int] = []
         self.lengths: list[int] = []
         self.words: Held = {}
         self.labels: Held = {}
@@ -83,18 +87,34 @@ class Recent:
 
     def append(self, document: Document) -> None:
         """Add `document`. Only who made the index that saw all of it may."""
-        position = len(self.documents)
-        self.documents.append(document)
-        self.lengths.append(document.length)
-        for held, names in ((self.words, document.words), (self.labels, document.labels)):
-            for name, count in counts_of(names).items():
-                positions, counts = held.setdefault(name, ([], []))
-                positions.append(position)
-                counts.append(count)
+        first = len(self.documents)
+        for at, (words, length) in enumerate(zip(document.passages, document.lengths, strict=True)):
+            self.documents.append(document)
+            self.firsts.append(first)
+            self.lengths.append(length)
+            _hold(self.words, words, first + at)
+        _hold(self.labels, document.labels, first)
+
+    def passages(self, position: int) -> range:
+        """The positions of all passages of the document that has the one at `position`."""
+        first = self.firsts[position]
+        return range(first, first + len(self.documents[position].passages))
+
+    def until(self, size: int) -> Recent:
+        """The documents at the positions below `size`, for another to add to."""
+        firsts = [at for at, first in enumerate(self.firsts[:size]) if at == first]
+        return Recent(self.documents[at] for at in firsts)
+
+
+def _hold(held: Held, names: Iterable[str], position: int) -> None:
+    for name, count in counts_of(names).items():
+        positions, counts = held.setdefault(name, ([], []))
+        positions.append(position)
+        counts.append(count)
 
 
 def holding(held: Held, name: str, size: int) -> tuple[list[int], list[int]]:
-    """The positions below `size` of the documents that have `name`, in order, and the counts."""
+    """The positions below `size` of the passages that have `name`, in order, and the counts."""
     positions, counts = held.get(name, ([], []))
     end = bisect_left(positions, size)
     return positions[:end], counts[:end]
@@ -108,8 +128,11 @@ def starting(held: Held, prefix: str, size: int) -> Iterator[tuple[str, list[int
 class Index:
     """Documents by their keys, and what ranks them. Immutable: threads may share it, `updated` makes another.
 
+    What is ranked is a passage; the best one of a document counts for it. Positions are those of passages, and a
+    document is at that of its first.
+
     Its parts are segments; positions count on from one to the next, and to the recent documents, of which only
-    the first `_size` are in it. `_own` has the positions of those that still count, `_dead` all that do not.
+    the first `_size` passages are in it. `_own` has the positions of those that still count, `_dead` all that do not.
     """
 
     def __init__(self, settled: Sequence[Segment] = (), later: Segment | None = None) -> None:
@@ -119,8 +142,12 @@ class Index:
         self._parts = list(zip(firsts, segments, strict=True))
         self._settled, self._settled_end = len(settled), sum(map(len, settled))
         self._dead = {position for segment in segments for position in segment.dead}
-        self._settled_dead = sum(len(segment.dead) for segment in settled)
-        self._count = self._start - len(self._dead)
+        self._has_passages = any(segment.has_passages for segment in segments)
+        # How many documents were added and removed, and how many of those before the last joining.
+        self._added, self._removed = len(later.keys) if later is not None else 0, self._documents_at(self._dead)
+        self._settled_removed = self._documents_at({position for segment in settled for position in segment.dead})
+        self._count = sum(len(segment.keys) for segment in segments) - self._removed
+        self._passages = self._start - len(self._dead)
         self._words = sum(sum(segment.lengths) for segment in segments) - sum(map(self._length, self._dead))
         self._recent, self._size = Recent(), 0
         self._own: dict[str, int] = {}
@@ -132,9 +159,16 @@ class Index:
         self._weighing: Weighing | None = None
         self._found_keys: dict[int, str] = {}
         self._substitutes: dict[str, list[Term]] = {}
+        self._telling: dict[str, dict[str, float]] = {}
+        self._frequencies: dict[str, int] = {}
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def passages(self) -> int:
+        """How many passages the documents have: among so many a word is rare or not."""
+        return self._passages
 
     def updated(
         self,
@@ -161,7 +195,13 @@ class Index:
 
     def _grown(self) -> int:
         """How many documents were added or removed since the last joining."""
-        return max(self._start - self._settled_end + self._size, len(self._dead) - self._settled_dead)
+        return max(self._added, self._removed - self._settled_removed)
+
+    def _documents_at(self, positions: Collection[int]) -> int:
+        """How many documents have all the passages at `positions` of segments."""
+        if not self._has_passages:
+            return len(positions)
+        return sum(self._first(position) == position for position in positions)
 
     def _changed(self, changes: Mapping[str, Document | None]) -> Index:
         new = object.__new__(Index)
@@ -170,7 +210,7 @@ class Index:
         try:
             self._pen.pop()
         except IndexError:  # another index goes on from this one already
-            new._recent = Recent(self._recent.documents[: self._size])
+            new._recent = self._recent.until(self._size)
         for key, document in changes.items():
             new._drop(key)
             if document is not None:
@@ -183,20 +223,28 @@ class Index:
         position = self._find(key)
         if position is not None:
             self._own.pop(key, None)
-            self._dead.add(position)
+            passages = self._passages_at(position)
+            self._dead.update(passages)
+            self._removed += 1
             self._count -= 1
-            self._words -= self._length(position)
+            self._passages -= len(passages)
+            self._words -= sum(map(self._length, passages))
 
     def _add(self, key: str, document: Document) -> None:
         self._recent.append(document)
         self._own[key] = self._start + self._size
-        self._size += 1
+        passages = len(document.passages)
+        self._has_passages |= passages > 1
+        self._size += passages
+        self._added += 1
         self._count += 1
-        self._words += document.length
+        self._passages += passages
+        self._words += sum(document.lengths)
 
     def _merged(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None) -> Index:
-        found = map(self._find, changes)
-        dead = {at for at in (*self._dead, *found) if at is not None and at < self._start}
+        found = [position for position in map(self._find, changes) if position is not None]
+        gone = (at for position in found for at in self._passages_at(position))
+        dead = {at for at in (*self._dead, *gone) if at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
         documents = kept + [document for document in changes.values() if document is not None]
         base, *others = [segment for _, segment in self._parts]
@@ -226,7 +274,7 @@ class Index:
                 marks.update(segment.marks_by_key())
                 for position in self._dead:
                     if first <= position < first + len(segment):
-                        del marks[self._key(position)]
+                        marks.pop(self._key(position), None)
             marks.update((document.key, document.mark) for document in self._own_documents())
             self._marks = marks
         return self._marks
@@ -273,7 +321,7 @@ class Index:
         """The keys of the documents that have all of `words`, in order."""
         found: set[int] | None = None
         for word in words:
-            own = {first + at for first, _, positions, _ in self._holders(word) for at in positions}
+            own = {self._first(first + at) for first, _, positions, _ in self._holders(word) for at in positions}
             found = own if found is None else found & own
         return sorted(map(self._key, (found or set()) - self._dead))
 
@@ -282,9 +330,10 @@ class Index:
     ) -> list[Ranked]:
         """The documents that share a word with `words`, best first, ties in the order of their keys.
 
-        A word counts once however often it is said, and the words of a tuple count as one. A word that nobody
-        holds is taken for longer ones that it is a part of (`vocabulary.substitutes`). `accept` says of a key
-        whether it may be found, and is asked in that order, until there are `limit`.
+        The score of a document is that of its best passage. A word counts once however often it is said, and the
+        words of a tuple count as one. A word that nobody holds is taken for longer ones that it is a part of
+        (`vocabulary.substitutes`). `accept` says of a key whether it may be found, and is asked in that order, until
+        there are `limit`.
         """
         found = self._found(list(dict.fromkeys(words)))
         window = limit or max(1, self._count)
@@ -314,16 +363,20 @@ class Index:
         return pairs_of(word, self)
 
     def idf(self, word: Term, least: int = 0) -> float:
-        """The inverse document frequency: how much it says that a document holds `word`, the most if none does.
+        """The inverse document frequency: how much it says that a passage holds `word`, the most if none does.
 
-        Of fewer than `least` documents it is reckoned as if there were so many.
+        Of fewer than `least` passages it is reckoned as if there were so many.
         """
-        return idf(max(self._count, least), self.document_frequency(word))
+        return idf(max(self._passages, least), self.document_frequency(word))
 
     def document_frequency(self, word: Term) -> int:
-        """How many documents hold `word`."""
+        """How many passages hold `word`."""
         kept = self._weighing.kept(word) if self._weighing else None
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
+
+    def document_frequency_at_most(self, word: str) -> int:
+        """The same, or more: documents that are gone count until they are joined, which takes no time to tell."""
+        return sum(len(positions) for _, _, positions, _ in self._holding(word))
 
     def explained(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
         """What each of `words`, which `terms_for` gave, adds to the score of each document: all that `search` says."""
@@ -331,23 +384,59 @@ class Index:
         return [{word: rare[word] * share for word, share in held.items()} for held in self.shares(words, keys)]
 
     def shares(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
-        """For each document, and each of `words` that it holds, which share of its idf counts there, below 1."""
-        found: list[dict[Word, float]] = [{} for _ in keys]
-        places = [(held, at) for held, at in zip(found, map(self._find, keys), strict=True) if at is not None]
+        """For each document, and each of `words` that its best passage holds, which share of its idf counts there,
+        below 1."""
+        return [shares for _, shares in self._best_shares(words, keys)]
+
+    def best_passages(self, words: Sequence[Term], keys: Sequence[str]) -> list[int]:
+        """Which passage of each document counts, from 0 on: the best for `words`, which `terms_for` gave."""
+        return [number for number, _ in self._best_shares(words, keys)]
+
+    def _best_shares(self, words: Sequence[Word], keys: Sequence[str]) -> list[tuple[int, dict[Word, float]]]:
+        """For each document which passage is the best, and the share of each word that this one holds."""
+        found = [range(0) if at is None else self._passages_at(at) for at in map(self._find, keys)]
+        shares: list[list[dict[Word, float]]] = [[{} for _ in passages] or [{}] for passages in found]
         for word in words:
             for holders in self._holders(word):
-                for held, position in places:
-                    share = self._share(holders, position)
-                    if share is not None:
-                        held[word] = share
+                for passages, held in zip(found, shares, strict=True):
+                    for position, share in self._shares_among(holders, passages):
+                        held[position - passages.start][word] = share
+        if all(len(held) == 1 for held in shares):
+            return [(0, held) for [held] in shares]
+        rare = {word: self.idf(word) for word in words}
+        scores = [[sum(rare[word] * share for word, share in one.items()) for one in held] for held in shares]
+        best = [each.index(max(each)) for each in scores]
+        return [(at, held[at]) for at, held in zip(best, shares, strict=True)]
+
+    def telling_words(self, key: str, words: Callable[[], Sequence[str]], most: int) -> dict[str, float]:
+        """Of the `words` of a document those that tell most, and what each would add to its score as a question.
+
+        None that only one passage has. `words` is asked once while the document is as it is.
+        """
+        found = self._telling.get(key)
+        if found is None:
+            said = words()
+            norm, worth = length_norm(float(len(said)), self._average()), dict[str, float]()
+            for word, count in counts_of(said).items():
+                frequency = self._frequencies.get(word)
+                if frequency is None:
+                    frequency = self._frequencies[word] = self.document_frequency(word)
+                if frequency > 1:
+                    worth[word] = weight(idf(self._passages, frequency), float(count), norm)
+            best = sorted(worth, key=lambda word: (-worth[word], word))
+            if len(self._telling) >= _TELLING:
+                self._telling.clear()
+                self._frequencies.clear()
+            found = self._telling[key] = {word: worth[word] for word in best[:most]}
         return found
 
-    def _share(self, holders: Holders, position: int) -> float | None:
+    def _shares_among(self, holders: Holders, passages: range) -> Iterator[tuple[int, float]]:
+        """The positions among `passages` that hold a word, and which share of its idf counts there."""
         first, lengths, positions, counts = holders
-        at = bisect_left(positions, position - first)
-        if at == len(positions) or first + positions[at] != position:
-            return None
-        return weight(1.0, counts[at], length_norm(lengths[position - first], self._average()))
+        start = bisect_left(positions, passages.start - first)
+        for at in range(start, bisect_left(positions, passages.stop - first, start)):
+            norm = length_norm(lengths[positions[at]], self._average())
+            yield first + positions[at], weight(1.0, counts[at], norm)
 
     def _alive_among(self, holders: Holders) -> int:
         first, _, positions, _ = holders
@@ -371,7 +460,8 @@ class Index:
         return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
 
     def _found(self, words: list[Term]) -> Found:
-        """A function from a limit to scores by position: all that may be among so many best, and perhaps more."""
+        """A function from a limit to the scores of documents by position: all that may be among so many best, and
+        perhaps more."""
         if _numpy_pays():
             return self._found_by_arrays(words)
         holders = [self._holders(word) for word in words]
@@ -379,7 +469,9 @@ class Index:
         holders += [self._holders(word) for word in self._others(unheld, words)]
         if sum(len(positions) for each in holders for _, _, positions, _ in each) > _MANY:
             return self._found_by_arrays(words)
-        scores = scores_of(holders, self._dead, self._count, self._average())
+        scores = scores_of(holders, self._dead, self._passages, self._average())
+        if self._has_passages:
+            return by_document(lambda limit: best_of(scores, limit), self._first, len(scores))
         return lambda limit: best_of(scores, limit)
 
     def _found_by_arrays(self, words: list[Term]) -> Found:
@@ -389,7 +481,9 @@ class Index:
 
             with loading():
                 from .arrays import Weighing
-            weighing = Weighing(self._start + self._size, self._dead, self._count, self._average())
+            firsts = self._firsts() if self._has_passages else ()
+            size = self._start + self._size
+            weighing = Weighing(size, self._dead, self._passages, self._average(), firsts)
             self._weighing = weighing
         weights = [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in words]
         held = [each for each in weights if len(each[0])]
@@ -397,10 +491,20 @@ class Index:
             unheld = [word for word, each in zip(words, weights, strict=True) if not len(each[0])]
             others = self._others(unheld, words)
             held += [weighing.kept(word) or weighing.weights(word, self._holders(word)) for word in others]
+        if self._has_passages:
+            return by_document(lambda limit: weighing.best(held, limit), weighing.first, self._passages)
         return lambda limit: weighing.best(held, limit)
 
+    def _firsts(self) -> list[tuple[int, Sequence[int], int]]:
+        """For each part where it begins, where its documents begin in it, and how many passages it has."""
+        recent = sorted(set(self._recent.firsts[: self._size]))
+        return [
+            *((first, segment.firsts, len(segment)) for first, segment in self._parts),
+            (self._start, recent, self._size),
+        ]
+
     def _average(self) -> float:
-        return self._words / max(1, self._count)
+        return self._words / max(1, self._passages)
 
     def _others(self, unheld: Iterable[Term], words: Iterable[Term]) -> list[Term]:
         """What `unheld` may stand for that is not among `words`."""
@@ -452,7 +556,7 @@ class Index:
         if key in self._own:
             return self._own[key]
         for first, segment in self._parts:
-            position = segment.keys.find(key)
+            position = segment.find(key)
             if position is not None and first + position not in self._dead:
                 return first + position
         return None
@@ -463,8 +567,21 @@ class Index:
         key = self._found_keys.get(position)
         if key is None:
             first, segment = self._part(position)
-            key = self._found_keys[position] = segment.keys[position - first]
+            key = self._found_keys[position] = segment.key(position - first)
         return key
+
+    def _first(self, position: int) -> int:
+        """The position of the document that has a passage there."""
+        return self._passages_at(position).start if self._has_passages else position
+
+    def _passages_at(self, position: int) -> range:
+        """The positions of all passages of the document that has the one there."""
+        if position >= self._start:
+            first, part = self._start, self._recent.passages(position - self._start)
+        else:
+            first, segment = self._part(position)
+            part = segment.passages(position - first)
+        return range(first + part.start, first + part.stop)
 
     def _length(self, position: int) -> int:
         if position >= self._start:

@@ -1,4 +1,4 @@
-"""BM25 as Lucene scores it, and bm25s with `method="lucene"`; and the scores of documents, reckoned without numpy.
+"""BM25 as Lucene scores it, and bm25s with `method="lucene"`; and the scores of passages, reckoned without numpy.
 
 The first question of a process is answered before numpy is imported; `arrays` has the same with numpy.
 
@@ -12,22 +12,26 @@ from math import log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import TypeVar
 
     from numpy import float64
     from numpy.typing import NDArray
 
-    from .index import Holders
+    from .index import Found, Holders
 
     Numbers = TypeVar("Numbers", float, NDArray[float64])
 
 K1 = 1.5
 B = 0.6
 
+# So many passages for each document that is wanted are looked at first, and so many times as many if they are of too
+# few documents.
+_PASSAGES, _WIDER = 4, 8
+
 
 def idf(documents: int, holding: int) -> float:
-    """The inverse document frequency of a word that `holding` of `documents` hold."""
+    """The inverse document frequency of a word that `holding` of `documents` hold; a passage is a document here."""
     return log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
@@ -49,7 +53,7 @@ def count_of(weight: Numbers, rare: Numbers, norm: Numbers) -> Numbers:
 def scores_of(
     words: Iterable[Sequence[Holders]], dead: Collection[int], documents: int, average: float
 ) -> dict[int, float]:
-    """By position, the score of every document that has one of `words`, each given by who holds it."""
+    """By position, the score of every passage that has one of `words`, each given by who holds it."""
     found: dict[int, float] = {}
     norms = _LengthNorms(average)
     for holders in words:
@@ -60,6 +64,31 @@ def scores_of(
                 at = first + position
                 found[at] = found.get(at, 0.0) + weight(rare, count, norms[lengths[position]])
     return found
+
+
+def by_document(found: Found, first: Callable[[int], int], passages: int) -> Found:
+    """The scores of documents from those of passages: a document has that of its best one.
+
+    `found` gives all that may be among so many best of so many `passages`, and perhaps more; `first` tells the position
+    of the document that has the passage at one.
+    """
+
+    def found_documents(limit: int) -> dict[int, float]:
+        window = limit * _PASSAGES
+        while True:
+            scores = found(window)
+            # Of documents below it not all passages may be there.
+            least = 0.0 if window >= passages or len(scores) < window else sorted(scores.values())[-window]
+            best: dict[int, float] = {}
+            for position, score in scores.items():
+                if score >= least:
+                    at = first(position)
+                    best[at] = max(score, best.get(at, 0.0))
+            if not least or len(best) >= limit:
+                return best
+            window *= _WIDER
+
+    return found_documents
 
 
 def best_of(found: dict[int, float], limit: int) -> dict[int, float]:

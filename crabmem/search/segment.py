@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise, starmap
 
 from ..disk import derived
 from .scoring import K1, B, count_of, idf, length_norm
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     Array = ndarray[Any, Any]
 
 # Arrays lie as this machine has them: a machine of the other kind builds its own.
-_LABEL = f"search 2 {sys.byteorder}"
-_TABLE = struct.Struct("<" + "cQ" * 16)
+_LABEL = f"search 3 {sys.byteorder}"
+_TABLE = struct.Struct("<" + "cQ" * 17)
 _START = derived.BODY + _TABLE.size
 #: So many documents are counted one by one, and so many at most are indexed at once.
 FEW = 500
@@ -38,21 +38,33 @@ _AT_ONCE = 10_000
 class Document:
     """One document to be indexed, by the key it has in the index.
 
-    `mark` is for the caller to tell its version by: any bytes, of one length in an index. `words` are
-    ranked; `labels` are found exactly, and never ranked. `length` is how many words it counts as, None for all of
-    them: those that it is found by and does not say, as its day, make no text longer.
+    `mark` is for the caller to tell its version by: any bytes, of one length in an index. `words` are those of its
+    first passage, `further` those of the others: passages are ranked, and the best counts for the document. `labels`
+    are found exactly, and never ranked. `unsaid` words of each passage make it no longer: those that it is found by
+    and does not say, as its day.
     """
 
-    __slots__ = ("key", "labels", "length", "mark", "words")
+    __slots__ = ("key", "labels", "mark", "passages", "unsaid")
 
     def __init__(
-        self, key: str, mark: bytes, words: Sequence[str], labels: Collection[str] = (), length: int | None = None
+        self,
+        key: str,
+        mark: bytes,
+        words: Sequence[str],
+        labels: Collection[str] = (),
+        unsaid: int = 0,
+        further: Iterable[Sequence[str]] = (),
     ) -> None:
         self.key = key
         self.mark = mark
-        self.words = words
+        self.passages = [words, *further]
         self.labels = labels
-        self.length = len(words) if length is None else length
+        self.unsaid = unsaid
+
+    @property
+    def lengths(self) -> list[int]:
+        """How many words each passage counts as."""
+        return [len(words) - self.unsaid for words in self.passages]
 
 
 class Damaged(ValueError):
@@ -136,7 +148,7 @@ class Names:
 
 
 class Postings:
-    """For every name, the positions of the documents that have it, and how often each has it."""
+    """For every name, the positions of the passages that have it, and how often each has it."""
 
     __slots__ = ("counts", "names", "positions", "starts")
 
@@ -147,13 +159,13 @@ class Postings:
         self.starts, self.positions, self.counts = starts, positions, counts
 
     def holding(self, name: str) -> tuple[memoryview, memoryview]:
-        """The positions of the documents that have `name`, in order, and the counts."""
+        """The positions of the passages that have `name`, in order, and the counts."""
         at = self.names.find(name)
         span = slice(0) if at is None else self._span(at)
         return self.positions[span], self.counts[span]
 
     def starting(self, prefix: str) -> Iterator[tuple[str, memoryview]]:
-        """The names that begin with `prefix`, in order, and the positions of the documents that have them."""
+        """The names that begin with `prefix`, in order, and the positions of the passages that have them."""
         return ((self.names[at], self.positions[self._span(at)]) for at in self.names.starting(prefix))
 
     def _span(self, at: int) -> slice:
@@ -161,7 +173,7 @@ class Postings:
 
 
 class Segment:
-    """Documents in the order of their keys, each by its position; their words and labels.
+    """Documents in the order of their keys, each by the position of its first passage; their words and labels.
 
     As a file of later changes it also has `base`, the identity of the segment it belongs to, and `dead`,
     the positions there that no longer count.
@@ -173,20 +185,44 @@ class Segment:
             Damaged: `data` is not a whole segment, as it was written.
         """
         self.data = memoryview(data)
-        keys, at, self._marks, self.lengths, *lists, base, self.dead = _sections(self.data)
+        keys, at, self._marks, firsts, self.lengths, *lists, base, self.dead = _sections(self.data)
         self.keys = Names(keys, at)
+        #: Whether a document here has more than one passage.
+        self.has_passages = len(firsts) > 0
+        #: The position of the first passage of each document.
+        self.firsts: Sequence[int] = firsts if self.has_passages else range(len(self.keys))
         self.words, self.labels = Postings(*lists[:5]), Postings(*lists[5:])
         self.base = bytes(base)
         self.identity = bytes(self.data[:_START])
         self._by_key: dict[str, bytes] | None = None
 
     def __len__(self) -> int:
+        """How many passages there are."""
         return len(self.lengths)
+
+    def find(self, key: str) -> int | None:
+        """The position of the document of that key, None when there is none."""
+        at = self.keys.find(key)
+        return None if at is None else self.firsts[at]
+
+    def key(self, position: int) -> str:
+        """The key of the document that has the passage at `position`."""
+        return self.keys[bisect_right(self.firsts, position) - 1]
+
+    def passages(self, position: int) -> range:
+        """The positions of all passages of the document that has the one at `position`."""
+        at = bisect_right(self.firsts, position)
+        return range(self.firsts[at - 1], self.firsts[at] if at < len(self.firsts) else len(self))
+
+    def all_passages(self) -> Iterator[range]:
+        """The positions of the passages of each document, document by document."""
+        return starmap(range, pairwise([*self.firsts, len(self)]))
 
     def marks(self) -> list[bytes]:
         """The mark of every document."""
-        marks, size = bytes(self._marks), len(self._marks) // max(1, len(self))
-        return [marks[at * size : (at + 1) * size] for at in range(len(self))]
+        count = len(self.keys)
+        marks, size = bytes(self._marks), len(self._marks) // max(1, count)
+        return [marks[at * size : (at + 1) * size] for at in range(count)]
 
     def marks_by_key(self) -> dict[str, bytes]:
         """The mark of every document by its key; made once, and not to be changed."""
@@ -253,20 +289,27 @@ def counts_of(words: Iterable[str]) -> dict[str, int]:
 def build(documents: Iterable[Document], base: bytes = b"", dead: Collection[int] = ()) -> Segment:
     """The segment of `documents`, which have keys of their own."""
     ordered = sorted(documents, key=lambda document: document.key)
-    words = [document.words for document in ordered]
-    ranked = _counted_postings(words) if len(ordered) <= FEW or not any(words) else _bm25s_postings(words)
-    labels = _counted_postings([sorted(set(document.labels)) for document in ordered])
+    words = [passage for document in ordered for passage in document.passages]
+    are_few = len(ordered) <= FEW or not any(words)
+    firsts = list(accumulate((len(document.passages) for document in ordered), initial=0))[:-1]
+    labels = zip(firsts, (sorted(set(document.labels)) for document in ordered), strict=True)
     return segment_of(
         [
             *texts([document.key for document in ordered]),
             _marks([document.mark for document in ordered]),
-            numbers([document.length for document in ordered]),
-            *ranked,
-            *labels,
+            _firsts(firsts, len(words)),
+            numbers([length for document in ordered for length in document.lengths]),
+            *(_counted_postings(enumerate(words)) if are_few else _bm25s_postings(words)),
+            *_counted_postings(labels),
             ("B", base),
             numbers(sorted(dead)),
         ]
     )
+
+
+def _firsts(firsts: Sequence[int], passages: int) -> Section:
+    """Where the passages of each document begin; nothing where each has one, as in most memories."""
+    return numbers(firsts if len(firsts) < passages else ())
 
 
 def _marks(marks: Sequence[bytes]) -> Section:
@@ -283,9 +326,10 @@ def build_in_pieces(documents: Sequence[Document], progress: Callable[[int], Non
             progress(min(len(documents), start + _AT_ONCE))
 
 
-def _counted_postings(lists: Sequence[Sequence[str]]) -> list[Section]:
+def _counted_postings(lists: Iterable[tuple[int, Sequence[str]]]) -> list[Section]:
+    """The postings of words by position, in order."""
     held: dict[str, dict[int, int]] = {}
-    for position, words in enumerate(lists):
+    for position, words in lists:
         for word, count in counts_of(words).items():
             held.setdefault(word, {})[position] = count
     names = sorted(held)
@@ -339,15 +383,20 @@ def join(
 
     keys = [key for segment in segments for key in segment.keys.all()]
     marks = [mark for segment in segments for mark in segment.marks()]
-    order = sorted(set(range(len(keys))).difference(dead), key=keys.__getitem__)
-    place = np.full(len(keys), -1)
-    place[order] = np.arange(len(order))
-    places = np.split(place, list(accumulate(map(len, segments)))[:-1])
-    lengths = np.concatenate([np.asarray(segment.lengths) for segment in segments])[order]
+    ends = list(accumulate(map(len, segments)))
+    firsts = [first + at for first, segment in zip([0, *ends], segments, strict=False) for at in segment.firsts]
+    order = [at for at in sorted(range(len(keys)), key=keys.__getitem__) if firsts[at] not in dead]
+    passages = list(starmap(range, pairwise([*firsts, ends[-1]])))
+    alive = list(chain.from_iterable(passages[at] for at in order))
+    place = np.full(ends[-1], -1)
+    place[alive] = np.arange(len(alive))
+    places = np.split(place, ends[:-1])
+    lengths = np.concatenate([np.asarray(segment.lengths) for segment in segments])[alive]
     return segment_of(
         [
             *texts([keys[at] for at in order]),
             _marks([marks[at] for at in order]),
+            _firsts([place.item(firsts[at]) for at in order], len(alive)),
             _packed(lengths),
             *_joined_postings([segment.words for segment in segments], places),
             *_joined_postings([segment.labels for segment in segments], places),
@@ -358,7 +407,7 @@ def join(
 
 
 def _joined_postings(lists: Sequence[Postings], places: Sequence[Array]) -> list[Section]:
-    """Postings together; `places` has for each of them the new positions of its documents, -1 for the dead."""
+    """Postings together; `places` has for each of them the new positions of its passages, -1 for the dead."""
     import numpy as np
 
     names = [postings.names.all() for postings in lists]
@@ -375,7 +424,7 @@ def _joined_postings(lists: Sequence[Postings], places: Sequence[Array]) -> list
 
 
 def _moved(postings: Postings, names: list[str], place: Array, ids: dict[str, int]) -> tuple[Array, Array, Array]:
-    """The ids of terms, the new positions and the counts of the postings of documents that still count."""
+    """The ids of terms, the new positions and the counts of the postings of passages that still count."""
     import numpy as np
 
     terms = np.array([ids[name] for name in names], dtype=np.int32)
@@ -388,10 +437,21 @@ def _moved(postings: Postings, names: list[str], place: Array, ids: dict[str, in
 
 def documents_of(segment: Segment, dead: Collection[int]) -> list[Document]:
     """The documents of a small segment, without the dead, their words in another order."""
-    marks, words, labels = segment.marks(), _held(segment.words, len(segment)), _held(segment.labels, len(segment))
-    keys, lengths = segment.keys.all(), segment.lengths
-    alive = (at for at in range(len(segment)) if at not in dead)
-    return [Document(keys[at], marks[at], words[at], labels[at], int(lengths[at])) for at in alive]
+    words, labels = _held(segment.words, len(segment)), _held(segment.labels, len(segment))
+    return [
+        Document(
+            key,
+            mark,
+            words[first],
+            labels[first],
+            len(words[first]) - int(segment.lengths[first]),
+            [words[at] for at in further],
+        )
+        for key, mark, (first, *further) in zip(
+            segment.keys.all(), segment.marks(), segment.all_passages(), strict=True
+        )
+        if first not in dead
+    ]
 
 
 def _held(postings: Postings, size: int) -> list[list[str]]:

@@ -26,13 +26,13 @@ _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
 # As in Unicode's Stream-Safe Text Format (UAX 15).
 _MARKS = 30
-_VERSION = 11
+_VERSION = 12
 
 
 def rules(language: str) -> bytes:
     """Four bytes that stand for the rules by which words are made: others when a text would have other words.
 
-    They also change with the weight of a field. An index with other bytes is of no use.
+    They also change with the weight of a field and the size of a passage. An index with other bytes is of no use.
     """
     return zlib.crc32(f"{_VERSION} {language}".encode()).to_bytes(4, "little")
 

@@ -34,13 +34,16 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from ..git.timeline import Timeline
     from ..git.upkeep import Upkeep
     from ..recall.catalog import Catalog, Progress
+    from ..recall.elsewhere import Elsewhere
     from ..recall.entries import EntrySource
-    from ..recall.file_search import Searcher
+    from ..recall.file_search import Files, Searcher
     from ..recall.headers import Headers
     from ..recall.hybrid import Meaning
     from ..recall.past_entries import PastEntries
     from ..recall.ranking import Ranking
+    from ..recall.sections import Search
     from ..recall.use_log import ReadLog, UseLog
+    from ..results import Proposal
     from ..search import Index
     from ..write.writer import Writer
     from .view import View
@@ -103,6 +106,8 @@ class Engine:
         # What the repository and the folder around it are now: it is noticed when they are others.
         git = workspace.repository_folders[0]
         self._identities = None if os.path.islink(git) else fs.identity(git), fs.identity(workspace.folder)
+        #: What waits for a person, by commit, as it was read last.
+        self.proposed: dict[str, Proposal] = {}
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
         #: Why the history could not be read when that was last tried; "" when it could.
@@ -179,6 +184,13 @@ class Engine:
         from ..recall.file_search import Searcher
 
         return Searcher(self.workspace)
+
+    @once
+    def elsewhere(self) -> Elsewhere:
+        """The files outside of the workspace that are searched."""
+        from ..recall.elsewhere import Elsewhere
+
+        return Elsewhere(self.now_ns, self.workspace.folder)
 
     @once
     def headers(self) -> Headers:
@@ -459,6 +471,21 @@ class Engine:
         return parent if any(os.path.lexists(parent.file(path)) for path in paths) else None
 
     # Searching
+
+    def files_elsewhere(self, rules: Settings, search: Search) -> Files:
+        """The files outside of the workspace that are searched, as its profile, its settings and this user say.
+
+        Raises:
+            InvalidSettings: the profile names a folder that the settings do not list.
+        """
+        from ..recall.file_search import NO_FILES
+
+        if not (rules.extra_paths or rules.transcripts or search.extra_paths):
+            return NO_FILES
+        from .locate import places_at
+
+        places, trouble = places_at(self.workspace.root, rules, search, self.allowed)
+        return self.elsewhere.look(places, self.searcher.marks(), trouble)
 
     def index_for(self, view: View, index: Index) -> Index:
         """`index` without what `view` hides, so that nothing hidden counts: not in scores, nor among what is near.

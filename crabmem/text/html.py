@@ -3,7 +3,7 @@
 import html
 import re
 
-from .odd_signs import parted
+from .quoting import spelled
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _VOID = frozenset(["meta", "br"])
@@ -14,15 +14,8 @@ class Html(str):
 
 
 def escaped(text: str) -> Html:
-    """`text` as HTML that says it, with a mark in place of each sign that nobody sees."""
-    if isinstance(text, Html):
-        return text
-    pieces = []
-    for seen, unseen in parted(text):
-        pieces.append(html.escape(seen))
-        if unseen:
-            pieces.append(f'<span class="unseen">U+{ord(unseen):04X}</span>')
-    return Html("".join(pieces))
+    """`text` as HTML that says it, with each sign that nobody sees spelled out."""
+    return text if isinstance(text, Html) else Html(html.escape(spelled(text)))
 
 
 def element(name: str, /, *children: str, **attributes: str) -> Html:
@@ -32,10 +25,6 @@ def element(name: str, /, *children: str, **attributes: str) -> Html:
     """
     named = {key.removesuffix("_").replace("_", "-"): value for key, value in attributes.items()}
     assert all(map(_NAME.fullmatch, (name, *named))), "names are ours"
-    words = "".join(f' {key}="{html.escape(_shown(value))}"' for key, value in named.items())
+    words = "".join(f' {key}="{html.escape(spelled(value))}"' for key, value in named.items())
     closing = "" if name in _VOID else f"{''.join(map(escaped, children))}</{name}>"
     return Html(f"<{name}{words}>{closing}")
-
-
-def _shown(value: str) -> str:
-    return "".join(f"{seen}{f'U+{ord(unseen):04X}' if unseen else ''}" for seen, unseen in parted(value))

@@ -6,7 +6,7 @@ to load than a recall takes.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
 # What shows nothing of its own and may stand inside words: joiners, and selectors of a character's form.
@@ -39,18 +39,19 @@ def without_unseen(text: str) -> str:
     return _RUN.sub(_joined, "".join(char for char in lines if char in "\n\t" or not _is_invisible(char)))
 
 
-def parted(text: str) -> Iterator[tuple[str, str]]:
-    """`text` in pieces: what is seen, and the sign after it that a person does not see, "" at the end.
+def spelled_unseen(text: str) -> str:
+    """`text` with a sign such as ‹U+202E› in place of each character that `without_unseen` leaves out."""
+    lines = text.replace("\r\n", "\n")
+    signs = "".join(char if char in "\n\t" or not _is_odd(char) else _spelled(char) for char in lines)
+    return _RUN.sub(lambda run: _joined(run) + "".join(map(_spelled, run[0].replace(_joined(run), "", 1))), signs)
 
-    A joiner or selector behind a letter or emoji is part of that.
-    """
-    start = 0
-    for at, char in enumerate(text):
-        is_part = char in _UNSEEN_SIGNS and at > 0 and not text[at - 1].isascii()
-        if char not in "\n\t" and not is_part and (char in _UNSEEN_SIGNS or _is_invisible(char)):
-            yield text[start:at], char
-            start = at + 1
-    yield text[start:], ""
+
+def _is_odd(char: str) -> bool:
+    return char in "\u2028\u2029" or _is_invisible(char)
+
+
+def _spelled(char: str) -> str:
+    return f"‹U+{ord(char):04X}›"
 
 
 def _joined(run: re.Match[str]) -> str:

@@ -19,11 +19,11 @@ Words = Callable[[str], Sequence[str]]
 Span = tuple[int, int]
 
 
-def passage(text: str, worth: Mapping[str, float], words: Words, characters: int) -> str:
+def passage(text: str, worth: Mapping[str, float], words: Words, characters: int, within: Span | None = None) -> str:
     """The part of `text` that holds most of what was asked for, in at most `characters`, "…" where it is cut.
 
     `worth` says what each word that was asked for counts. Whole sentences as far as they fit; the first part of
-    several that hold as much.
+    several that hold as much. With `within` it is what this span holds that counts.
     """
     if len(text) <= characters:
         return text
@@ -31,7 +31,8 @@ def passage(text: str, worth: Mapping[str, float], words: Words, characters: int
     if room < 1:
         return text[:characters]
     spans = list(_pieces(text, min(_PIECE, room)))
-    held = [frozenset(worth.keys() & set(words(text[start:end]))) for start, end in spans]
+    asked = worth.keys()
+    held = [asked & set(words(text[start:end])) if _meet(within, start, end) else set[str]() for start, end in spans]
     first, last = _best(spans, held, worth, room)
     start, end = spans[first][0], _grown(spans, first, last, room)
     before, after = text[:start].strip(), text[end:].strip()
@@ -80,7 +81,11 @@ def _pieces(text: str, most: int) -> Iterator[Span]:
             start = end
 
 
-def _best(spans: Sequence[Span], held: Sequence[frozenset[str]], worth: Mapping[str, float], room: int) -> Span:
+def _meet(span: Span | None, start: int, end: int) -> bool:
+    return span is None or (start < span[1] and end > span[0])
+
+
+def _best(spans: Sequence[Span], held: Sequence[Set[str]], worth: Mapping[str, float], room: int) -> Span:
     """The first and the last of those neighbours that fit and are worth most; the fewest of them."""
     inside, first, best, found = Counter[str](), 0, -1.0, (0, 0)
     for last, (_, end) in enumerate(spans):

@@ -23,12 +23,25 @@ _OURS = ("##", "(", "[", "---")
 
 def visible(text: str) -> str:
     """`text` without characters that a person does not see: controls, direction marks, tags, fillers."""
-    shown = text.replace("\n", "").replace("\t", "")
-    if shown.isprintable() and (shown.isascii() or (_ODD.isdisjoint(shown) and max(shown) < _TAGS)):
+    if _is_seen(text):
         return text
     from .odd_signs import without_unseen
 
     return without_unseen(text)
+
+
+def spelled(text: str) -> str:
+    """`text` with a sign such as ‹U+202E› in place of each of these: for a person who decides on it."""
+    if _is_seen(text):
+        return text
+    from .odd_signs import spelled_unseen
+
+    return spelled_unseen(text)
+
+
+def _is_seen(text: str) -> bool:
+    shown = text.replace("\n", "").replace("\t", "")
+    return shown.isprintable() and (shown.isascii() or (_ODD.isdisjoint(shown) and max(shown) < _TAGS))
 
 
 def block(tag: str, text: str) -> str:

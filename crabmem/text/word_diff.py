@@ -1,71 +1,111 @@
-"""How two texts differ, word by word. Pure functions."""
+"""A unified diff taken apart, with the words that differ within its lines. Pure functions."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Literal, NamedTuple
+from itertools import groupby
 
-from .edit import lines_in
+from .values import value
 
-Kind = Literal["same", "gone", "new"]
-_WORD = re.compile(r"\w+|\s+|[^\w\s]")
-# Words of a changed place, above which it is one that goes and one that comes: to compare them takes their square.
-_MOST_WORDS = 2_000
-_MOST_LINES = 20_000
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+# Letters of scripts without spaces are words of their own.
+_WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]|\w+|\s|[^\w\s]")
+# Texts that have less in common are two texts; of more words than that nobody reads single ones.
+_ALIKE = 0.35
+_MOST = 4_000
 
-
-class Piece(NamedTuple):
-    """A part of two texts: in both of them, in the first, or in the second."""
-
-    kind: Kind
-    text: str
+#: A piece of a line, and whether it differs.
+Piece = tuple[str, bool]
 
 
-def word_diff(before: str, after: str) -> list[Piece]:
-    """The pieces of two texts: those that are not new make `before`, those that are not gone make `after`."""
-    old, new = lines_in(before), lines_in(after)
-    if max(len(old), len(new)) > _MOST_LINES:
-        return _merged([Piece("gone", before), Piece("new", after)])
-    pieces = list[Piece]()
-    for tag, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
-        gone, came = "".join(old[start:end]), "".join(new[first:last])
-        pieces += [Piece("same", gone)] if tag == "equal" else _of_words(gone, came)
-    return _merged(pieces)
+@value
+class Line:
+    """A line of a diff: its sign ("+", "-", " ", or "@" for lines left out), its numbers in both texts, its pieces."""
+
+    sign: str
+    old: int | None
+    new: int | None
+    pieces: tuple[Piece, ...]
 
 
-def _of_words(before: str, after: str) -> Iterator[Piece]:
-    old, new = _WORD.findall(before), _WORD.findall(after)
-    if not (old and new) or max(len(old), len(new)) > _MOST_WORDS:
-        yield from (Piece("gone", before), Piece("new", after))
-        return
-    for tag, start, end, first, last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag == "equal":
-            yield Piece("same", "".join(old[start:end]))
-        else:
-            yield from (Piece("gone", "".join(old[start:end])), Piece("new", "".join(new[first:last])))
+@value
+class FileDiff:
+    """What differs in one file: where it was and is, None for no file there."""
+
+    before: str | None
+    after: str | None
+    lines: tuple[Line, ...]
+
+    @property
+    def path(self) -> str:
+        """Where the file is, or was."""
+        return self.after or self.before or ""
 
 
-def _merged(pieces: Sequence[Piece]) -> list[Piece]:
-    """The pieces without those that are empty, neighbours of one kind together."""
-    found = list[Piece]()
-    for piece in pieces:
-        if found and piece.text and found[-1].kind == piece.kind:
-            found[-1] = Piece(piece.kind, found[-1].text + piece.text)
-        elif piece.text:
-            found.append(piece)
+def files_in(diff: str) -> list[FileDiff]:
+    """The files of a unified diff as `unified_diff` makes it."""
+    lines, found, at = diff.split("\n"), list[FileDiff](), 0
+    while at < len(lines):
+        if not (lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")):
+            at += 1
+            continue
+        names = (lines[at][4:].rstrip("\t"), lines[at + 1][4:].rstrip("\t"))
+        before, after = (None if name == "/dev/null" else name[2:] for name in names)
+        at, own = at + 2, list[Line]()
+        while at < len(lines) and (head := _HUNK.match(lines[at])):
+            at, hunk = _hunk(lines, at + 1, head)
+            own += ([Line("@", None, None, ())] if own else []) + hunk
+        found.append(FileDiff(before, after, tuple(own)))
     return found
 
 
-def with_gaps(pieces: Sequence[Piece], lines: int = 2, gap: str = "…\n") -> list[Piece]:
-    """The pieces, of which what is the same is cut to so many `lines` beside what is not."""
-    found = list[Piece]()
-    for at, piece in enumerate(pieces):
-        rows = lines_in(piece.text)
-        head = 0 if at == 0 else lines + 1
-        tail = 0 if at == len(pieces) - 1 else lines + 1
-        if piece.kind != "same" or len(rows) <= head + tail + 1:
-            found.append(piece)
-        else:
-            kept = [*rows[:head], gap, *(rows[len(rows) - tail :] if tail else [])]
-            found.append(Piece("same", "".join(kept)))
-    return found
+def _hunk(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[int, list[Line]]:
+    """The lines of a hunk, and where it ends: how many it has its head says."""
+    old, new = int(head[1]), int(head[3])
+    left = [int(head[2] or 1), int(head[4] or 1)]
+    found = list[Line]()
+    while at < len(lines) and (any(left) or lines[at].startswith("\\")):
+        sign, text = lines[at][:1] or " ", lines[at][1:]
+        at += 1
+        if sign == "\\":
+            continue
+        is_old, is_new = sign in " -", sign in " +"
+        found.append(Line(sign, old if is_old else None, new if is_new else None, ((text, False),)))
+        old, new = old + is_old, new + is_new
+        left = [left[0] - is_old, left[1] - is_new]
+    return at, list(_with_words(found))
+
+
+def _with_words(lines: Sequence[Line]) -> Iterator[Line]:
+    """The same lines; of those that stand for others, with the words marked that are others."""
+    runs = [list(run) for _, run in groupby(lines, key=lambda line: line.sign)]
+    for at, run in enumerate(runs):
+        if run[0].sign == "-" and at + 1 < len(runs) and runs[at + 1][0].sign == "+":
+            run[:], runs[at + 1][:] = _compared(run, runs[at + 1])
+        yield from run
+
+
+def _compared(old: list[Line], new: list[Line]) -> tuple[list[Line], list[Line]]:
+    before, after = (_WORD.findall("\n".join(line.pieces[0][0] for line in lines)) for lines in (old, new))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if max(len(before), len(after)) > _MOST or matcher.ratio() < _ALIKE:
+        return old, new
+    steps = matcher.get_opcodes()
+    olds = [("".join(before[a:b]), tag != "equal") for tag, a, b, _, _ in steps]
+    news = [("".join(after[c:d]), tag != "equal") for tag, _, _, c, d in steps]
+    return _with(old, olds), _with(new, news)
+
+
+def _with(lines: Sequence[Line], pieces: Sequence[Piece]) -> list[Line]:
+    """The lines with the pieces of all of them, parted where a line ends."""
+    rows: list[list[Piece]] = [[]]
+    for text, differs in pieces:
+        first, *others = text.split("\n")
+        rows[-1].append((first, differs))
+        rows += [[(other, differs)] for other in others]
+    return [
+        Line(line.sign, line.old, line.new, tuple(piece for piece in row if piece[0]))
+        for line, row in zip(lines, rows, strict=True)
+    ]

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from msgspec import Meta
 
     Language: TypeAlias = str
+    Folders: TypeAlias = tuple[str, ...]
 
 #: Characters of a name, a path or an address.
-_MAX_NAME = 1_000
+MAX_NAME = 1_000
 #: Variables that hold the key of a service with OpenAI's /embeddings, and the hosts (with all below them) that such a
 #: key is for. It is sent to no other, whatever the settings say.
 KEYS: dict[str, tuple[str, ...]] = {
@@ -86,15 +87,15 @@ class Vectors:
         Literal["auto", "off", "model2vec", "http"], Meta(description="auto: the model on this machine, else the url")
     ] = "auto"
     model: Annotated[
-        str, Meta(max_length=_MAX_NAME, description="a folder, a name on Hugging Face, or what the service calls it")
+        str, Meta(max_length=MAX_NAME, description="a folder, a name on Hugging Face, or what the service calls it")
     ] = ""
     url: Annotated[
         str,
-        Meta(max_length=_MAX_NAME, description="of a service with OpenAI's /embeddings: https://api.openai.com/v1"),
+        Meta(max_length=MAX_NAME, description="of a service with OpenAI's /embeddings: https://api.openai.com/v1"),
     ] = ""
     key: Annotated[
         str,
-        Meta(max_length=_MAX_NAME, description="the environment variable with its key: OPENAI_API_KEY, or CRABMEM_..."),
+        Meta(max_length=MAX_NAME, description="the environment variable with its key: OPENAI_API_KEY, or CRABMEM_..."),
     ] = ""
     weight: Annotated[float, Meta(ge=0, le=1, description="of meaning; words have the rest")] = 0.6
     timeout: Annotated[float, Meta(gt=0, le=60, description="seconds that a recall waits for the service")] = 5.0
@@ -208,13 +209,16 @@ class Settings:
     recency: Annotated[
         float, Meta(ge=0, le=1, description="how much more facts score whose file name begins with today's date")
     ] = 0.0
+    feedback: Annotated[
+        bool, Meta(description="do facts move up that have rare words in common with those found first?")
+    ] = False
     soul_editable: Annotated[bool, Meta(description="may agents write the identity, Crab.md?")] = False
     soul: Annotated[
         Literal["refuse", "propose"],
         Meta(description="where they may not; propose: what they write waits for a person"),
     ] = "refuse"
     person: Annotated[
-        str, Meta(max_length=_MAX_NAME, description="who edits from outside are recorded as: Ann <ann@example.org>")
+        str, Meta(max_length=MAX_NAME, description="who edits from outside are recorded as: Ann <ann@example.org>")
     ] = "person"
     lock_timeout: Annotated[float, Meta(gt=0, le=600, description="seconds to wait for another writer")] = 10.0
     durability: Annotated[
@@ -229,7 +233,7 @@ class Settings:
     profile: Annotated[
         str,
         Meta(
-            max_length=_MAX_NAME,
+            max_length=MAX_NAME,
             description="whose files, prompt and tools: see `crabmem profile list`, or a file.toml; else crab",
         ),
     ] = ""
@@ -237,6 +241,12 @@ class Settings:
     layout: Annotated[
         Literal["ordinary", "flat"], Meta(description="flat: MEMORY.md and facts in one folder, as adopt DIR found it")
     ] = "ordinary"
+    extra_paths: Annotated[
+        Folders, Meta(max_length=20, description="folders elsewhere whose texts are searched, once you allowed it")
+    ] = ()
+    transcripts: Annotated[
+        Folders, Meta(max_length=20, description="folders of OpenClaw's or Claude Code's sessions, searched likewise")
+    ] = ()
     auto_recall: AutoRecall = AutoRecall()
     hooks: Hooks = Hooks()
     vectors: Vectors = Vectors()

@@ -12,7 +12,7 @@ from ..text import toml
 from ..text.entry import decode
 from ..text.values import fields_of
 from .layout import SETTINGS
-from .settings import LANGUAGES, AutoRecall, Hooks, Review, Settings, Sync, Vectors
+from .settings import LANGUAGES, MAX_NAME, AutoRecall, Hooks, Review, Settings, Sync, Vectors
 
 _WIDTH = 24
 _TABLES: dict[str, type] = {
@@ -23,7 +23,8 @@ _TABLES: dict[str, type] = {
     "review": Review,
 }
 # What the annotations of settings name, who loads which only to check them.
-_NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES]}
+_NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES],
+          "Folders": tuple[Annotated[str, Meta(max_length=MAX_NAME)], ...]}  # fmt: skip
 _PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
 _LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat)["']""", re.MULTILINE)
 

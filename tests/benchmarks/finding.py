@@ -1,7 +1,8 @@
 """`python -m tests.benchmarks recall --data FOLDER`: what recall finds in sets of data, and when it speaks by itself.
 
 The figures of crabmem beside those of others, with the paired bootstrap interval of the difference: 2,000 samples of
-the questions, drawn with replacement, the same for all.
+the questions, drawn with replacement, the same for all. And R@10 of the half of the questions that rules were chosen
+by, and of the other half.
 """
 
 import argparse
@@ -21,7 +22,8 @@ from crabmem.text.evaluation import FIGURE_NAMES, Figures, mean
 from crabmem.workspace.settings import AutoRecall
 
 from .engines import OTHERS, crabmem, others, remembered
-from .sets import DEPTH, DataSet, Query, loaded, names, scored
+from .mixed import all_names, loaded_or_made
+from .sets import DEPTH, DataSet, Query, scored
 from .silence import Heard, Verdict, judge, table
 from .speaking import HALVES, KINDS, Speaking, own, silent
 from .speaking import table as speaking_table
@@ -30,11 +32,15 @@ _OURS = "crabmem"
 _SAMPLES = 2_000
 _SEED = 1
 _SHOWN = ("r@5", "r@10", "ndcg@10", "mrr")
+#: Whose figures stand beside ours in the table of halves.
+_BESIDE = "bm25s"
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The mean of crabmem minus another, and the ends of its 95 % interval."""
+    """A mean, as that of crabmem minus another, and the ends of its 95 % interval."""
 
     mean: float
     low: float
@@ -55,12 +61,36 @@ class Finding:
 
     def difference(self, other: str, figure: str) -> Difference:
         """How much more crabmem finds than another."""
+        return bootstrapped(self._values(_OURS, figure) - self._values(other, figure))
+
+    def halves(self, other: str, figure: str = "r@10") -> dict[str, "Half"]:
+        """The figure of the questions that rules were chosen by, and of the others."""
+        is_tuned = np.array(self.data.is_tuned, dtype=bool)
+        ours, theirs = self._values(_OURS, figure), self._values(other, figure)
+        each = {"tuned": is_tuned, "untouched": ~is_tuned}
+        return {name: Half.of(ours[those], theirs[those]) for name, those in each.items() if those.any()}
+
+    def _values(self, name: str, figure: str) -> Values:
         at = FIGURE_NAMES.index(figure)
-        ours, theirs = (np.array([astuple(each)[at] for each in self.figures[name]]) for name in (_OURS, other))
-        return bootstrapped(ours - theirs)
+        return np.array([astuple(each)[at] for each in self.figures[name]], dtype=np.float64)
 
 
-def bootstrapped(differences: "np.ndarray[Any, np.dtype[np.float64]]") -> Difference:
+@dataclass(frozen=True)
+class Half:
+    """A figure of crabmem in some of the questions, its interval, and the interval of its difference to another's."""
+
+    questions: int
+    ours: Difference
+    theirs: float
+    more: Difference
+
+    @classmethod
+    def of(cls, ours: Values, theirs: Values) -> "Half":
+        """From the figures of each question."""
+        return cls(len(ours), bootstrapped(ours), float(theirs.mean()), bootstrapped(ours - theirs))
+
+
+def bootstrapped(differences: Values) -> Difference:
     """The mean of differences by question, and its 95 % interval over samples of the questions."""
     random = np.random.default_rng(_SEED)
     drawn = random.integers(len(differences), size=(_SAMPLES, len(differences)))
@@ -71,7 +101,7 @@ def bootstrapped(differences: "np.ndarray[Any, np.dtype[np.float64]]") -> Differ
 def main(arguments: Sequence[str]) -> None:
     """Measure what the arguments ask for."""
     given = _arguments(arguments)
-    every = [loaded(given.data / name) for name in given.sets]
+    every = [loaded_or_made(given.data, name) for name in given.sets]
     found = [_measured(each, every, given) for each in every]
     for name in OTHERS:
         if name not in found[0].figures:
@@ -80,8 +110,10 @@ def main(arguments: Sequence[str]) -> None:
     verdicts = _verdicts(found, threshold)
     if given.json:
         given.json.write_text(_as_json(found, verdicts, threshold), "utf-8")
-    tables = [*(_table(each) for each in found), *([list(table(verdicts, threshold))] if verdicts else [])]
-    tables.append(list(speaking_table({each.data.name: each.speaking for each in found}, threshold)))
+    tables = [*(_table(each) for each in found), _halves(found)]
+    tables += [list(table(verdicts, threshold))] if verdicts else []
+    if heard := {each.data.name: each.speaking for each in found if not each.data.is_mixed}:
+        tables.append(list(speaking_table(heard, threshold)))
     print("\n\n".join(_laid_out(each, given.markdown) for each in tables))
 
 
@@ -96,7 +128,7 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     parser.add_argument("--markdown", action="store_true", help="print tables of Markdown")
     given = parser.parse_args(arguments)
-    there = names(given.data)
+    there = all_names(given.data)
     given.sets = given.sets.split(",") if given.sets else there
     if unknown := set(given.sets) - set(there) or (not there and {"any"}):
         parser.error(f"{given.data} has no set {', '.join(sorted(unknown))}; it has: {', '.join(there) or 'none'}")
@@ -109,7 +141,8 @@ def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
 def _measured(data: DataSet, every: Iterable[DataSet], given: argparse.Namespace) -> Finding:
     """Ask all questions of a set of every engine, and let auto-recall hear those of other domains."""
     print(f"{data.name}: {data.entries} entries, {len(data.queries)} questions", file=sys.stderr, flush=True)
-    off = list(dict.fromkeys(query.text for each in every if each.domain != data.domain for query in each.queries))
+    elsewhere = [each for each in every if each.domain != data.domain and not each.is_mixed]
+    off = list(dict.fromkeys(query.text for each in elsewhere for query in each.queries))
     finding, (messages, openings) = Finding(data, {}, Heard()), own()
     for store in data.stores:
         with tempfile.TemporaryDirectory() as folder, remembered(store.records, Path(folder) / "memory") as memory:
@@ -118,6 +151,8 @@ def _measured(data: DataSet, every: Iterable[DataSet], given: argparse.Namespace
                 asked = ((query, _text(query, given.words)) for query in store.queries)
                 rows = [scored(search(text, DEPTH), query) for query, text in asked]
                 finding.figures.setdefault(name, []).extend(rows)
+            if data.is_mixed:  # what it is about is measured in its parts
+                continue
             questions = [query.text for query in store.queries]
             finding.heard.listen(judge(memory), questions, off)
             sure = partial(context.confidence, memory)
@@ -132,7 +167,7 @@ def _text(query: Query, words: int | None) -> str:
 
 def _verdicts(found: Sequence[Finding], threshold: float) -> dict[str, Verdict]:
     """What auto-recall makes of each set and of all; none where all is one domain."""
-    heard = {each.data.name: each.heard for each in found}
+    heard = {each.data.name: each.heard for each in found if not each.data.is_mixed}
     together = sum(heard.values(), Heard())
     if not together.off:
         return {}
@@ -152,6 +187,16 @@ def _table(found: Finding) -> list[tuple[str, ...]]:
         ours = name == _OURS
         differences = ("" if ours else str(found.difference(name, figure)) for figure in compared)
         lines.append((name, *(f"{shown[figure]:.3f}" for figure in _SHOWN), *differences))
+    return lines
+
+
+def _halves(found: Iterable[Finding]) -> list[tuple[str, ...]]:
+    """R@10 of both halves of each set."""
+    lines: list[tuple[str, ...]] = [("R@10", "half", "questions", _OURS, _BESIDE, f"{_OURS} − it")]
+    for each in found:
+        for name, half in each.halves(_BESIDE).items():
+            ours = f"{half.ours.mean:.3f} [{half.ours.low:.3f}, {half.ours.high:.3f}]"
+            lines.append((each.data.name, name, str(half.questions), ours, f"{half.theirs:.3f}", str(half.more)))
     return lines
 
 
@@ -191,4 +236,5 @@ def _as_data(found: Finding) -> dict[str, Any]:
     return {
         "entries": found.data.entries, "questions": len(found.data.queries), "counts": found.data.counts,
         "figures": {name: mean(rows).by_name() for name, rows in found.figures.items()}, "differences": differences,
+        "halves": {name: asdict(half) for name, half in found.halves(_BESIDE).items()},
     }  # fmt: skip

@@ -49,7 +49,7 @@ def by_arrays(loaded: Index, query: str) -> list[tuple[str, float]]:
 def compared(documents: Sequence[Document], queries: Sequence[str]) -> int:
     """Compare the readers on one store; how many scores are the same."""
     reference = bm25s.BM25(k1=K1, b=B, method="lucene")
-    reference.index([list(document.words) for document in documents], show_progress=False)
+    reference.index([list(words) for document in documents for words in document.passages], show_progress=False)
     same = 0
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "a/b/index"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 from crabmem.text.evaluation import Figures, figures
 
@@ -51,10 +52,14 @@ class Store:
 
 @dataclass(frozen=True)
 class DataSet:
-    """Stores of one kind. Sets of one `domain` are about the same things."""
+    """Stores of one kind. Sets of one `domain` are about the same things; a mixed one is made of others.
+
+    Rules and weights are chosen by one half of the questions, and the other half says whether they hold.
+    """
 
     name: str
     stores: tuple[Store, ...]
+    is_mixed: bool = False
 
     @property
     def domain(self) -> str:
@@ -65,6 +70,14 @@ class DataSet:
     def queries(self) -> list[Query]:
         """All questions, store by store."""
         return [query for store in self.stores for query in store.queries]
+
+    @property
+    def is_tuned(self) -> list[bool]:
+        """For each question whether it is of the half that is tuned on: every second store; of one store every second
+        question, in an order that has nothing to do with what it asks."""
+        if len(self.stores) > 1:
+            return [at % 2 == 0 for at, store in enumerate(self.stores) for _ in store.queries]
+        return [crc32(query.text.encode()) % 2 == 0 for query in self.queries]
 
     @property
     def entries(self) -> int:

@@ -18,7 +18,16 @@ from tests.benchmarks.__main__ import main
 from tests.benchmarks.engines import OTHERS, crabmem, others, remembered
 from tests.benchmarks.finding import bootstrapped
 from tests.benchmarks.halves import half
-from tests.benchmarks.sets import Query, Record, loaded, scored
+from tests.benchmarks.mixed import (
+    all_names,
+    loaded_or_made,
+    sections_beside_pages,
+    together,
+    turns_at_length,
+    turns_beside_sessions,
+    turns_beside_stretches,
+)
+from tests.benchmarks.sets import DataSet, Query, Record, Store, loaded, scored
 from tests.benchmarks.silence import Heard, Verdict, above, auc, judge, keeping, shares
 from tests.benchmarks.speaking import HALVES, Share, Speaking, own
 
@@ -122,6 +131,91 @@ def test_two_entries_of_one_name_are_no_set_to_measure_on(tmp_path: Path) -> Non
     records = [Record("1", "Roses", "d", "c"), Record("2", "roses", "d", "e")]
     with pytest.raises(InvalidArguments, match="roses is there twice"), remembered(records, tmp_path / "m"):
         pass
+
+
+def test_both_halves_of_the_questions_are_told_apart(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, "--data", data, "--json", tmp_path / "f.json")
+    found = json.loads((tmp_path / "f.json").read_text("utf-8"))["sets"]
+    for each in found.values():
+        assert sum(it["questions"] for it in each["halves"].values()) == each["questions"]
+        overall = sum(it["questions"] * it["ours"]["mean"] for it in each["halves"].values())
+        assert overall / each["questions"] == pytest.approx(each["figures"]["crabmem"]["r@10"])
+    assert "R@10" in (printed := capsys.readouterr().out) and "untouched" in printed
+
+
+def test_of_several_stores_every_second_one_is_tuned_on_and_of_one_about_half_of_the_questions() -> None:
+    queries = tuple(Query(f"question {number}", ()) for number in range(100))
+    several = DataSet("a", tuple(Store(name, (), queries[:3]) for name in "xyz"))
+    assert several.is_tuned == [True] * 3 + [False] * 3 + [True] * 3
+    assert 30 < sum(DataSet("a", (Store("x", (), queries),)).is_tuned) < 70
+
+
+# Mixed lengths
+
+TURNS = [
+    Record(f"d{session}-{at}", f"t{session}-{at}", "Ann, 5 May", f"said {at}")
+    for session in (1, 2)
+    for at in range(1, 31)
+]
+ASKED = (Query("who", (frozenset({"d1-13"}), frozenset({"d2-2", "d2-30"}))),)
+
+
+def test_a_session_stands_whole_or_as_its_turns_and_evidence_is_where_it_stands() -> None:
+    sessions = tuple(Record(f"s{number}", f"session-{number}", "all", "said") for number in (1, 2))
+    turns = DataSet("t", (Store("x", tuple(TURNS), ASKED),))
+    [mixed] = turns_beside_sessions(turns, DataSet("s", (Store("x", sessions, ()),)))
+    assert [record.id for record in mixed.records] == [f"d1-{at}" for at in range(1, 31)] + ["s2"]
+    assert mixed.queries == (Query("who", (frozenset({"d1-13"}), frozenset({"s2"}))),)
+
+
+def test_twelve_turns_stand_alone_and_the_next_twelve_as_one() -> None:
+    [mixed] = turns_beside_stretches(DataSet("t", (Store("x", tuple(TURNS), ASKED),)))
+    ids = [record.id for record in mixed.records]
+    assert len(ids) == 2 * (12 + 1 + 6) and ids[12] == "d1-13" and ids[13] == "d1-25"
+    joined = mixed.records[12]
+    assert (joined.name, joined.description) == ("t1-13 to t1-24", "5 May")
+    assert joined.content.splitlines()[::11] == ["Ann: said 13", "Ann: said 24"]
+    assert mixed.queries == ASKED
+
+
+def test_who_speaks_second_is_long_winded_and_says_the_same(data: Path) -> None:
+    said = [
+        Record(f"d1-{at}", f"t{at}", f"{who}, 5 May", f"said {at}") for at, who in enumerate(("Ann", "Bo", "Ann", "Bo"))
+    ]
+    [mixed] = turns_at_length(DataSet("t", (Store("x", tuple(said), ASKED),)), loaded(data / "garden"))
+    assert [record.content for record in mixed.records[::2]] == ["said 0", "said 2"]
+    roses, compost, beans, slugs = (content for _, content in GARDEN.values())
+    assert mixed.records[1].content == f"said 1\n\n{roses}\n\n{compost}"
+    assert mixed.records[3].content == f"said 3\n\n{beans}\n\n{slugs}" and mixed.queries == ASKED
+
+
+def test_five_sections_stand_alone_and_the_next_five_as_a_page() -> None:
+    [mixed] = sections_beside_pages(DataSet("t", (Store("x", tuple(TURNS[:12]), ASKED),)))
+    assert [record.id for record in mixed.records] == [*(f"d1-{at}" for at in range(1, 7)), "d1-11", "d1-12"]
+    assert mixed.records[5].content.splitlines()[:4] == ["Ann, 5 May", "said 6", "", "Ann, 5 May"]
+    [units] = [query.units for query in mixed.queries]
+    assert units[0] == frozenset({"d1-13"})
+
+
+def test_sets_that_stand_together_keep_their_questions_apart(data: Path) -> None:
+    sets = [loaded(data / name) for name in ("garden", "harbour_log")]
+    [both] = together(*sets)
+    assert len(both.records) == 7 and len({record.id for record in both.records}) == 7
+    assert [len(query.units) for query in both.queries] == [1, 2, 1, 1]
+    assert {item for query in both.queries for unit in query.units for item in unit} <= {
+        each.id for each in both.records
+    }
+
+
+def test_mixed_sets_are_there_where_their_parts_are(data: Path) -> None:
+    assert all_names(data) == ["garden", "harbour_log"]
+    (data / "garden").rename(data / "docs_fastmcp")
+    (data / "harbour_log").rename(data / "agentnotes")
+    assert all_names(data)[-2:] == ["docs_section_beside_page", "docs_beside_notes"]
+    made = loaded_or_made(data, "docs_beside_notes")
+    assert (made.is_mixed, made.entries, len(made.queries)) == (True, 7, 4)
 
 
 # Figures

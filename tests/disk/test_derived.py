@@ -56,8 +56,16 @@ def lie(root: Path, key: str) -> None:
     folder.mkdir(exist_ok=True)
     for file in folder.iterdir():
         file.unlink() if file.is_file() and file.name != "owner" else None
-    postings = [*_counted_postings([["vet"]] * 2), *_counted_postings([[], []])]
-    sections = [*texts([key, key]), ("B", bytes(200)), numbers([1, 1]), *postings, ("B", b""), numbers([1])]
+    postings = [*_counted_postings(enumerate([["vet"]] * 2)), *_counted_postings([])]
+    sections = [
+        *texts([key, key]),
+        ("B", bytes(200)),
+        numbers([]),
+        numbers([1, 1]),
+        *postings,
+        ("B", b""),
+        numbers([1]),
+    ]
     (folder / "base").write_bytes(bytes(segment_of(sections).data))
 
 

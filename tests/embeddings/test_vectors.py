@@ -40,7 +40,7 @@ Scores = st.lists(st.tuples(st.floats(0, 1_000) | st.just(0.0), LIKE | st.just(f
 
 def together(scores: list[tuple[float, float]], weight: float, floor: float, limit: int) -> list[tuple[int, float]]:
     words, likeness = np.array([score[0] for score in scores]), np.array([score[1] for score in scores])
-    return list(fuse(words, likeness, weight, floor, limit))
+    return [(position, score) for position, score, _ in fuse(words, likeness, weight, floor, limit)]
 
 
 # feature: 60
@@ -59,6 +59,20 @@ def test_meaning_drops_nothing_that_words_find_and_the_first_by_words_is_in_the_
         first = max(by_words, key=lambda position: (scores[position][0], -position))
         assert order.index(first) < min(limit, LAST)
     assert all(better >= worse for (_, better), (_, worse) in pairwise(found))
+
+
+@given(Scores, st.floats(0, 1))
+@settings(deadline=None)
+def test_what_meaning_adds_and_what_words_add_make_up_the_score(
+    scores: list[tuple[float, float]], weight: float
+) -> None:
+    words, likeness = np.array([score[0] for score in scores]), np.array([score[1] for score in scores])
+    found, highest = list(fuse(words, likeness, weight, 0.3, 1_000)), words.max(initial=0.0)
+    lifted = {int(words.argmax())} if highest > 0 else set[int]()
+    for position, score, by_meaning in found:
+        assert 0 <= by_meaning <= weight
+        if position not in lifted:
+            assert score == pytest.approx(by_meaning + (1 - weight) * words[position] / (highest or 1.0))
 
 
 # feature: 60

@@ -604,8 +604,16 @@ def _lying_index(root: Path, outside: Path) -> None:
     folder = root / ".git/crabmem/index"
     for file in [file for file in folder.iterdir() if file.is_file()]:
         file.unlink()
-    postings = [*_counted_postings([["vet"]] * 2), *_counted_postings([[], []])]
-    sections = [*texts([key, key]), ("B", bytes(200)), numbers([1, 1]), *postings, ("B", b""), numbers([1])]
+    postings = [*_counted_postings(enumerate([["vet"]] * 2)), *_counted_postings([])]
+    sections = [
+        *texts([key, key]),
+        ("B", bytes(200)),
+        numbers([]),
+        numbers([1, 1]),
+        *postings,
+        ("B", b""),
+        numbers([1]),
+    ]
     (folder / "base").write_bytes(bytes(segment_of(sections).data))
     for entry in (root / "memory/entries").iterdir():
         entry.unlink()

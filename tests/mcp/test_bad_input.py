@@ -299,6 +299,9 @@ def _flood(wire: Wire) -> None:
         ({**KNOWN, "Host": "127.0.0.1.evil.example:80"}, 421),
         ({**KNOWN, "Origin": "http://evil.example"}, 403),
         ({**KNOWN, "Origin": "null"}, 403),
+        ({**KNOWN, "Origin": "http://127.0.0.1:1"}, 403),  # a page that another program serves on this machine
+        ({**KNOWN, "Host": "127.0.0.1"}, 421),
+        ({**KNOWN, "Sec-Fetch-Site": "same-site"}, 403),
         ({**KNOWN, "Content-Type": "text/plain"}, 400),
     ],
 )

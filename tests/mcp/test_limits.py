@@ -15,7 +15,7 @@ from crabmem import Memory
 from tests.serving import META, TODAY, TOKEN, environment
 
 _HALF = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-"
-_CODE = "import crabmem.mcp.connections as c; c.PATIENCE = {}; from crabmem.__main__ import main; main()"
+_CODE = "import crabmem.loopback.connections as c; c.PATIENCE = {}; from crabmem.__main__ import main; main()"
 
 
 @contextmanager

@@ -149,6 +149,7 @@ GIVEN_BY_OTHERS = {
     "changed_beside",
     "follow_rename",
     "changed_within",
+    "described",  # of a session that may not see all it refuses: see `test_forgotten.py`
 }
 #: Parts of other operations, which are handed what these have seen.
 PARTS = {"changes", "doctor", "conversations"}

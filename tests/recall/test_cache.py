@@ -20,12 +20,14 @@ WORDS = ["luna", "vet", "boiler", "käse", "犬", "thursday", "\udcff"]
 
 
 def documents(first: int, last: int, seed: int = 0) -> dict[str, Document | None]:
-    """Documents of luck's words."""
+    """Documents of luck's words, some of several passages."""
     luck = random.Random(seed)
     found: dict[str, Document | None] = {}
     for at in range(first, last):
         words = luck.choices(WORDS, k=luck.randrange(9))
-        found[f"k{at:03}"] = Document(f"k{at:03}", b"%08d" % luck.randrange(10**8), words, [f"name {at}", "all"])
+        mark, labels = b"%08d" % luck.randrange(10**8), [f"name {at}", "all"]
+        further = [luck.choices(WORDS, k=luck.randrange(9)) for _ in range(luck.choice([0, 0, 3]))]
+        found[f"k{at:03}"] = Document(f"k{at:03}", mark, words, labels, further=further)
     return found
 
 
@@ -42,7 +44,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Index:
     monkeypatch.setattr("crabmem.search.index.FEW", 10)
     monkeypatch.setattr("crabmem.search.segment.FEW", 10)
     index = Index().updated(documents(0, 60)).updated(documents(58, 62, seed=1)).updated({"k001": None, "k007": None})
-    assert [len(each) for each in index.settled()] == [60] and len(index.later()) == 4
+    assert [len(each.keys) for each in index.settled()] == [60] and len(index.later().keys) == 4
     return index
 
 
@@ -95,7 +97,7 @@ def grown(monkeypatch: pytest.MonkeyPatch) -> Index:
     monkeypatch.setattr("crabmem.search.index._PART", 2)
     index = Index().updated(documents(0, 60)).updated(documents(57, 64, seed=1) | {"k001": None, "k057": None})
     index = index.updated({"k002": None, "k062": None}).updated(documents(61, 62, seed=3))
-    assert [len(each) for each in (*index.settled(), index.later())] == [60, 6, 1]
+    assert [len(each.keys) for each in (*index.settled(), index.later())] == [60, 6, 1]
     return index
 
 
@@ -164,7 +166,7 @@ def test_a_file_with_a_flipped_bit_is_not_trusted(index: Index, saved: Path, nam
         assert_without(name, saved, index)
 
 
-@given(st.binary(max_size=400) | st.binary(max_size=300).map(lambda tail: b"crabmem search 2 little\n" + tail))
+@given(st.binary(max_size=400) | st.binary(max_size=300).map(lambda tail: b"crabmem search 3 little\n" + tail))
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_of_anything_is_not_trusted(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "base").write_bytes(data)
@@ -186,7 +188,7 @@ def test_a_file_with_something_behind_it_is_not_trusted(saved: Path, data: bytes
 
 def test_another_version_and_another_byte_order_are_not_trusted(saved: Path) -> None:
     data = (saved / "base").read_bytes()
-    for old, new in ((b"search 2 ", b"search 3 "), (b"little\n", b"biggie\n")):
+    for old, new in ((b"search 3 ", b"search 4 "), (b"little\n", b"biggie\n")):
         assert old in data or sys.byteorder == "big"
         (saved / "base").write_bytes(data.replace(old, new, 1))
         assert load(saved) is None

@@ -226,6 +226,13 @@ def test_a_word_that_only_a_longer_one_holds_counts_as_that(memory: Memory) -> N
     assert context.confidence(memory, "Wo ist die Versicherungskarte?") > 0
 
 
+def test_a_word_of_every_passage_of_one_text_is_worth_little_and_never_less_than_nothing() -> None:
+    passages = [tokens(f"the boiler and its valve number {number}") for number in range(8)]
+    boiler = Document("boiler", b"", [word for words in passages for word in words], further=passages)
+    topic = Topic("the boiler, valve number 3?", Index().updated({"boiler": boiler}), 0, "english")
+    assert 0 < topic.worth["boiler"] < topic.worth["3"]
+
+
 def test_of_a_long_message_the_rarest_known_words_are_asked() -> None:
     index = indexed("boiler cellar", *["house"] * 5)
     long = " ".join(f"word{number}" for number in range(100))

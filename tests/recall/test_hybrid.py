@@ -85,6 +85,15 @@ def test_meaning_decides_between_facts_that_share_words(tmp_path: Path) -> None:
         assert both.recall("number physician")[0].score < 1.001
 
 
+def test_an_explanation_says_what_of_a_score_is_for_meaning(root: Path) -> None:
+    with Memory(root) as words, Memory(root, embedder=Own()) as both:
+        [hit] = both.recall("puppy physician", explain=True)
+        assert hit.by_meaning == pytest.approx(hit.score) and hit.matches == ()
+        [hit] = both.recall("vet", 1, explain=True)
+        assert 0 < (hit.by_meaning or 0) < hit.score and hit.matches
+        assert both.recall("vet")[0].by_meaning is None is words.recall("vet", explain=True)[0].by_meaning
+
+
 def test_tags_hold_for_what_is_found_by_meaning(root: Path) -> None:
     with Memory(root, embedder=Own()) as both:
         both.remember("Rex", "the other one", "A puppy.", tags=["pets"])

@@ -35,14 +35,12 @@ class Reader(HTMLParser):
 @given(BAD, BAD)
 def test_no_text_makes_a_tag_or_an_attribute(text: str, value: str) -> None:
     read = Reader(element("p", text, class_="x", title=value))
-    assert {tag for tag, _ in read.tags} <= {"p", "span"}
-    assert [attributes.keys() for tag, attributes in read.tags if tag == "p"] == [{"class", "title"}]
-    assert all(attributes == {"class": "unseen"} for tag, attributes in read.tags if tag == "span")
+    assert [(tag, set(attributes)) for tag, attributes in read.tags] == [("p", {"class", "title"})]
 
 
 @pytest.mark.parametrize("sign", ["\u202e", "\u200b", "\u2066", "\x1b", "\0", "\u00ad", "\U000e0041", "\r"])
 def test_what_nobody_sees_is_shown(sign: str) -> None:
-    assert Reader(escaped(f"a{sign}b")).text == f"aU+{ord(sign):04X}b"
+    assert Reader(escaped(f"a{sign}b")).text == f"a‹U+{ord(sign):04X}›b"
     assert sign not in element("p", sign, title=sign)
 
 

@@ -35,6 +35,16 @@ def test_a_passage_is_where_the_words_stand(asked: str, characters: int, found: 
     assert passage(TEXT, dict.fromkeys(asked.split(), 1.0), words, characters) == found
 
 
+def test_what_counts_may_be_what_a_part_of_the_text_holds() -> None:
+    asked = {"the": 1.0, "house": 1.0, "attic": 1.0}
+    start = TEXT.index("The garden")
+    assert "house" in passage(TEXT, asked, words, 60)
+    assert (
+        passage(TEXT, asked, words, 60, (start, len(TEXT)))
+        == "…The garden gate sticks in winter. Lift it while you push."
+    )
+
+
 def test_the_rarer_word_decides_where_not_all_fit() -> None:
     assert "attic" in passage(TEXT, {"boiler": 1.0, "attic": 3.0}, words, 45)
     assert "boiler" in passage(TEXT, {"boiler": 3.0, "attic": 1.0}, words, 45)

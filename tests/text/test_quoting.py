@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.text.answers import BETWEEN
-from crabmem.text.quoting import block, entry_text, fitting, joined, visible
+from crabmem.text.quoting import block, entry_text, fitting, joined, spelled, visible
 from crabmem.text.templates import template
 
 UNSEEN = "\u200b\u200c\u200d\u2060\u00ad\u034f\u180b\ufe0f\ufeff\u202e\U000e0061\U000e0100\0\r\n\t \u00a0\u2028"
@@ -112,3 +112,22 @@ def test_parts_that_hold_nothing_leave_no_gap() -> None:
 @pytest.mark.parametrize("name", ["identity", "memory", "recall"])
 def test_every_text_for_models_is_found(name: str) -> None:
     assert template(name).strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\u202eb", "a‹U+202E›b"), ("a\u200bb", "a‹U+200B›b"), ("a\U000e0041b", "a‹U+E0041›b"),
+        ("a\x1bb", "a‹U+001B›b"),
+        ("a\u2028b", "a‹U+2028›b"), ("a\u3164b", "a‹U+3164›b"), ("x\ufe01\ufe02\ufe03", "x‹U+FE01›‹U+FE02›‹U+FE03›"),
+        ("👩‍🚀 ok", "👩‍🚀 ok"), ("زبان‌ها", "زبان‌ها"), ("日本語", "日本語"), ("a\tb\nc", "a\tb\nc"),
+    ],
+)  # fmt: skip
+def test_what_nobody_sees_is_spelled_out(text: str, shown: str) -> None:
+    assert spelled(text) == shown
+
+
+@given(HOSTILE)
+def test_nothing_is_left_unseen_where_it_is_spelled_out(text: str) -> None:
+    shown = spelled(text)
+    assert visible(shown) == shown and (shown == text or "\u2039U+" in shown or "\r\n" in text)

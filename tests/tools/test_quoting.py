@@ -163,8 +163,10 @@ def tags_in(text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """A memory of the usual profile."""
-    with Memory(tmp_path_factory.mktemp("plain")) as memory:
+    """A memory of the usual profile, which tells before a turn whatever has a word of the message."""
+    root = tmp_path_factory.mktemp("plain")
+    (root / "crabmem.toml").write_text("[auto_recall]\nthreshold = 0.0\n")
+    with Memory(root) as memory:
         yield memory
 
 

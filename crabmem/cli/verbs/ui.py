@@ -1,0 +1,125 @@
+"""`crabmem ui`: a page on this machine to look through memory."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from ...disk import fs
+from ...disk.user_state import state_folder
+from ...session.session import Session
+from ..app import open_session, verb
+from ..failure import Failure
+from ..output import echo, tell
+from ..surroundings import surroundings
+
+if TYPE_CHECKING:
+    from ...web.serving import Doorway
+
+T = TypeVar("T")
+_PAGE = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}"><title>crabmem</title>\n'
+
+
+@verb(after="diff")
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Instead of any that is free.")
+@click.option("--no-open", is_flag=True, help="Only print the address, and open no browser.")
+@click.pass_context
+def ui(ctx: click.Context, port: int, no_open: bool) -> None:
+    """Look through memory on a page in your browser, and decide what waits, until Ctrl-C.
+
+    Facts with who wrote each line and when, the timeline, what recall answers and why, the prompt, what was forgotten:
+    each with its way back. What you do there is a commit of yours. The page is served on this machine alone, to the
+    browser that opens the address that is printed: it is good once, for a minute, and Enter prints a new one. Needs
+    the extra `ui`.
+
+    \b
+    crabmem ui
+    crabmem --workspace coder ui --port 8900 --no-open
+    """
+    memory = open_session(ctx, is_brief=False)
+    if memory.actor.is_agent or memory.kind != "main":
+        raise Failure("this page is for the person: leave out --agent (CRABMEM_AGENT), and --kind")
+    try:
+        from ...web.serving import serve
+    except ImportError:  # also of an older library, which lacks a name
+        from ...text.extras import how_to_get
+
+        raise Failure(f"`crabmem ui` needs the libraries of the extra ui: {how_to_get('ui')}") from None
+    way = _WayIn(memory, not no_open)
+    try:
+        serve(memory, port, way.show)
+    finally:
+        way.close()
+
+
+class _WayIn:
+    """Shows the person the way in: on a terminal as an address, else as a file that only they can read, as what is
+    printed may go into a log."""
+
+    def __init__(self, memory: Session, opens: bool) -> None:
+        self._root, self._opens = memory.root, opens
+        folder = state_folder(os.environ, memory.root)
+        self._file = folder and folder / f"ui-{os.getpid()}.html"
+
+    def show(self, doorway: Doorway) -> None:
+        """Say where the page is, and open it."""
+        is_seen = sys.stdout.isatty()
+        tell(f"the memory in {self._root} is at {doorway.address}; stop with Ctrl-C")
+        self._file = self._file and _left(self._file, doorway.fresh())
+        if is_seen:
+            tell("open this within a minute; Enter makes a new one:")
+            echo(f"{doorway.fresh()}\n")
+        elif self._file:
+            echo(f"{self._file.as_uri()}\n")
+        if self._file and self._opens and _has_screen():
+            _beside(_open, self._file.as_uri())
+        if is_seen and sys.stdin.isatty():
+            _beside(_print_more, doorway)
+
+    def close(self) -> None:
+        """Take the file away."""
+        if self._file:
+            with suppress(OSError):
+                fs.unlink(self._file)
+
+
+def _left(file: Path, address: str) -> Path | None:
+    """The file, which leads to an address now; None where the disk does not take it."""
+    try:
+        fs.make_folder(file.parent)
+        with suppress(FileNotFoundError):  # what a process of the same number left
+            fs.unlink(file)
+        fs.create(file, _PAGE.format(address).encode())
+    except OSError:
+        return None
+    return file
+
+
+def _beside(work: Callable[[T], object], given: T) -> None:
+    """Do something that may wait for the person, or for their browser, while the page is served."""
+    threading.Thread(target=work, args=(given,), daemon=True).start()
+
+
+def _open(file: str) -> None:
+    """Open a browser: with a file and no address, as all users see with which words a program was started."""
+    import webbrowser
+
+    webbrowser.open(file)
+
+
+def _print_more(doorway: Doorway) -> None:
+    for _ in sys.stdin:
+        echo(f"{doorway.fresh()}\n")
+
+
+def _has_screen() -> bool:
+    """Whether there is a browser that does not take the terminal."""
+    here = surroundings()
+    return here.system == "darwin" or any(map(here.environment.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))

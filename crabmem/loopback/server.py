@@ -1,0 +1,52 @@
+"""A web server on the loopback, which leaves signals to whoever runs it and writes no log."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from ..errors import Inapplicable
+from .connections import AT_ONCE, Connection
+from .guard import HOST
+
+# Seconds that open answers have to end in.
+_GRACE = 2
+
+
+@contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """A socket that listens at a port of this machine; 0 is any free one.
+
+    Raises:
+        Inapplicable: the port is taken.
+    """
+    try:
+        found = socket.create_server((HOST, port))
+    except OSError:
+        raise Inapplicable(f"port {port} is taken; name another with --port, or 0 for any that is free") from None
+    with found:
+        yield found
+
+
+def port_of(listens: socket.socket) -> int:
+    """The port at which a socket listens."""
+    return int(listens.getsockname()[1])
+
+
+class Server(uvicorn.Server):
+    """Serves `app`. Connections are for those who are trusted (`connections.trust`); `should_exit` ends it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app, http=Connection, ws="none", backlog=AT_ONCE, log_config=None, access_log=False,
+                timeout_graceful_shutdown=_GRACE, server_header=False,
+            )
+        )  # fmt: skip
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals alone."""
+        yield

@@ -1,0 +1,169 @@
+"""The page as an application: which address is which view, who is let in, and what every answer says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from urllib.parse import parse_qs
+
+from anyio import sleep, to_thread
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..errors import CrabmemError, InvalidArguments, NotFound
+from ..loopback.connections import trust
+from ..loopback.guard import Guard
+from ..operations.chronicle import Chronicle
+from ..session.session import Session
+from . import agent, around, facts, inbox, past
+from .asking import Ask, Given, Go, Page
+from .entrance import PATH, Entrance
+from .rendering import Pages
+
+View = Callable[[Ask], Page | Go]
+
+VIEWS: Mapping[str, View] = {
+    "/": inbox.inbox, "/proposal": inbox.proposal, "/facts": facts.listing, "/fact": facts.fact, "/new": facts.blank,
+    "/timeline": past.timeline, "/commit": past.commit, "/revert": past.preview, "/forgotten": past.forgotten,
+    "/recall": agent.search, "/prompt": agent.prompt, "/figures": around.figures, "/sync": around.sync,
+    "/workspaces": around.workspaces,
+}  # fmt: skip
+#: What changes something.
+ACTIONS: Mapping[str, View] = {
+    "/": inbox.decide, "/proposal": inbox.decide_one, "/fact": facts.change, "/new": facts.add,
+    "/revert": past.take_back, "/undo": past.undo,
+}  # fmt: skip
+#: Bytes of a form: the largest fact, each of whose characters may take nine in a form.
+LARGEST = 4_000_000
+_FORM = "application/x-www-form-urlencoded"
+_FIELDS = 2_000
+# Seconds that a wrong ticket costs.
+_PAUSE = 0.5
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'"
+)
+_SAID = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",  # with `no-referrer` a form would be sent with the Origin `null`
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_STATIC = {"/page.css": "text/css", "/page.js": "text/javascript", "/page.svg": "image/svg+xml"}
+
+
+def application(session: Session, port: int, entrance: Entrance, noticed: Callable[[], None] = lambda: None) -> ASGIApp:
+    """The page over one memory, at the port of this machine; `noticed` is called for each request of the person."""
+    site = _Site(session, entrance)
+    routes = [
+        Route(f"{PATH}{{ticket:path}}", site.enter),
+        *(Route(path, site.static) for path in _STATIC),
+        *(Route(path, site.look, methods=["GET"]) for path in VIEWS),
+        *(Route(path, site.act, methods=["POST"]) for path in ACTIONS),
+    ]
+    let_in = _Door(Starlette(routes=routes, exception_handlers={404: site.nowhere}), entrance, site.pages, noticed)
+    return _Saying(Guard(let_in, port, is_page=True, entrance=PATH))
+
+
+class _Saying:
+    """Has every answer say what a browser may do with it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def said(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(_SAID)
+            await send(message)
+
+        await self._app(scope, receive, said)
+
+
+class _Door:
+    """Lets through who has the cookie; others may only come in, and have what the closed door looks like."""
+
+    def __init__(self, app: ASGIApp, entrance: Entrance, pages: Pages, noticed: Callable[[], None]) -> None:
+        self._app, self._entrance, self._pages, self._noticed = app, entrance, pages, noticed
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and scope["path"] not in _STATIC and not scope["path"].startswith(PATH):
+            if not self._entrance.knows(Request(scope).cookies):
+                closed = HTMLResponse(self._pages.alone("door", title="Closed"), 403, {"Connection": "close"})
+                return await closed(scope, receive, send)
+            trust(scope)
+            self._noticed()
+        await self._app(scope, receive, send)
+
+
+class _Site:
+    """The views of one memory as a web server calls them."""
+
+    def __init__(self, session: Session, entrance: Entrance) -> None:
+        self._session, self._entrance = session, entrance
+        self._chronicle, self._decided = Chronicle(session), set[str]()
+        self.pages = Pages(session)
+
+    async def enter(self, request: Request) -> Response:
+        """Change a ticket for the cookie. The way on is a link of this page, and no redirect: of a page that another
+        program opened, a browser would not send the cookie along."""
+        if not self._entrance.takes(request.path_params["ticket"]):
+            await sleep(_PAUSE)
+            return HTMLResponse(self.pages.alone("door", title="Closed"), 403)
+        response = HTMLResponse(self.pages.alone("enter", title="Come in"))
+        response.set_cookie(self._entrance.cookie, self._entrance.secret, httponly=True, samesite="strict")
+        return response
+
+    async def static(self, request: Request) -> Response:
+        """The style, or the script."""
+        path = request.url.path
+        return Response(self.pages.source(path[1:]), media_type=_STATIC[path])
+
+    async def look(self, request: Request) -> Response:
+        """A page, of which nothing changes."""
+        return await to_thread.run_sync(self._answer, VIEWS[request.url.path], self._ask(request))
+
+    async def act(self, request: Request) -> Response:
+        """What a form asks for."""
+        if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
+            return PlainTextResponse("a form is wanted\n", 415)
+        body = b""
+        try:
+            async for part in request.stream():
+                body += part
+                if len(body) > LARGEST:
+                    return PlainTextResponse("that is more than a fact can be\n", 413, {"Connection": "close"})
+            form = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=_FIELDS, errors="strict")
+        except (ValueError, ClientDisconnect):
+            return PlainTextResponse("this form cannot be read\n", 400)
+        return await to_thread.run_sync(self._answer, ACTIONS[request.url.path], self._ask(request, form))
+
+    async def nowhere(self, request: Request, error: Exception) -> Response:
+        """What is at no address."""
+        page = Page("error", {"title": "Not found", "problem": "there is no such page"}, 404)
+        return await to_thread.run_sync(self._shown, page, self._ask(request))
+
+    def _ask(self, request: Request, form: Mapping[str, list[str]] | None = None) -> Ask:
+        with suppress(ValueError):  # of more fields than a page has
+            query = Given(parse_qs(request.url.query, keep_blank_values=True, max_num_fields=_FIELDS))
+            return Ask(self._session, self._chronicle, self._decided, request.url.path, query, Given(form or {}))
+        return Ask(self._session, self._chronicle, self._decided, request.url.path, Given())
+
+    def _answer(self, view: View, ask: Ask) -> Response:
+        try:
+            found = view(ask)
+        except CrabmemError as error:
+            is_wrong = isinstance(error, NotFound | InvalidArguments)
+            found = Page("error", {"title": "That did not work", "problem": error.text()}, 404 if is_wrong else 500)
+        if isinstance(found, Go):
+            return RedirectResponse(found.address, 303)
+        return self._shown(found, ask)
+
+    def _shown(self, page: Page, ask: Ask) -> Response:
+        return HTMLResponse(self.pages.of(page, ask), page.status)

@@ -1,0 +1,187 @@
+"""Facts: listed, read, with who wrote which line when, and what leads to them; edited, renamed, forgotten, restored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
+from ..operations import facts, history, paths, reading, revert
+from ..operations.links import rename
+from ..results import Commit
+from ..text.edit import lenient_text, unified_diff
+from ..text.entry import Entry, entry_in
+from ..text.hashes import version_of
+from ..text.quoting import spelled
+from ..text.word_diff import files_in
+from ..workspace.layout import SETTINGS
+from .asking import CONFLICT, Ask, Go, Page, paged, written
+from .inbox import owners
+from .markdown import rendered
+
+VIEWS = {"read": "Read", "lines": "Lines", "history": "History", "links": "Links", "edit": "Edit"}
+_SHOWN, _TAGS = 60, 24
+_SIGN = "‹U+"
+
+
+def listing(ask: Ask) -> Page:
+    """All facts, or those with some words in their names and descriptions, or with a tag."""
+    headers, unreadable = reading.headers_and_unreadable(ask.session)
+    q, tag, layout = ask.query.one("q"), ask.query.one("tag"), ask.session.layout
+    words = q.casefold().split()
+    tagged = [header for header in headers if not tag or tag in header.labels]
+    found = [each for each in tagged if all(word in f"{each.name} {each.about}".casefold() for word in words)]
+    shown = {
+        "title": "Facts", "rows": paged(found, ask, _SHOWN), "all": len(headers), "unreadable": unreadable, "q": q,
+        "tag": tag, "tags": Counter(label for each in headers for label in each.labels).most_common(_TAGS),
+        "whole": [path for path in (layout.identity, layout.overview) if ask.session.read(path)],
+    }  # fmt: skip
+    return Page("facts", shown)
+
+
+def blank(ask: Ask, problem: str = "") -> Page:
+    """A form for a new fact, with what was filled in already."""
+    given = {name: ask.form.one(name) for name in ("name", "description", "tags", "content")}
+    shown = {"title": "New fact", "problem": problem, "given": given}
+    return Page("new", shown, CONFLICT if problem else 200)
+
+
+def add(ask: Ask) -> Page | Go:
+    """Remember a new fact, under a name that no other has."""
+    name, description, tags, content = (ask.form.one(each) for each in ("name", "description", "tags", "content"))
+    text, labels = content.replace("\r\n", "\n"), list(filter(None, map(str.strip, tags.split(","))))
+    try:
+        done = facts.remember(ask.session, name, description, text, tags=labels, if_version="")
+    except Stale:
+        return blank(ask, "a fact is called that already: edit it, or find another name for this one")
+    except CrabmemError as error:
+        return blank(ask, error.text())
+    return Go("/fact", {"path": done.path}, [done.commit])
+
+
+def fact(ask: Ask) -> Page | Go:
+    """One fact, or the overview, the identity or a daily note; one that was forgotten has its history."""
+    if name := ask.query.one("name"):
+        return Go("/fact", {"path": paths.path_of(ask.session, name)})
+    return _shown(ask, _path(ask))
+
+
+def _path(ask: Ask) -> str:
+    path = ask.query.needed("path")
+    if not ask.session.layout.is_kept(path):
+        raise NotFound(f"there is no {path}, and never was")
+    return path
+
+
+def _shown(ask: Ask, path: str, view: str = "", problem: str = "", **more: Any) -> Page:
+    session, data = ask.session, ask.session.read(path)
+    last = next(history.commits(session, path), None)
+    if data is None and last is None:
+        raise NotFound(f"there is no {path}, and never was")
+    view = view or ask.query.one("view", "read") if data is not None else "history"
+    if view not in VIEWS:
+        raise InvalidArguments(f"there is no such action: {view}")
+    text, is_entry = lenient_text(data), session.layout.is_entry(path)
+    entry = entry_in(path, data) if is_entry and data is not None else None
+    odd = spelled(text or "").count(_SIGN) - (text or "").count(_SIGN)
+    shown = {
+        "title": entry.name if entry else path.rpartition("/")[2], "path": path, "view": view,
+        "views": {name: said for name, said in VIEWS.items() if path != SETTINGS or name != "edit"},
+        "entry": entry, "text": text, "version": "" if data is None else version_of(data), "problem": problem,
+        "last": last, "is_entry": is_entry, "odd": odd, **_PARTS[view](ask, path, entry, text or ""), **more,
+    }  # fmt: skip
+    return Page("fact", shown, CONFLICT if problem else 200)
+
+
+def _read(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
+    return {"html": rendered(entry.content if entry else text)}
+
+
+def _lines(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
+    return {"lines": list(owners(ask.session, path).values())}
+
+
+def _history(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
+    """The commits of the file, oldest first, and how it was at one of them, or at a date."""
+    commits = list(history.commits(ask.session, path))[::-1]
+    if not commits:
+        return {"commits": commits}
+    at = _chosen(ask, commits)
+    commit, then, old = commits[at].commit, None, None
+    where = ask.session.timeline.path_at(path, commit)
+    if (data := ask.session.read(where, commit)) is not None:
+        then, old = lenient_text(data) or "", entry_in(where, data)
+    files = files_in(unified_diff(then, text, path)) if then is not None and text else []
+    return {
+        "commits": commits, "at": at, "then": then, "then_name": old and old.name, "files": files,
+        "then_html": None if then is None else rendered(old.content if old else then),
+    }  # fmt: skip
+
+
+def _chosen(ask: Ask, commits: list[Commit]) -> int:
+    """Which of the commits is looked at: by number, by id, or by a date; else the newest."""
+    last, asked, day = len(commits) - 1, ask.query.one("as_of"), ask.query.one("day")
+    if day:
+        known = ask.session.timeline.before(day, is_end=True)
+        when = ask.session.engine.history.time(known) if known else None
+        return max((at for at, each in enumerate(commits) if when and each.time <= when), default=0)
+    numbers = (at for at, each in enumerate(commits) if asked and each.commit == asked)
+    return next(numbers, min(ask.query.number("step", last), last))
+
+
+def _links(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
+    out, into = ask.chronicle.links(path)
+    return {"out": out, "into": into}
+
+
+def _edit(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
+    return {"given": text, "ours": []}
+
+
+_PARTS: Mapping[str, Callable[[Ask, str, Entry | None, str], dict[str, Any]]] = {
+    "read": _read, "lines": _lines, "history": _history, "links": _links, "edit": _edit,
+}  # fmt: skip
+
+
+def change(ask: Ask) -> Page | Go:
+    """What the person does with a fact, in the version that they saw."""
+    path, do, text = _path(ask), ask.form.needed("do"), ask.form.one("text")
+    if do not in _CHANGES or path == SETTINGS:
+        raise InvalidArguments(f"there is no such action: {do}")
+    try:
+        return _CHANGES[do](ask, path, ask.form.one("version"))
+    except Stale as error:
+        ours = files_in(unified_diff(error.current, text.replace("\r\n", "\n"), path)) if do == "save" else []
+        words, diffs = "it was changed since this page was made", {"stale": files_in(error.diff), "ours": ours}
+        return _shown(ask, path, _VIEW_OF[do], words, **diffs, **({"given": text} if do == "save" else {}))
+    except CrabmemError as error:
+        return _shown(ask, path, _VIEW_OF[do], error.text(), **({"given": text} if do == "save" else {}))
+
+
+def _save(ask: Ask, path: str, version: str) -> Go:
+    return Go("/fact", {"path": path}, [written(ask.session, path, ask.form.one("text"), version)])
+
+
+def _rename(ask: Ask, path: str, version: str) -> Go:
+    new, keeps = ask.form.needed("new"), bool(ask.form.one("keep_alias"))
+    done = rename(ask.session, path, new, keep_alias=keeps, if_version=version)
+    return Go("/fact", {"path": done.path}, [done.commit])
+
+
+def _forget(ask: Ask, path: str, version: str) -> Go:
+    return Go("/facts", {}, [facts.forget(ask.session, path, if_version=version).commit])
+
+
+def _restore(ask: Ask, path: str, version: str) -> Go:
+    """Bring the file back as it was at a commit."""
+    commit = ask.session.timeline.commit_at(ask.form.needed("commit"))
+    done = revert.rollback(ask.session, commit, path, if_version=version)
+    there = [each for each in done.paths if each not in done.removed]
+    return Go("/fact", {"path": (there or [path])[0]}, [done.commit])
+
+
+_CHANGES: Mapping[str, Callable[[Ask, str, str], Go]] = {
+    "save": _save, "rename": _rename, "forget": _forget, "restore": _restore,
+}  # fmt: skip
+_VIEW_OF = {"save": "edit", "rename": "read", "forget": "read", "restore": "history"}

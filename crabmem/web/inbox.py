@@ -1,0 +1,164 @@
+"""What waits for the person: texts that agents propose, and texts of which two machines had one each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
+from ..operations import history, proposals, provenance, recall, status
+from ..operations.proposals import Wording
+from ..operations.review import Decision, Outcome, carry_out_decisions
+from ..results import Hit, Line, Proposal
+from ..session.session import Session
+from ..text.edit import lenient_text
+from ..text.limits import MAX_QUERY
+from ..text.word_diff import FileDiff, files_in
+from ..text.words import counted, shortened
+from .asking import CONFLICT, Ask, Go, Page, paged, version_at
+
+_SHOWN, _SIMILAR, _NEWEST = 40, 5, 6
+_TOLD = 600
+_BETWEEN = "@"
+# What a fact says comes after such lines.
+_HEADER = re.compile(r"-{3}|\w+:.*")
+
+
+def inbox(ask: Ask, problem: str = "") -> Page:
+    """All that waits, the oldest first."""
+    session, stands = ask.session, status.status(ask.session)
+    rows = paged(proposals.waiting(session).all(), ask, _SHOWN)
+    rows["items"] = [_row(session, each) for each in proposals.with_effects(session, rows["items"])]
+    newest = [] if rows["total"] or not stands.last else history.log(session, _NEWEST)
+    shown = {"title": "Inbox", "rows": rows, "status": stands, "newest": newest, "problem": problem}
+    return Page("inbox", shown, CONFLICT if problem else 200)
+
+
+def _row(session: Session, each: Proposal) -> dict[str, Any]:
+    lines = [line for file in files_in(each.diff) for line in file.lines]
+    signs = [line.sign for line in lines]
+    added = ("".join(text for text, _ in line.pieces).strip() for line in lines if line.sign == "+")
+    gist = min(filter(None, added), key=_is_of_header, default="")
+    return {
+        "proposal": each, "is_conflict": proposals.is_of_sync(each), "key": _key(session, each), "gist": gist,
+        "added": signs.count("+"), "removed": signs.count("-"),
+    }  # fmt: skip
+
+
+def _is_of_header(line: str) -> bool:
+    return bool(_HEADER.fullmatch(line))
+
+
+def _key(session: Session, each: Proposal) -> str:
+    """What a form says of a proposal: which it is, and the versions of its files that the person sees."""
+    return _BETWEEN.join([each.id, *(version_at(session, file.path) for file in each.files)])
+
+
+def decide(ask: Ask) -> Page | Go:
+    """Apply or reject what was ticked, each as it was shown: of what was changed since nothing is done, and is told."""
+    failed, decided, ticked = list[str](), list[Decision](), ask.form.get("which", [])
+    for key in ticked:
+        try:
+            decided.append(_decision(ask, key))
+        except NotFound as error:
+            failed.append(error.text())
+    outcomes = _carried_out(ask, decided)
+    failed += [each.error.text() for each in outcomes if each.error]
+    if failed:
+        words = f"of what was ticked {len(failed)} could not be done: {shortened('; '.join(failed), _TOLD)}"
+        return inbox(ask, f"{words} ({counted(len(ticked) - len(failed), 'other')} done)")
+    return _after("/", {}, outcomes) if ticked else inbox(ask, "nothing was ticked")
+
+
+def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProxyType({})) -> Page:
+    """What waits, and what it would change word by word; whose words those are now, and facts like it.
+
+    `texts` are the person's own, by path.
+    """
+    session, found = ask.session, proposals.proposal(ask.session, ask.query.needed("id"))
+    ids, files = [each.id for each in proposals.waiting(session).all()], files_in(found.diff)
+    verdicts = proposals.verdicts(session, found)
+    after = {each.path: lenient_text(each.after) or "" for each in verdicts if each.after is not None}
+    at = ids.index(found.id) if found.id in ids else 0
+    shown = {
+        "title": found.change, "proposal": found, "is_conflict": proposals.is_of_sync(found), "place": at + 1,
+        "total": len(ids), "next": ids[(at + 1) % len(ids)], "key": _key(session, found), "files": files,
+        "owners": {each.path: owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
+        "similar": _similar(session, found, files), "is_edited": bool(texts), "problem": problem,
+    }  # fmt: skip
+    return Page("proposal", shown, CONFLICT if problem else 200)
+
+
+def decide_one(ask: Ask) -> Page | Go:
+    """Apply a text, or another one in its place, or let it go; then comes the next one that waits."""
+    id, said = ask.query.needed("id"), dict(zip(ask.form.get("path", []), ask.form.get("text", []), strict=False))
+    ids = [each.id for each in proposals.waiting(ask.session).all()]
+    [outcome] = _carried_out(ask, [_decision(ask, ask.form.needed("which"), said)])
+    if isinstance(outcome.error, NotFound):
+        raise outcome.error
+    if outcome.error:
+        words = "the file was changed since this page was made: look at what it would change now, and decide again"
+        return proposal(ask, words if isinstance(outcome.error, Stale) else outcome.error.text(), said)
+    left = [each for each in ids[ids.index(id) :] + ids if each != id] if id in ids else ids
+    return _after("/proposal", {"id": left[0]}, [outcome]) if left else _after("/", {}, [outcome])
+
+
+def _decision(ask: Ask, key: str, texts: Mapping[str, str] = MappingProxyType({})) -> Decision:
+    """What the person decided on a proposal, as a form says it; with `texts` of theirs, by path.
+
+    Raises:
+        InvalidArguments: the form is none of ours.
+        NotFound: it does not wait any more.
+    """
+    do, (id, *versions) = ask.form.needed("do"), key.split(_BETWEEN)
+    found = proposals.proposal(ask.session, id)
+    if do not in ("apply", "reject", "edit") or len(versions) != len(found.files) or (do == "edit" and not texts):
+        raise InvalidArguments(f"there is no such action: {do}")
+    wording = dict[str, Wording]()
+    for each in proposals.verdicts(ask.session, found):
+        text, meant = texts.get(each.path, "").replace("\r\n", "\n"), lenient_text(each.after) or ""
+        if do == "edit" and each.path in texts and (each.clashes or text.rstrip() != meant.rstrip()):
+            wording[each.path] = Wording(f"{text.rstrip()}\n", each.now)
+    seen = {file.path: version for file, version in zip(found.files, versions, strict=True)}
+    return Decision(found.id, "reject" if do == "reject" else "apply", wording, versions=seen)
+
+
+def _carried_out(ask: Ask, decided: Sequence[Decision]) -> list[Outcome]:
+    """What became of decisions. Where several are about one file, each goes by what those before it made of that."""
+    made, outcomes = dict[tuple[str, str], str](), list[Outcome]()
+    for each in decided:
+        versions = {path: made.get((path, seen), seen) for path, seen in each.versions.items()}
+        outcomes += carry_out_decisions(ask.session, [replace(each, versions=versions)])
+        if outcomes[-1].error is None:
+            ask.decided.add(each.id)
+        if commit := outcomes[-1].commit:
+            made |= {(path, seen): version_at(ask.session, path, commit) for path, seen in each.versions.items()}
+    return outcomes
+
+
+def _after(path: str, query: Mapping[str, str], outcomes: Sequence[Outcome]) -> Go:
+    """Where the person goes on, with the way back."""
+    rejected = [each.decision.id for each in outcomes if each.decision.what == "reject"]
+    applied = [each.decision.id for each in outcomes if each.decision.what == "apply"]
+    return Go(path, query, [each.commit for each in outcomes], rejected, applied)
+
+
+def owners(session: Session, path: str) -> dict[int, Line]:
+    """Who wrote each line of the file at a path, by its number; nobody of a file that is not there."""
+    with suppress(NotFound):
+        return {line.number: line for line in provenance.blame(session, path)}
+    return {}
+
+
+def _similar(session: Session, found: Proposal, files: list[FileDiff]) -> tuple[Hit, ...]:
+    """Facts that say much of what the proposal would add."""
+    added = (text for file in files for line in file.lines if line.sign == "+" for text, _ in line.pieces)
+    query = " ".join(" ".join(added).replace("*", " ").replace('"', " ").split())[:MAX_QUERY]
+    with suppress(CrabmemError):
+        hits = recall.recall(session, query, _SIMILAR + 1).hits
+        return tuple(hit for hit in hits if hit.entry.path != found.path)[:_SIMILAR]
+    return ()

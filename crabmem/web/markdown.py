@@ -1,0 +1,87 @@
+"""Markdown of memory as HTML that can do nothing: no HTML of its own, no pictures, no address that is not shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+import nh3
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markupsafe import Markup
+
+from ..text.quoting import spelled
+
+# Below the heading of the page and that of the part.
+_DEEPER, _DEEPEST = 2, 6
+_TAGS = {
+    "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "span",
+    "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+_ATTRIBUTES = {"a": {"href", "class"}, "span": {"class"}, "ol": {"start"}}
+_SCHEMES = ("http://", "https://", "mailto:")
+
+
+def rendered(text: str) -> Markup:
+    """The HTML of a text, in which what nobody sees is spelled out."""
+    html = _READER.render(spelled(text))
+    clean = nh3.clean(
+        html,
+        tags=_TAGS,
+        attributes=_ATTRIBUTES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer",
+    )
+    return Markup(clean)
+
+
+def _wiki_link(state: StateInline, silent: bool) -> bool:
+    """A `[[link]]` to a fact, as Obsidian writes it."""
+    end = state.src.find("]]", state.pos + 2)
+    inner = state.src[state.pos + 2 : end]
+    if not state.src.startswith("[[", state.pos) or end < 0 or end >= state.posMax or "\n" in inner or "[" in inner:
+        return False
+    target, _, label = inner.partition("|")
+    if not target.strip():
+        return False
+    if not silent:
+        name = target.partition("#")[0].strip()
+        state.push("link_open", "a", 1).attrs = {"href": f"/fact?name={quote(name, safe='')}", "class": "fact"}
+        state.push("text", "", 0).content = label.strip() or target.strip()
+        state.push("link_close", "a", -1)
+    state.pos = end + 2
+    return True
+
+
+def _link_close(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    """The end of a link, and where it leads, which the text of a link may hide."""
+    start = max(
+        place for place in range(at) if tokens[place].type == "link_open" and tokens[place].level == tokens[at].level
+    )
+    address = str(tokens[start].attrs.get("href", ""))
+    said = "".join(token.content for token in tokens[start:at])
+    hides = not address.startswith("/fact?") and said != address
+    return "</a>" + (f' <span class="address">{Markup.escape(address)}</span>' if hides else "")
+
+
+def _deeper(state: Any) -> None:
+    for token in state.tokens:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(_DEEPEST, int(token.tag[1]) + _DEEPER)}"
+
+
+def _reader() -> MarkdownIt:
+    reader = (
+        MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"]).disable("image")
+    )
+    reader.validateLink = lambda url: url.startswith(_SCHEMES)  # type: ignore[method-assign]
+    reader.inline.ruler.before("link", "wiki_link", _wiki_link)
+    reader.core.ruler.push("deeper", _deeper)
+    reader.add_render_rule("link_close", _link_close)
+    return reader
+
+
+_READER = _reader()

@@ -1,0 +1,124 @@
+"""What was done, by whom and when, and how to take it back; what is gone, and how to bring it back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby, islice
+from typing import Any
+
+from ..errors import MassLoss, NotFound
+from ..operations import history, proposals, revert
+from ..operations.forgotten import described
+from ..results import Commit, Reverted
+from ..text.hashes import short, version_of
+from ..text.merge import Conflict, Conflicting, Take
+from ..text.word_diff import files_in
+from .asking import CONFLICT, Ask, Given, Go, Page, paged, version_at
+from .plots import columns
+
+_SHOWN, _STRIDES, _MOST = 40, 60, 200
+_TAKES: dict[str, Take] = {"ours": "ours", "theirs": "theirs"}
+
+
+def timeline(ask: Ask) -> Page:
+    """Commits by day, and in a day by who wrote them."""
+    agent, session, day = (ask.query.one(name) for name in ("agent", "session", "day"))
+    found = history.commits(
+        ask.session, agent=agent or None, session=session or None, since=day or None, until=day or None
+    )
+    start = ask.query.number("from")
+    commits = list(islice(found, start, start + _SHOWN + 1))
+    strides = [] if agent or session or day or start else ask.chronicle.strides(_STRIDES)
+    shown = {
+        "title": "Timeline", "days": _days(commits[:_SHOWN]), "rows": paged([None] * start + commits, ask, _SHOWN),
+        "agent": agent, "session": session, "day": day, "plot": columns(strides) if strides else None,
+    }  # fmt: skip
+    return Page("timeline", shown)
+
+
+def _days(commits: Sequence[Commit]) -> list[tuple[Commit, list[list[Commit]]]]:
+    """Commits by day, with the first of each; in a day, those that follow each other of one writer in one session."""
+    days = []
+    for _, day in groupby(commits, lambda commit: commit.time.astimezone().date()):
+        runs = [list(run) for _, run in groupby(day, lambda commit: (commit.author, commit.session))]
+        days.append((runs[0][0], runs))
+    return days
+
+
+def commit(ask: Ask) -> Page:
+    """One commit: what it changed, word by word; of very many files, as of an import, their names alone."""
+    known = ask.session.engine.history
+    found = known.commit(ask.session.timeline.commit_at(ask.query.needed("id")))
+    files = files_in(history.patch(ask.session, found.commit)) if len(found.paths) <= _MOST else []
+    shown = {"title": found.subject, "commit": found, "reason": known.body(found.commit), "files": files, "most": _MOST}
+    return Page("commit", shown)
+
+
+def preview(ask: Ask, problem: str = "", given: Given | None = None, may_be_meant: bool = False) -> Page:
+    """What taking back commits, or all that was done in a session, would change now."""
+    asked = given or ask.query
+    conflicts: tuple[Conflict, ...] = ()
+    try:
+        done: Reverted | None = _reverted(ask, asked, dry_run=True)
+    except Conflicting as error:
+        done, conflicts = None, error.conflicts
+    shown: dict[str, Any] = {
+        "title": "Take back", "what": _what(asked), "done": None, "reverted": done, "conflicts": conflicts,
+        "files": files_in(done.diff)[:_MOST] if done else [], "seen": _seen(done) if done else "", "problem": problem,
+        "take": asked.one("take"), "may_be_meant": may_be_meant,
+    }  # fmt: skip
+    return Page("revert", shown, CONFLICT if problem else 200)
+
+
+def take_back(ask: Ask) -> Page | Go:
+    """Take back what the person saw a preview of, while it still would change the same."""
+    try:
+        if _seen(_reverted(ask, ask.form, dry_run=True)) != ask.form.one("seen"):
+            words = "memory was changed since this page was made: look at what would change now, and decide again"
+            return preview(ask, words, ask.form)
+        return Go("/timeline", {}, [_reverted(ask, ask.form, dry_run=False).commit])
+    except MassLoss as error:
+        return preview(ask, error.problem, ask.form, may_be_meant=True)
+    except Conflicting as error:
+        return preview(ask, error.problem, ask.form)
+
+
+def undo(ask: Ask) -> Page | Go:
+    """Take back at once what was just done, as long as nobody wrote over it."""
+    decided = [*ask.form.get("rejected", []), *ask.form.get("applied", [])]
+    if strange := [id for id in decided if id not in ask.decided]:
+        raise NotFound(f"{short(strange[0])} is no text that was decided on here")
+    try:
+        done = [_reverted(ask, ask.form, dry_run=False).commit] if ask.form.get("commit") else []
+    except (Conflicting, MassLoss) as error:
+        return preview(ask, error.problem, ask.form, isinstance(error, MassLoss))
+    for id in decided:
+        proposals.have_wait_again(ask.session, id)
+    place, query = ("/proposal", {"id": decided[0]}) if len(decided) == 1 else ("/", {})
+    return Go(place, query, done, again=decided)
+
+
+def _what(asked: Given) -> dict[str, list[str]]:
+    return {name: asked[name] for name in ("commit", "session", "agent", "since") if asked.one(name)}
+
+
+def _reverted(ask: Ask, asked: Given, dry_run: bool) -> Reverted:
+    session, agent, since = (asked.one(name) or None for name in ("session", "agent", "since"))
+    commits, take, is_meant = asked.get("commit", ()), _TAKES.get(asked.one("take")), bool(asked.one("is_meant"))
+    return revert.revert(
+        ask.session, commits, session=session, agent=agent, since=since, take=take, dry_run=dry_run,
+        even_if_many=is_meant,
+    )  # fmt: skip
+
+
+def _seen(done: Reverted) -> str:
+    """What stands for all that a preview says."""
+    return version_of("\n".join([*(commit.commit for commit in done.commits), done.diff]).encode())
+
+
+def forgotten(ask: Ask) -> Page:
+    """The facts that are gone, the last one first."""
+    rows = paged(ask.chronicle.gone(), ask, _SHOWN)
+    rows["items"] = [described(ask.session, removal) for removal in rows["items"]]
+    versions = {gone.path: version_at(ask.session, gone.path) for gone in rows["items"]}
+    return Page("forgotten", {"title": "Forgotten", "rows": rows, "versions": versions})

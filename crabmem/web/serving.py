@@ -1,0 +1,70 @@
+"""The page served on this machine until a signal comes, the terminal is gone, or nobody looked for long."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from collections.abc import Callable
+
+import anyio
+
+from ..loopback.guard import HOST
+from ..loopback.server import Server, listening, port_of
+from ..session.session import Session
+from .app import application
+from .entrance import PATH, Entrance
+
+#: Seconds after which a page that nobody looks at ends.
+IDLE = 8 * 3_600
+_LOOK = 60
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Doorway:
+    """How a browser gets in: addresses, each with a ticket."""
+
+    def __init__(self, port: int, entrance: Entrance) -> None:
+        self.address = f"http://{HOST}:{port}/"
+        self._entrance = entrance
+
+    def fresh(self) -> str:
+        """A new address, good for one browser within a minute."""
+        return f"{self.address}{PATH[1:]}{self._entrance.ticket()}"
+
+
+def serve(session: Session, port: int, ready: Callable[[Doorway], None]) -> None:
+    """Serve the page of a memory; port 0 is any free one. `ready` is told how to get in.
+
+    Raises:
+        Inapplicable: the port is taken.
+    """
+    with listening(port) as listens:
+        anyio.run(_serve, session, listens, ready)
+
+
+async def _serve(session: Session, listens: socket.socket, ready: Callable[[Doorway], None]) -> None:
+    port, seen = port_of(listens), [time.monotonic()]
+    entrance = Entrance(port, time.monotonic)
+
+    def noticed() -> None:
+        seen[0] = time.monotonic()
+
+    server = Server(application(session, port, entrance, noticed))
+
+    async def end_at_signal() -> None:
+        with anyio.open_signal_receiver(*_SIGNALS) as signals:
+            ready(Doorway(port, entrance))
+            async for _ in signals:
+                server.should_exit = True
+
+    async def end_when_idle() -> None:
+        while time.monotonic() - seen[0] < IDLE:
+            await anyio.sleep(_LOOK)
+        server.should_exit = True
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(end_at_signal)
+        tasks.start_soon(end_when_idle)
+        await server.serve([listens])
+        tasks.cancel_scope.cancel()

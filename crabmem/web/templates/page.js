@@ -1,0 +1,96 @@
+"use strict";
+// Keys, the slider, and where the focus is. All else works without.
+const on = (name, act) => document.addEventListener(name, act);
+const all = (what) => [...document.querySelectorAll(what)];
+
+// What was done, or what went wrong, is where the person is next.
+const told = document.querySelector(".problem, #outcome > .outcome");
+if (told) {
+  const place = told.closest("#outcome") || told;
+  place.tabIndex = -1;
+  place.focus({ preventScroll: false });
+}
+
+document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
+// The slider says which version it is at, and shows it when it is let go.
+const slider = document.querySelector("#step");
+if (slider) {
+  const times = slider.dataset.times.split("|");
+  const output = slider.form.querySelector("output");
+  slider.addEventListener("input", () => {
+    output.textContent = times[slider.value];
+    slider.setAttribute("aria-valuetext", times[slider.value]);
+  });
+  slider.addEventListener("change", () => {
+    sessionStorage.setItem("focus", "step");
+    slider.form.submit();
+  });
+  if (sessionStorage.getItem("focus") === "step") slider.focus();
+  sessionStorage.removeItem("focus");
+}
+
+// Who has written something is asked before it is gone.
+for (const field of all("textarea[id^=text]")) {
+  const before = field.value;
+  let isSent = false;
+  field.form.addEventListener("submit", () => (isSent = true));
+  addEventListener("beforeunload", (event) => {
+    if (!isSent && field.value !== before) event.preventDefault();
+  });
+}
+
+// Keys of one letter, which can be switched off.
+const keys = document.querySelector("#keys");
+keys.closest("p").hidden = false;
+keys.checked = localStorage.getItem("keys") !== "off";
+keys.addEventListener("change", () => localStorage.setItem("keys", keys.checked ? "on" : "off"));
+
+const items = all("[data-item]");
+let at = -1;
+const move = (step) => {
+  if (!items.length) return;
+  items[at]?.classList.remove("here");
+  at = Math.min(items.length - 1, Math.max(0, at + step));
+  items[at].classList.add("here");
+  items[at].querySelector("a")?.focus();
+  items[at].scrollIntoView({ block: "nearest" });
+};
+on("focusin", (event) => {
+  const own = items.indexOf(event.target.closest("[data-item]"));
+  if (own < 0 || own === at) return;
+  items[at]?.classList.remove("here");
+  at = own;
+  items[at].classList.add("here");
+});
+const acts = {
+  j: () => move(1),
+  k: () => move(-1),
+  x: () => items[at]?.querySelector("input[type=checkbox]")?.click(),
+  "/": () => document.querySelector("input[type=search]")?.focus(),
+};
+// Buttons and links say their key. One that is held, or pressed twice, does nothing to the page that comes next.
+const SOON = 400;
+const begin = performance.now();
+for (const each of all("[data-key]")) {
+  const { key } = each.dataset;
+  const hint = document.createElement("kbd");
+  hint.textContent = key;
+  hint.ariaHidden = "true";
+  each.append(" ", hint);
+  each.ariaKeyShortcuts = key;
+  acts[key] = (event) => {
+    if (event.repeat || performance.now() - begin < SOON) return;
+    each.click();
+    each.closest("details[open]")?.querySelector("textarea")?.focus();
+  };
+}
+const show = () => document.body.classList.toggle("keyless", !keys.checked);
+keys.addEventListener("change", show);
+show();
+on("keydown", (event) => {
+  const isTyping = event.target.closest("textarea, select, input:not([type=checkbox])");
+  if (!keys.checked || isTyping || event.ctrlKey || event.metaKey || event.altKey || !(event.key in acts)) return;
+  event.preventDefault();
+  acts[event.key](event);
+});
