@@ -510,6 +510,7 @@ CASES = {
             "changed": [],
             "dropped": [],
             "passing": [],
+            "stale": [],
         },
     ),
     "bisected": (

@@ -197,7 +197,15 @@ class Snapshot:
         rules, ranker = self.settings, ranker or self.ranker
         factor = self._freshness if rules.recency else None
         question = Question(
-            query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor, rules.feedback
+            query,
+            limit or rules.recall_limit,
+            tags,
+            rules.language,
+            budget,
+            explain,
+            factor,
+            rules.feedback,
+            None if self.is_past else self._engine.today,
         )
         return recall_from(self.entries, question, fits, ranker and ranker(query))
 

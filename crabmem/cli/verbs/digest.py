@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from ...operations import digest as digest_operations
-from ...results import Digest, News, json_of
+from ...results import Digest, News, StaleFact, json_of
 from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
 from ..completing import complete_commits
@@ -30,6 +30,8 @@ _SHOWN = 100
 def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
     """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown.
 
+    Facts of which the day in `stale_after` is past stand at the end.
+
     \b
     crabmem digest
     crabmem digest --since 2026-05-01 --until 2026-06-01
@@ -41,8 +43,9 @@ def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool)
 
 
 def _markdown(found: Digest) -> str:
+    stale = f"\n## Stale ({len(found.stale)})\n\n{''.join(map(_stale, found.stale))}" if found.stale else ""
     if not found.commits:
-        return "# Memory\n\nNothing was recorded in that time.\n"
+        return plain(f"# Memory\n\nNothing was recorded in that time.\n{stale}")
     days = list(dict.fromkeys(f"{each.time:%Y-%m-%d}" for each in (found.commits[-1], found.commits[0])))
     people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in found.commits))
     head = f"# Memory, {' to '.join(days)}\n\n{counted(len(found.commits), 'change')} by {people}\n"
@@ -52,11 +55,16 @@ def _markdown(found: Digest) -> str:
         ("Dropped", found.dropped),
         ("Learned and dropped again", found.passing),
     )
-    return plain(head + "".join(_section(title, news) for title, news in parts if news))
+    return plain(head + "".join(_section(title, news) for title, news in parts if news) + stale)
 
 
 def _section(title: str, news: Sequence[News]) -> str:
     return f"\n## {title} ({len(news)})\n\n{''.join(map(_news, news))}"
+
+
+def _stale(fact: StaleFact) -> str:
+    about = f": {shortened(fact.description, _SHOWN)}" if fact.description else ""
+    return f"- **{fact.name}**{about} (since {fact.stale_since})\n"
 
 
 def _news(news: News) -> str:
