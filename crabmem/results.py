@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from .text.entry import Entry
 from .text.hashes import short
-from .text.values import field, fields_of, value
+from .text.values import field, fields_of, named_value, value
 from .text.words import counted, listed, shortened
 
 TYPE_CHECKING = False
@@ -33,6 +33,8 @@ _SHOWN = 80
 
 #: Who begins a memory: neither an agent nor a person.
 CREATOR = "crabmem"
+#: What stands in the reason of a proposal before the rule by which it waits.
+WAITS = "waits: "
 
 
 @value
@@ -174,13 +176,93 @@ class Document:
 
 
 @value
+class ProposedFile:
+    """What a proposal is to make of the file at `path`: its bytes, None for no file; `base` is what was there then."""
+
+    JSON = ("path", "is_removed", "text")
+
+    path: str
+    data: bytes | None = field(repr=False)
+    base: bytes | None = field(repr=False)
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether the file is to go."""
+        return self.data is None
+
+    @property
+    def text(self) -> str | None:
+        """The proposed text, as a diff shows it; None for no file."""
+        return None if self.data is None else self.data.decode("utf-8", "replace")
+
+
+@value
+class Proposal:
+    """What somebody would make of one file or of several that belong together, and why; a person decides.
+
+    `id` is the commit that keeps it, `change` the words of that. `diff` is what applying it would change now; where it
+    `clashes` with what was changed since, the way to it from what is there.
+    """
+
+    JSON = (
+        "id", "time", "author", "agent", "session", "change", "reason", "path", "paths=files.path", "diff", "clashes",
+        "text",
+    )  # fmt: skip
+
+    id: str
+    time: datetime
+    author: str
+    agent: str | None
+    session: str | None
+    change: str
+    reason: str
+    files: tuple[ProposedFile, ...]
+    diff: str = ""
+    clashes: bool = False
+
+    @property
+    def main(self) -> ProposedFile:
+        """The file that it is about; of several the first that is to say something."""
+        return next((file for file in self.files if not file.is_removed), self.files[0])
+
+    @property
+    def path(self) -> str:
+        """The path of that file."""
+        return self.main.path
+
+    @property
+    def rule(self) -> str:
+        """The rule of the settings by which it waits; "" where it was proposed."""
+        _, waits, rule = self.reason.rpartition(WAITS)
+        return rule if waits else ""
+
+    @property
+    def data(self) -> bytes | None:
+        """What that file is to say; None for no file."""
+        return self.main.data
+
+    @property
+    def base(self) -> bytes | None:
+        """What that file said when it was proposed; None for no file."""
+        return self.main.base
+
+    @property
+    def text(self) -> str | None:
+        """The proposed text, as a diff shows it."""
+        return self.main.text
+
+
+@value
 class Changed:
     """A file that was written: its commit (None: it said so already) and the diff ("" for none).
 
-    `created` tells whether there was no such file before; `warnings` are for whoever asked for the write.
+    `created` tells whether there was no such file before; `warnings` are for whoever asked for the write. What waits
+    for a person of it, or all of it, is the `proposal`: `diff` is what that would change where nothing was.
     """
 
-    JSON: ClassVar[tuple[str, ...]] = ("path", "version", "commit", "created", "diff", "warnings")
+    JSON: ClassVar[tuple[str, ...]] = (
+        "path", "version", "commit", "created", "diff", "warnings", "proposal?=proposal.id",
+    )  # fmt: skip
 
     path: str
     version: str
@@ -189,6 +271,7 @@ class Changed:
     diff: str
     warnings: tuple[str, ...]
     origin: Callable[[], Commit | None] = field(repr=False, compare=False)
+    proposal: Proposal | None = None
 
     @property
     def replaced(self) -> Commit | None:
@@ -196,9 +279,12 @@ class Changed:
         return None if self.created else self.origin()
 
 
-@value
+@named_value
 class Saved(Changed):
-    """An entry that was written; `like` is the one that says nearly the same, if it is new and there surely is one."""
+    """An entry that was written; of one that waits for a person, as it would be.
+
+    `like` is the one that says nearly the same, if it is new and there surely is one.
+    """
 
     JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON, "like=like.name")
 
@@ -207,31 +293,10 @@ class Saved(Changed):
 
 
 @value
-class Proposal:
-    """A text that somebody would have the file at `path` say, and why; a person decides.
+class Proposed(Changed):
+    """A file that was not written, for a person decides on the `proposal`; `diff` is what that would change."""
 
-    `id` is the commit that keeps it, `base` what was there when it was proposed (None: no file). `diff` is what
-    applying it would change now; where it `clashes` with what was changed since, the way to it from what is there.
-    """
-
-    JSON = ("id", "time", "author", "agent", "session", "reason", "path", "diff", "clashes", "text")
-
-    id: str
-    time: datetime
-    author: str
-    agent: str | None
-    session: str | None
-    reason: str
-    path: str
-    data: bytes = field(repr=False)
-    base: bytes | None = field(repr=False)
-    diff: str = ""
-    clashes: bool = False
-
-    @property
-    def text(self) -> str | None:
-        """The proposed text, as a diff shows it."""
-        return self.data.decode("utf-8", "replace")
+    proposal: Proposal
 
 
 @value
@@ -307,15 +372,6 @@ class SyncState:
 
 
 @value
-class Proposed(Changed):
-    """A file that was not written, for a person decides on the `proposal`; `diff` is what that would change."""
-
-    JSON = (*Changed.JSON, "proposal?=proposal.id")
-
-    proposal: Proposal
-
-
-@value
 class LeftOut:
     """A file of memory that is in no export, and why."""
 
@@ -356,11 +412,14 @@ class Exported:
 
 @value
 class Forgotten:
-    """An entry that is gone from memory and stays in history."""
+    """An entry that is gone from memory and stays in history; with a `proposal` it is there until a person decides."""
+
+    JSON = ("name", "path", "commit", "proposal?=proposal.id")
 
     name: str
     path: str
     commit: str | None
+    proposal: Proposal | None = None
 
 
 @value
@@ -443,7 +502,10 @@ def authors(commits: Iterable[Commit]) -> tuple[str, ...]:
 
 @value
 class News:
-    """What became of one entry or file in some time: by which commits, newest first."""
+    """What became of one entry or file in some time: by which commits, newest first.
+
+    `steps` are the blobs before and after each stretch of those that went on from each other, the oldest first.
+    """
 
     JSON = ("name", "path", "description", "authors", "commits=commits.brief")
 
@@ -451,6 +513,7 @@ class News:
     path: str
     description: str
     commits: tuple[Commit, ...]
+    steps: tuple[tuple[str | None, str | None], ...] = field(default=(), repr=False)
 
     @property
     def authors(self) -> tuple[str, ...]:
@@ -473,7 +536,7 @@ class Digest:
     """What some time brought: from the commit `since` (None: the beginning) to `until`, by so many `commits`.
 
     `passing` is what was learned and dropped again. What was changed and changed back is nowhere. `stale` are the facts
-    that are stale today, the oldest first, where the time goes until now.
+    that are stale today, the oldest first, where the digest is of everybody and until now.
     """
 
     JSON = ("since", "until", "commits=count", "authors", "learned", "changed", "dropped", "passing", "stale")
@@ -523,8 +586,9 @@ class Hit:
     for all of it.
     `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from. With
     `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
-    `by_meaning` is what of the score is for meaning, where that counts. `stale_since` is the last day on which a fact
-    surely held that names one which is past; "" for all others.
+    `by_meaning` is what of the score is for meaning, where that counts; `repeated` is how like the hit one before it is
+    in words, from 0 to 1, where hits that say the same make room for others. `stale_since` is the last day on which a
+    fact surely held that names one which is past; "" for all others.
     """
 
     JSON = (
@@ -537,6 +601,7 @@ class Hit:
         "provenance?",
         "lines?",
         "by_meaning?",
+        "repeated?",
         "stale_since?",
     )
 
@@ -547,6 +612,7 @@ class Hit:
     provenance: Provenance | None = None
     lines: tuple[int, int] | None = None
     by_meaning: float | None = None
+    repeated: float | None = None
     stale_since: str = ""
 
     @property
@@ -624,13 +690,20 @@ class Recall:
 
 @value
 class FileHit:
-    """A section of a file that a search found: the lines it begins and ends in, and the passage that matched."""
+    """A section of a file that a search found: the lines it begins and ends in, and the passage that matched.
+
+    `path` is whole where the file lies outside of the workspace: `source` is then "extra" for a text of a folder that a
+    person named, and "sessions" for a transcript, of which `session` is the name and `time` when this was said.
+    """
 
     path: str
     start: int
     end: int
     score: float
     snippet: str
+    source: Literal["memory", "extra", "sessions"] = "memory"
+    session: str = ""
+    time: datetime | None = None
 
 
 @value
@@ -763,8 +836,13 @@ class Links:
 class Renamed:
     """An entry that has another name: its commit (None: it was called so already), its paths, the files and the diff.
 
-    Links in the files at `left`, which whoever asked may not write, do not lead there any more.
+    Links in the files at `left`, which whoever asked may not write, do not lead there any more. All of it is the
+    `proposal` where it waits for a person.
     """
+
+    JSON = (
+        "name", "before", "path", "path_before", "commit", "paths", "left", "diff", "proposal?=proposal.id",
+    )  # fmt: skip
 
     name: str
     before: str
@@ -774,6 +852,7 @@ class Renamed:
     paths: tuple[str, ...]
     left: tuple[str, ...]
     diff: str
+    proposal: Proposal | None = None
 
 
 @value
@@ -865,11 +944,13 @@ class Purge:
     `unknown` those of which nobody here knows what they have; `syncs_with` is the address of the remote that has it
     until the next sync, "" for none.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
+    `elsewhere` are the folders outside of it that are searched, into which no purge looks.
     """
 
     JSON = (
         "entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
         "leftovers", "copies", "remotes", "unknown", "syncs_with?", "nested", "erased", "purged=is_done", "standing",
+        "elsewhere?",
     )  # fmt: skip
 
     entries: tuple[str, ...]
@@ -890,6 +971,7 @@ class Purge:
     is_done: bool = False
     standing: Standing | None = None
     syncs_with: str = ""
+    elsewhere: tuple[str, ...] = ()
 
 
 @value
@@ -940,14 +1022,14 @@ class UnrecordedEdit:
 class Status:
     """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
 
-    `agents` have a workspace of their own in it; so many `proposals` wait for a person. `in_progress` is what the
-    person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each. `sync` is how
-    syncing stands, None where no remote was named.
+    `agents` have a workspace of their own in it; so many `proposals` wait for a person, the oldest `waiting_since` then
+    (None: none does). `in_progress` is what the person is in the middle of with Git, as "rebase"; `odd` says what else
+    is to be minded, a line each. `sync` is how syncing stands, None where no remote was named.
     """
 
     JSON = (
         "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
-        "proposals", "in_progress", "odd", "sync",
+        "proposals", "waiting_since", "in_progress", "odd", "sync",
     )  # fmt: skip
 
     root: str
@@ -961,6 +1043,7 @@ class Status:
     proposals: int
     in_progress: str | None
     odd: tuple[str, ...]
+    waiting_since: datetime | None = None
     sync: SyncState | None = None
 
 

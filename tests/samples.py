@@ -80,6 +80,8 @@ VERBS: Mapping[str, Verb] = {
     "soul edit": Verb(does="writes", has_data=False),
     "proposals show": Verb(PROPOSAL, unseen=["0"]),
     "proposals apply": Verb(PROPOSAL, does="else", is_for_people=True, unseen=["0"]),
+    "proposals edit": Verb(PROPOSAL, does="else", has_data=False, is_for_people=True, unseen=["0"]),
+    "review": Verb("--yes", does="else", has_data=False, is_for_people=True, unseen=["--yes", "--yes --json"]),
     "proposals reject": Verb(f"{PROPOSAL} --yes", does="else", is_for_people=True, unseen=["0 --yes"]),
     "prompt": Verb(unseen=["", "--as-of HEAD"]),
     "note": Verb("'Asked about tea.'", does="writes"),
@@ -89,7 +91,7 @@ VERBS: Mapping[str, Verb] = {
     "log": Verb(unseen=["", "--json", "--patch", "-n 3", "Wifi", "Vet", "--since HEAD~1"]),
     "blame": Verb(unseen=["Wifi", "Vet", "NOTES.md"]),
     "when": Verb("on the router", unseen=["feeding", "dawn"]),
-    "digest": Verb(unseen=["", "--json", "--since HEAD~2"]),
+    "digest": Verb(unseen=["", "--json", "--since HEAD~2", "--html -"]),
     "diff": Verb("HEAD~1", unseen=["", "HEAD~3", "HEAD~1 HEAD", "--entry Wifi", "HEAD~3 --json"]),
     "rollback": Verb("--to HEAD~1", does="writes", unseen=[
         "--to HEAD~1 --entry Wifi", "--to HEAD~2 --dry-run", "--to HEAD~2", "--to HEAD~3 --yes-really",

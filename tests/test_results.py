@@ -26,6 +26,7 @@ from crabmem.results import (
     News,
     Proposal,
     Proposed,
+    ProposedFile,
     Provenance,
     Purge,
     Recall,
@@ -62,7 +63,17 @@ PERSON = Commit("d" * 40, NOW, "Ann", "edit: luna.md")
 ENTRY = Entry("memory/entries/luna.md", "0123456789ab", "Luna", "the dog", "A vet.", ("dog",), ("pets",), keys={"x": 1})
 NOTE = Entry("memory/2026-11-20.md", "ba9876543210", "note of 2026-11-20", "in it", "Walked.", is_note=True)
 CHANGED = ("memory/MEMORY.md", "0123456789ab", "c" * 40, False, "-a\n+b\n", ("mind",), lambda: None)
-PROPOSAL = Proposal("e" * 40, NOW, "coder", "coder", None, "why", "Crab.md", b"new\n", b"old\n", "-old\n+new\n")
+PROPOSAL = Proposal(
+    "e" * 40,
+    NOW,
+    "coder",
+    "coder",
+    None,
+    "soul: Crab.md",
+    "why",
+    (ProposedFile("Crab.md", b"new\n", b"old\n"),),
+    "-old\n+new\n",
+)
 REFERENCE = Reference("a.md", "Luna", "memory/entries/luna.md")
 STANDING = Standing(3, 4, 500, ("a pack",), ("old.zip", "locked"), ("locked",))
 STANDING_JSON = {
@@ -75,7 +86,7 @@ STANDING_JSON = {
 }
 HIT = Hit(ENTRY, 1.5)
 MATCHES = (Match("walk", "content", 0.25),)
-FULL_HIT = Hit(NOTE, 0.5, "Wal…", MATCHES, Provenance(COMMIT, None, ("coder",), False, True), (3, 9), 0.5)
+FULL_HIT = Hit(NOTE, 0.5, "Wal…", MATCHES, Provenance(COMMIT, None, ("coder",), False, True), (3, 9), 0.5, 0.25)
 RIGHT = Answer(Expectation("dog", ("Luna",)), Recall("dog", (HIT,), 1, 0, True), (), True, Figures(1, 1, 1, 1, 1))
 WRONG = Answer(
     Expectation("cat", ("Tom",), first=True), Recall("cat", (), 1, 0, True), ("Tom",), False, Figures(0, 0, 0, 0, 0)
@@ -144,6 +155,7 @@ CASES = {
                     },
                     "lines": [3, 9],
                     "by_meaning": 0.5,
+                    "repeated": 0.25,
                 },
             ],
             "searched": 7,
@@ -157,7 +169,7 @@ CASES = {
         {"query": "dog", "hits": [], "searched": 7, "note": "no match among 7 entries", "left_out": []},
     ),
     "saved": (
-        Saved(*CHANGED, ENTRY),
+        Saved(*CHANGED, entry=ENTRY),
         {
             "name": "Luna",
             "slug": "luna",
@@ -201,8 +213,10 @@ CASES = {
             "author": "coder",
             "agent": "coder",
             "session": None,
+            "change": "soul: Crab.md",
             "reason": "why",
             "path": "Crab.md",
+            "paths": ["Crab.md"],
             "diff": "-old\n+new\n",
             "clashes": False,
             "text": "new\n",

@@ -39,8 +39,16 @@ def edit_copy(file: Path, write: Callable[[str, str | None], T], seed: str = "")
     """
     before = fs.read(file)[0] if file.exists() else None
     text, version = (seed, None) if before is None else (decode(str(file), before), version_of(before))
+    return edit_copy_of(file.name, text, lambda after: write(after, version))
+
+
+def edit_copy_of(name: str, text: str, write: Callable[[str], T]) -> T | None:
+    """What `write` says of what was made of `text` in an editor, in a file of that name; None when nothing was.
+
+    When `write` refuses the text, the copy stays and is named.
+    """
     folder = Path(tempfile.mkdtemp(prefix="crabmem-"))
-    copy, keep = folder / file.name, False
+    copy, keep = folder / name.rpartition("/")[2], False
     try:
         fs.create(copy, text.encode())
         edit_file(copy)
@@ -48,7 +56,7 @@ def edit_copy(file: Path, write: Callable[[str, str | None], T], seed: str = "")
         if after == text:
             return None
         try:
-            return write(after, version)
+            return write(after)
         except CrabmemError:
             keep = True
             tell(f"what you wrote is in {copy}")

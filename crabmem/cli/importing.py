@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Where something stood, and what became of it: what was saved, or why it was not.
 Done: TypeAlias = "tuple[str, Saved | Skipped | CrabmemError]"
-_STATES = ("made", "replaced", "unchanged", "skipped")
+_STATES = ("made", "replaced", "waiting", "unchanged", "skipped")
 # What a dry run says of those that it changes nothing of.
 _WOULD = {"made": "would make", "replaced": "would replace"}
 # So many lines say the same reason, before only their number is said.
@@ -104,6 +104,8 @@ def _summed(count: int, state: str, dry_run: bool) -> str:
 
 
 def _state(item: "Saved | Skipped | CrabmemError") -> str:
+    if isinstance(item, Saved) and item.proposal and not item.commit:
+        return "waiting"
     if isinstance(item, Saved):
         return "made" if item.created else "replaced" if item.diff else "unchanged"
     return "failed" if isinstance(item, CrabmemError) and not isinstance(item, AlreadyThere) else "skipped"

@@ -37,6 +37,7 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     options = Options(progress=progress, profile=wanted.profile, is_parent_named=wanted.names_agent, is_brief=is_brief)
     memory = session_at(wanted.place, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
     ctx.call_on_close(lambda: memory.close(wait=False))
+    ctx.call_on_close(lambda: _tell_waiting(memory))
     if is_brief and memory.kind != "main" and memory.profile.limits_tools(memory.kind):
         from ..text.values import replace
         from ..tools.toolbox import Toolbox  # late: most sessions have all tools
@@ -49,6 +50,14 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     if problem := settings_problem(memory):
         warn([problem])
     return memory
+
+
+def _tell_waiting(memory: Session) -> None:
+    """Say what of an agent's write was not written, as it waits for the person."""
+    for proposal in memory.withheld:
+        from ..text.hashes import short  # late: mostly nothing waits
+
+        tell(f"not written yet, as it waits for the person ({proposal.rule}): {short(proposal.id)}  {proposal.path}")
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import click
 
 from ..results import Restored
+from ..session.session import Session
 from ..text.words import counted
 
 yes_really_option = click.option(
@@ -10,6 +11,11 @@ yes_really_option = click.option(
     is_flag=True,
     help="Even if ten facts or more, and more than a third, would be gone; or all of fewer than ten.",
 )
+
+
+def done_or_waits(memory: Session, words: str) -> str:
+    """`words`, unless nothing of what they say was written: it waits for a person, which is told when the verb ends."""
+    return "waits" if memory.withheld and not memory.has_written else words
 
 
 def files_restored(done: Restored, would: str = "") -> str:

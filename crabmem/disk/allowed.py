@@ -1,8 +1,9 @@
 """Permissions: what a person lets the settings of a workspace reach outside of it, kept outside every workspace.
 
 `crabmem.toml` comes along by clone, pull or archive, perhaps from a stranger. So a service that texts would be sent
-to, a model, and the file of a profile that lies elsewhere count only when this user said so, for that folder and for
-exactly these values: another url after a pull is asked about again, and so is a copy of the folder.
+to, a model, the file of a profile that lies elsewhere, and folders elsewhere that are searched count only when this
+user said so, for that folder and for exactly these values: another url after a pull is asked about again, and so is a
+copy of the folder.
 """
 
 from __future__ import annotations
@@ -32,13 +33,16 @@ class Reach:
     `vectors` is the provider, model, url and name of the key's variable, None where nobody is named; `profile` is the
     file of a profile that lies elsewhere, "" for none. `parent` is the workspace beside an agent's own that gives what
     this one lacks, "" for none: no file of a workspace can name it. `remote` is what it is synced with, as a person
-    named it, "" for nothing; nor can a file name that.
+    named it, "" for nothing; nor can a file name that. `extra_paths` and `transcripts` are the real paths of folders
+    elsewhere that are searched.
     """
 
     vectors: tuple[str, str, str, str] | None = None
     profile: str = ""
     parent: str = ""
     remote: str = ""
+    extra_paths: tuple[str, ...] = ()
+    transcripts: tuple[str, ...] = ()
 
 
 class Allowed:
@@ -127,9 +131,13 @@ def _reach_in(said: dict[str, object]) -> Reach:
     """
     vectors, beside = said.get("vectors"), [said.get(name, "") for name in ("profile", "parent", "remote")]
     named = vectors if isinstance(vectors, list) else []
-    if not all(isinstance(text, str) for text in (*beside, *named)) or (vectors is not None and len(named) != _NAMED):
+    listed = [said.get(name, []) for name in ("extra_paths", "transcripts")]
+    folders = [tuple(each) if isinstance(each, list) else (None,) for each in listed]
+    texts = (*beside, *named, *folders[0], *folders[1])
+    if not all(isinstance(text, str) for text in texts) or (vectors is not None and len(named) != _NAMED):
         raise TypeError("not as it was written")
-    return Reach((named[0], named[1], named[2], named[3]) if named else None, *map(str, beside))
+    profile, parent, remote = map(str, beside)
+    return Reach((named[0], named[1], named[2], named[3]) if named else None, profile, parent, remote, *folders)
 
 
 def _key(root: Path | str) -> str:

@@ -33,6 +33,8 @@ LARGE = 128_000_000
 
 _WRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
+# A folder on the way may be one that this user may not list.
+_PASSED = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | os.O_DIRECTORY
 _waiting: ContextVar[bool] = ContextVar("waiting", default=True)
 
 
@@ -174,6 +176,25 @@ def opened(folder: Path | str) -> Iterator[Folder]:
     """A folder by its path, links followed: for the one that a person named."""
     with _open_folder(Spot(os.fspath(folder), None), _FOLDER) as here:
         yield here
+
+
+@contextmanager
+def straight(folder: str) -> Iterator[Folder]:
+    """A folder by its real path, on which no link is followed: one that is there now came since somebody looked.
+
+    Raises:
+        NotADirectoryError: a link or a file stands on the way.
+    """
+    *way, last = [step for step in folder.split(os.sep) if step] or [os.curdir]
+    with ExitStack() as stack:
+        here = stack.enter_context(_open_folder(Spot(os.sep, None), _PASSED))
+        for step in way:
+            here = stack.enter_context(
+                _open_folder(Spot(os.path.join(here.where, step), here.handle), _PASSED | os.O_NOFOLLOW)
+            )
+        yield stack.enter_context(
+            _open_folder(Spot(os.path.join(here.where, last), here.handle), _FOLDER | os.O_NOFOLLOW)
+        )
 
 
 @contextmanager

@@ -697,9 +697,12 @@ class History:
             if accept is None or accept(self.commit(oid, with_paths=False)):
                 yield self.commit(oid, with_paths)
 
-    def owners(self, text: bytes, path: str) -> list[Commit | None]:
-        """Return the commit that each line of `text`, now the file at `path`, came with; None for new lines."""
-        owners = self._blame.owners(text, self._newest(path))
+    def owners(self, text: bytes, path: str, at: str | None = None) -> list[Commit | None]:
+        """Return the commit that each line of `text`, now the file at `path`, came with; None for new lines.
+
+        With `at`, of the file as that commit has it.
+        """
+        owners = self._blame.owners(text, self._newest(path, at))
         commits = {oid: self.commit(oid) for oid in {*owners} if oid}
         return [commits[oid] if oid else None for oid in owners]
 

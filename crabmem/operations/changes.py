@@ -7,7 +7,7 @@ from functools import partial
 from typing import TypeVar
 
 from ..errors import CrabmemError, Disabled
-from ..results import Changed, Commit, Saved
+from ..results import Changed, Commit, Proposal, Proposed, Saved
 from ..session import rules
 from ..text.edit import grown, in_style_of, lenient_text, unified_diff
 from ..text.entry import check_text, parse_entry
@@ -113,9 +113,17 @@ def changed(session: Session, done: Written[T], path: str) -> Changed:
     """What a write did to the file at `path`."""
     before, data = done.before[path], done.after[path]
     commit = None if before == data else done.commit
-    diff = unified_diff(lenient_text(before), lenient_text(data), path)
+    waits = done.waits.get(path)
+    said = _proposed(waits, path) if waits and before == data else data
+    diff = unified_diff(lenient_text(before), lenient_text(said), path)
     notices, origin = notices_of(done, [path]), origin_of(session, path, commit)
-    return Changed(path, version_of(data or b""), commit, before is None, diff, notices, origin)
+    parts = path, version_of(data or b""), commit, before is None and not waits, diff, notices, origin
+    return Proposed(*parts, waits) if waits and before == data else Changed(*parts, waits)
+
+
+def _proposed(proposal: Proposal, path: str) -> bytes | None:
+    """What a proposal is to make of one of its files."""
+    return next(file.data for file in proposal.files if file.path == path)
 
 
 def origin_of(session: Session, path: str, commit: str | None) -> partial[Commit | None]:
@@ -129,8 +137,8 @@ def _origin(session: Session, path: str, commit: str | None) -> Commit | None:
 
 def saved(session: Session, done: Written[T], path: str, among: Entries | None = None) -> Saved:
     """What a write did to the entry at `path`; `among` are those of which one may say nearly the same."""
-    change = changed(session, done, path)
-    entry = parse_entry(path, done.after[path] or b"")
+    change, waits = changed(session, done, path), done.waits.get(path)
+    entry = parse_entry(path, (_proposed(waits, path) if waits else done.after[path]) or b"")
     return Saved(**vars(change), entry=entry, like=None if among is None else _like(session, entry, among))
 
 

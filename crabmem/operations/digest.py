@@ -15,6 +15,9 @@ from ..text.slug import name_key
 from ..text.values import replace
 from ..workspace.layout import SETTINGS, Layout
 
+#: The blobs of a file before and after some commits; None for no file.
+Step = tuple[str | None, str | None]
+
 
 class _Fate(msgspec.Struct, frozen=True):
     """A file that commits wrote: its blob before the first and after the last of them, and the newest there was."""
@@ -33,17 +36,30 @@ class _Fate(msgspec.Struct, frozen=True):
         return "learned" if self.after else "dropped" if self.before else "passing"
 
 
-def digest(session: Session, since: str = "1 week ago", until: str | None = None) -> Digest:
+def digest(
+    session: Session,
+    since: str | None = "1 week ago",
+    until: str | None = None,
+    agent: str | None = None,
+    from_session: str | None = None,
+) -> Digest:
     """What was learned, changed and dropped between two revisions or times; `until` of None is the newest commit.
+
+    `since` of None is the beginning. Of an `agent` or a session, what was done by it alone.
 
     Raises:
         NotFound: there is no such revision or time.
     """
     session.view.check_whole()
     history, timeline = session.engine.history, session.timeline
-    begin = timeline.before(since) if timeline.head() else None
+    begin = timeline.before(since) if since and timeline.head() else None
     end = timeline.commit_at(until) if until else timeline.head()
-    found = timeline.commits(None, begin, end, _is_somebodys) if end else iter(())
+
+    def is_meant(commit: Commit) -> bool:
+        is_theirs = agent in (None, commit.agent) and from_session in (None, commit.session)
+        return is_theirs and _is_somebodys(commit)
+
+    found = timeline.commits(None, begin, end, is_meant) if end else iter(())
     steps = [(commit, history.changes.own(commit.commit)) for commit in found]
     commits, fates = tuple(commit for commit, _ in steps), _with_moves(_fates(history, session.layout, steps))
 
@@ -51,7 +67,7 @@ def digest(session: Session, since: str = "1 week ago", until: str | None = None
         found = [fate.news for fate in fates if fate.kind == kind]
         return tuple(sorted(found, key=lambda news: name_key(news.name)))
 
-    stale = stale_facts(session) if until is None else ()
+    stale = stale_facts(session) if until is agent is from_session is None else ()
     return Digest(begin, end, commits, of("learned"), of("changed"), of("dropped"), of("passing"), stale)
 
 
@@ -65,6 +81,17 @@ def stale_facts(session: Session) -> tuple[StaleFact, ...]:
         return tuple(StaleFact(entry.name, entry.path, entry.description, day) for day, entry in entries)
 
     return session.look(read)
+
+
+def texts_of(session: Session, news: News) -> list[tuple[str, str]]:
+    """What a file said before and after each stretch of the changes to it, the oldest first; "" for no file."""
+    session.view.check_whole()
+    history = session.engine.history
+
+    def text(blob: str | None) -> str:
+        return "" if blob is None else history.blob(blob).decode("utf-8", "replace")
+
+    return [(text(before), text(after)) for before, after in news.steps if before != after]
 
 
 def _is_somebodys(commit: Commit) -> bool:
@@ -82,9 +109,17 @@ def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Itera
             known = found.get(path) or _Fate(
                 before, after, after or before or "", News(path, path, "", ()), layout.is_whole(path)
             )
-            news = replace(known.news, commits=(*known.news.commits, commit))
+            joined = _joined((before, after), known.news.steps)
+            news = replace(known.news, commits=(*known.news.commits, commit), steps=joined)
             found[path] = replace(known, before=before, news=news)
     return [replace(fate, news=_named(fate, history, layout)) for fate in found.values()]
+
+
+def _joined(step: Step, later: tuple[Step, ...]) -> tuple[Step, ...]:
+    """A step and those after it; where the next goes on from it, both are one."""
+    if later and later[0][0] == step[1]:
+        return ((step[0], later[0][1]), *later[1:])
+    return (step, *later)
 
 
 def _named(fate: _Fate, history: History, layout: Layout) -> News:
@@ -105,7 +140,8 @@ def _with_moves(fates: Iterable[_Fate]) -> list[_Fate]:
             dropped.remove(old)
             rest.remove(old)
             commits = tuple(dict.fromkeys((*new.news.commits, *old.news.commits)))
-            rest[rest.index(new)] = replace(new, before=old.before, news=replace(new.news, commits=commits))
+            news = replace(new.news, commits=commits, steps=(*old.news.steps, *new.news.steps))
+            rest[rest.index(new)] = replace(new, before=old.before, news=news)
     return rest
 
 

@@ -149,7 +149,7 @@ def forget(session: Session, name: str, *, if_version: str | None = None) -> For
     forget_gone(session)
     path = done.result
     entry = entry_in(path, done.before[path] or b"")
-    return Forgotten(entry.name if entry else name, path, done.commit)
+    return Forgotten(entry.name if entry else name, path, done.commit, done.waits.get(path))
 
 
 def rewrite_entry(session: Session, name: str, text: str, if_version: str | None = None) -> Changed:

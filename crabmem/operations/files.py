@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import accumulate
 from operator import attrgetter
 from typing import TypeVar
 
@@ -16,7 +18,7 @@ from ..text.entry import decode
 from ..text.hashes import version_of
 from ..text.templates import template
 from ..text.values import replace
-from ..workspace.layout import Layout
+from ..workspace.layout import Layout, is_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,6 +159,8 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
 def excerpt(session: Session, path: str, start: int = 1, lines: int | None = None, at: str | None = None) -> Excerpt:
     """So many `lines` of a file that is searched, from line `start` on; None for all. With `at`, as it was then.
 
+    Of a file outside of the workspace, which is named by its whole path, there are so many characters as an answer has.
+
     Raises:
         InvalidArguments: it is none of those files, or a number is below 1.
         NotFound: there is no such file for a session of this kind, or no such revision or time.
@@ -170,25 +174,40 @@ def excerpt(session: Session, path: str, start: int = 1, lines: int | None = Non
         raise InvalidArguments(f"{path or 'nothing'} is none of the files that are searched ({there})")
 
     def read(now: Snapshot) -> Excerpt:
-        data = now.read(path)
+        is_ours = not is_elsewhere(path)
+        data = now.read(path) if is_ours else now.read_elsewhere(path, session.profile.search)
         if data is None:
-            if not now.is_past and now.view.allows(path) and now.scan.is_hidden(path):
+            if is_ours and not now.is_past and now.view.allows(path) and now.scan.is_hidden(path):
                 raise Unreadable(f"{path} is no regular file that could be read; `crabmem doctor` says why")
             is_of_old = now.is_past and now.view.allows(path)
             raise NotFound(
                 f"there was no {path} at {at}" if is_of_old else f"there is no {path}; it may not have been written yet"
             )
         all_lines = lines_in(decode(path, data))
-        return Excerpt(path, start, tuple(all_lines[start - 1 :][:lines]), len(all_lines), version_of(data))
+        shown = all_lines[start - 1 :][:lines]
+        if not is_ours:
+            shown = _within(shown, now.settings.recall_budget)
+        return Excerpt(path, start, tuple(shown), len(all_lines), version_of(data))
 
     return session.look(read, at)
 
 
 def searches(session: Session, path: str) -> bool:
     """Whether a file at `path` would be one of those that are searched."""
+    from ..session.locate import places_at
     from ..text.patterns import matches
 
+    if is_elsewhere(path):
+        places, _ = places_at(session.root, session.settings, session.profile.search, session.engine.allowed)
+        return any(place.may_hold(path) for place in places)
     return bool(path) and session.layout.is_kept(path) and matches(path, session.profile.search.files)
+
+
+def _within(lines: list[str], characters: int) -> list[str]:
+    """The first lines that fit into so many characters; of a first one that does not, what fits."""
+    ends = list(accumulate(map(len, lines)))
+    fitting = bisect_right(ends, characters)
+    return lines[:fitting] or [line[:characters] for line in lines[:1]]
 
 
 def notes(session: Session) -> list[str]:

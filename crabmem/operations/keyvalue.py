@@ -127,7 +127,7 @@ def sweep(session: Session) -> int:
         note = rules.note(session, "store", f"{counted(len(gone), 'expired fact')} removed")
         return Draft(dict.fromkeys(gone), note, None, even_if_many=True)  # whoever put them said when
 
-    removed = session.write(decide).after
+    removed = {path for path, data in session.write(decide).after.items() if data is None}
     session.engine.reads.tidy({key.mark for path, key in known.items() if path in removed})
     return len(removed)
 

@@ -45,7 +45,9 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
         partial(checked_settings, session),
     )
     told = progress or (lambda count: None)
-    return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), told, partial(state, session)))
+    search = session.profile.search
+    others = (lambda: engine.files_elsewhere(checked_settings(session), search)) if search.files else None
+    return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), told, partial(state, session), others))
 
 
 def mend(session: Session) -> list[str]:

@@ -1,43 +1,41 @@
-"""Who the agent is: written where a person lets agents, else proposed by them and decided on by a person.
+"""What waits for a person to decide: the identity as agents propose it, and what of their writes waits by the settings.
 
-Nothing in a workspace changes before a person decides. What was proposed is a commit on top of the one it was made
-against, beside the branch, so that Git shows, packs and checks it as any other, and `purge` finds it.
+Nothing in a workspace changes before a person decides; nothing of it is recalled, or in a prompt. Where it is kept:
+`write/proposals.py`; what of a write waits: `write/withholding.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from types import MappingProxyType
 from typing import TypeVar
 
-from ..errors import CrabmemError, DamagedHistory, Disabled, Full, Inapplicable, InvalidArguments, NotFound
-from ..results import CREATOR, Changed, Proposal, Proposed
+from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments
+from ..results import CREATOR, Changed, Proposal, Proposed, ProposedFile
 from ..session import rules
 from ..session.rules import check_may_write
-from ..text.edit import lenient_text, unified_diff
-from ..text.entry import check_text, decode, entry_in
+from ..text.edit import in_style_of, lenient_text, unified_diff
+from ..text.entry import check_text, entry_in
 from ..text.hashes import version_of
+from ..text.slug import name_key
 from ..text.values import replace
+from ..text.words import counted
+from ..write.proposals import Proposals, expired_before
 from .files import identity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..git.commits import Note
-    from ..git.history import History
     from ..session.session import Session
     from ..session.snapshot import Snapshot
-    from ..text.merge import Merged
     from ..write.writer import Draft
 
 T = TypeVar("T")
-#: More than a person goes through.
-MOST = 100
-_SHORTEST = 4
 
 
-# What waits, in history beside the branch
+# What waits, and what deciding on it would do
 
 
 @dataclass(frozen=True)
@@ -45,80 +43,29 @@ class Now:
     """What the file says now, with `data` None where there is none; `text` is then what stands in for it."""
 
     data: bytes | None
-    text: str
+    text: str | None
 
 
-class Proposals:
-    """The proposals for files of one workspace, of those that `allows` says a session may see."""
+@dataclass(frozen=True)
+class Verdict:
+    """What a proposal would make of one of its files now: `now` and `after` are its bytes, None for no file.
 
-    def __init__(self, history: History, allows: Callable[[str], bool]) -> None:
-        self._history = history
-        self._allows = allows
+    Of what `clashes` with what was changed since, `after` has what was proposed.
+    """
 
-    def all(self) -> list[Proposal]:
-        """Those that wait, the oldest first, without what they would change."""
-        found = map(self._read, self._history.aside())
-        return [proposal for proposal in found if proposal and self._allows(proposal.path)]
+    path: str
+    now: bytes | None
+    after: bytes | None
+    clashes: bool
 
-    def named(self, name: str) -> Proposal:
-        """The one whose id begins with `name`.
 
-        Raises:
-            NotFound: there is none.
-            Inapplicable: there are several, or `name` is too short to tell.
-        """
-        found = [each for each in self.all() if each.id.startswith(name.lower())]
-        if not found:
-            raise NotFound(f"no proposal with the id {name}; `crabmem proposals` lists those that wait")
-        if len(found) > 1 or len(name) < _SHORTEST:
-            raise Inapplicable(f"{name} does not tell which proposal; give more of its id")
-        return found[0]
+@dataclass(frozen=True)
+class Wording:
+    """What a person would have a file say instead of what was proposed, None for no file: made of the `base` that it
+    said then."""
 
-    def add(self, path: str, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
-        """Keep a text for the file at `path` until a person decides, unless it waits already; what else proposed the
-        same gives way.
-
-        Raises:
-            Inapplicable: the file says that already.
-            Full: so many wait that no person would go through them.
-        """
-        waiting = self.all()
-        same = [each for each in waiting if (each.path, each.data) == (path, data)]
-        if known := next((each for each in same if each.base == now.data), None):
-            return known
-        if len(waiting) - len(same) >= MOST:
-            raise Full(f"{len(waiting)} proposals wait already; ask the person to go through `crabmem proposals` first")
-        made = self._made(path, data, now, note, when)
-        for each in same:
-            self.drop(each)
-        return made
-
-    def _made(self, path: str, data: bytes, now: Now, note: Note, when: datetime) -> Proposal:
-        is_new = lenient_text(data) != now.text
-        commit = self._history.set_aside({path: self._history.put(data)}, note, when) if is_new else None
-        made = self._read(commit) if commit else None
-        if not made:
-            raise Inapplicable(f"{path} says that already, so there is nothing to propose")
-        return made
-
-    def drop(self, proposal: Proposal) -> None:
-        """Let one go that a person decided on."""
-        self._history.drop_aside(proposal.id)
-
-    def _read(self, commit: str) -> Proposal | None:
-        """The proposal that a commit is; None for one that is about no file, as after a purge, or about several.
-
-        Nor is it one while it is damaged, which `doctor` tells: the others are still to be decided on.
-        """
-        with suppress(DamagedHistory):
-            changes = self._history.changes.of(commit)
-            path, before, after = changes[0] if len(changes) == 1 else ("", None, None)
-            if after is not None:
-                base = None if before is None else self._history.blob(before)
-                told, reason = self._history.commit(commit), self._history.body(commit)
-                who = told.author, told.agent, told.session
-                return Proposal(commit, told.time, *who, reason, path, self._history.blob(after), base)
-        return None
+    text: str | None
+    base: bytes | None
 
 
 def is_of_sync(proposal: Proposal) -> bool:
@@ -126,20 +73,22 @@ def is_of_sync(proposal: Proposal) -> bool:
     return proposal.author == CREATOR
 
 
-def applied(proposal: Proposal, now: bytes | None) -> Merged:
-    """The file with what was proposed, and with what was changed since."""
+def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
+    """What a proposal makes of one of its files, with what was changed since."""
     from ..text.merge import merge
 
-    return merge(proposal.path, proposal.base, now, proposal.data)
+    base = file.base
+    if base is None and None not in (now, file.data) and now != file.data:
+        base = b""  # both began the file, as the note of a day
+    done, theirs = (merge(file.path, base, now, file.data, take, joins=True) for take in (None, "theirs"))
+    return Verdict(file.path, now, theirs.data, bool(done.conflicts))
 
 
-def against(proposal: Proposal, now: Now) -> Proposal:
-    """The proposal with what applying it would change."""
-    done = applied(proposal, now.data)
-    after = proposal.data if done.conflicts else done.data
-    return replace(
-        proposal, diff=unified_diff(now.text, lenient_text(after), proposal.path), clashes=bool(done.conflicts)
-    )
+def against(proposal: Proposal, now: Mapping[str, Now]) -> Proposal:
+    """The proposal with what applying it would change, where files say what `now` has."""
+    found = [verdict(file, now[file.path].data) for file in proposal.files]
+    diffs = (unified_diff(now[each.path].text, lenient_text(each.after), each.path) for each in found)
+    return replace(proposal, diff="".join(diffs), clashes=any(each.clashes for each in found))
 
 
 # What a session does with it
@@ -157,7 +106,7 @@ def write_identity(session: Session, content: str, if_version: str | None = None
     from .changes import write_file
 
     check_identity_is_writable(session)
-    if _may_write(session):
+    if rules.may_write_soul(session):
         return write_file(session, session.layout.identity, content, "soul", if_version, reason)
     return propose_identity(session, content, reason, if_version)
 
@@ -168,7 +117,7 @@ def check_identity_is_writable(session: Session) -> None:
     Raises:
         Disabled: the settings do not let agents do that.
     """
-    if not _may_write(session) and session.settings.soul != "propose":
+    if not (rules.may_write_soul(session) or rules.may_propose_soul(session)):
         raise Disabled(
             f"writing {session.layout.identity} is disabled; a person may edit the file, or set soul_editable = true "
             'in crabmem.toml, or soul = "propose" to be asked'
@@ -194,7 +143,7 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
     if not content.strip():
         raise InvalidArguments(f"a proposal is the whole new text of {path}, and this one is blank")
     session.view.check_writable(path)
-    waiting, note = _waiting(session), note_with_reason(session, "propose", path, reason)
+    kept, note = waiting(session), note_with_reason(session, "propose", path, reason)
     screen = rules.screen(session, content, reason)
 
     def decide(now: Snapshot) -> bytes:
@@ -202,8 +151,10 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
 
     def propose(now: Snapshot) -> tuple[Proposal, Now, str]:
         data, there = decide(now), _now(session, now, path)
-        made = against(waiting.add(path, data, there, note, session.engine.clock()), there)
-        return made, there, version_of(now.read(path) or b"")
+        if lenient_text(data) == there.text:
+            raise Inapplicable(f"{path} says that already, so there is nothing to propose")
+        made = kept.add({path: data}, {path: there.data}, note, session.engine.clock())
+        return against(made, {path: there}), there, version_of(now.read(path) or b"")
 
     if not session.engine.history.has_begun():
         session.look(decide)  # what is refused anyway makes no workspace
@@ -214,10 +165,14 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
     return Proposed(path, version, None, False, made.diff, notices, origin_of(session, path, None), made)
 
 
-def proposals(session: Session) -> list[Proposal]:
-    """What waits for a person to decide, the oldest first."""
-    found = _waiting(session).all()
-    return session.look(lambda now: [against(each, _now(session, now, each.path)) for each in found])
+def proposals(
+    session: Session, agent: str | None = None, from_session: str | None = None, tags: Sequence[str] = ()
+) -> list[Proposal]:
+    """What waits for a person to decide, the oldest first; of an `agent`, a session or facts with all `tags` alone."""
+    found = waiting(session).all()
+    meant = [each for each in found if agent in (None, each.agent) and from_session in (None, each.session)]
+    tagged = [each for each in meant if all(_has_tag(each, tag) for tag in tags)]
+    return session.look(lambda now: [against(each, _files_now(session, now, each)) for each in tagged])
 
 
 def proposal(session: Session, id: str) -> Proposal:
@@ -227,42 +182,75 @@ def proposal(session: Session, id: str) -> Proposal:
         NotFound: there is none.
         Inapplicable: there are several.
     """
-    found = _waiting(session).named(id)
-    return session.look(lambda now: against(found, _now(session, now, found.path)))
+    found = waiting(session).named(id)
+    return session.look(lambda now: against(found, _files_now(session, now, found)))
 
 
-def apply_proposal(session: Session, id: str) -> Changed:
-    """Write a file as it was proposed, or as another machine has it, with what was changed since, in a person's commit.
+def verdicts(session: Session, proposal: Proposal) -> list[Verdict]:
+    """What applying a proposal would make of each of its files now, of those that the session may see."""
+    seen = [file for file in proposal.files if session.view.allows(file.path)]
+    return session.look(lambda now: [verdict(file, now.read(file.path)) for file in seen])
+
+
+def apply_proposal(session: Session, id: str, wording: Mapping[str, Wording] = MappingProxyType({})) -> Changed:
+    """Write what was proposed, or what another machine has, with what was changed since, in a person's commit; all of
+    its files or none.
+
+    `wording` is what the person says instead of some of the files, by path.
 
     Raises:
         Disabled: it is an agent that asks.
         Conflicting: the same lines were changed since.
         NotFound: there is no such proposal.
+        HoldsSecret: there is a credential in the wording, and the settings refuse that.
     """
-    from ..text.merge import Conflicting
+    from ..text.merge import Conflict, Conflicting
     from ..write.writer import Draft
-    from .changes import changed
+    from .changes import changed, diff_of
 
     proposal = _to_decide_on(session, id)
-    path, is_synced = proposal.path, is_of_sync(proposal)
-    entry = entry_in(path, proposal.data) if session.layout.is_entry(path) else None
-    called = entry.name if entry else path.rpartition("/")[2]
-    words = "as the other machine has it" if is_synced else f"as {proposal.author} proposed"
-    keys = (("Proposal", proposal.id), ("Proposed-by", proposal.author))
-    plain = rules.note(session, "resolve" if is_synced else "apply", f"{called} {words}")
-    note = replace(plain, body=proposal.reason, trailers=(*plain.trailers, *keys))
+    path, keys = proposal.path, (("Proposal", proposal.id), ("Proposed-by", proposal.author))
+    texts = [each.text for each in wording.values() if each.text is not None]
+    screen = rules.screen(session, *texts)
+    for each in texts:
+        check_text("content", each, session.profile.largest)
+
+    def made(file: ProposedFile, now: Snapshot) -> Verdict:
+        there, said = now.read(file.path), wording.get(file.path)
+        if said is None:
+            return verdict(file, there)
+        if said.text is None:
+            return verdict(ProposedFile(file.path, None, said.base), there)
+        screen.refuse_new(said.text, lenient_text(there), lenient_text(file.data) or "")
+        style = lenient_text(said.base if file.data is None else file.data) or ""
+        return verdict(ProposedFile(file.path, in_style_of(said.text, style).encode(), said.base), there)
 
     def decide(now: Snapshot) -> Draft[None]:
-        done = applied(proposal, now.read(path))
-        if done.conflicts:
-            way = f"`crabmem resolve {path} --edit`" if is_synced else "edit it yourself, then reject the proposal"
-            raise Conflicting(done.conflicts, f"nothing was applied to {path}: {way}")
-        return Draft({path: done.data}, note, None)
+        found = [made(file, now) for file in proposal.files]
+        if clashing := [each for each in found if each.clashes]:
+            sides = tuple(Conflict(each.path, lenient_text(each.now), lenient_text(each.after)) for each in clashing)
+            there = clashing[0].path
+            is_synced = is_of_sync(proposal)
+            way = f"`crabmem resolve {there} --edit`" if is_synced else "edit it yourself, then reject the proposal"
+            raise Conflicting(sides, f"nothing was applied to {there}: {way}")
+        note = replace(_applying(session, proposal, wording), body=proposal.reason)
+        return Draft({each.path: each.after for each in found}, replace(note, trailers=(*note.trailers, *keys)), None)
 
-    result = changed(session, session.write(decide), path)
+    done = session.write(decide)
+    result = replace(changed(session, done, path), diff=diff_of(done))
     with suppress(CrabmemError):  # it is applied: where it still waits, applying it again changes nothing else
-        _beside(session, lambda now: _waiting(session).drop(proposal))
+        _beside(session, lambda now: waiting(session).drop(proposal))
     return result
+
+
+def _applying(session: Session, proposal: Proposal, wording: Mapping[str, Wording]) -> Note:
+    """The words of the commit of who applies a proposal, or a text of another machine."""
+    path, is_synced = proposal.path, is_of_sync(proposal)
+    entry = entry_in(path, proposal.data) if proposal.data is not None and session.layout.is_entry(path) else None
+    others = f" and {counted(len(proposal.files) - 1, 'other file')}" if len(proposal.files) > 1 else ""
+    words = "as the other machine has it" if is_synced else f"as {proposal.author} proposed"
+    what = f"{entry.name if entry else path.rpartition('/')[2]}{others} {words}"
+    return rules.note(session, "resolve" if is_synced else "apply", f"{what}, reworded" if wording else what)
 
 
 def reject_proposal(session: Session, id: str) -> Proposal:
@@ -273,7 +261,7 @@ def reject_proposal(session: Session, id: str) -> Proposal:
         NotFound: there is no such proposal.
     """
     proposal = _to_decide_on(session, id)
-    _beside(session, lambda now: _waiting(session).drop(proposal))
+    _beside(session, lambda now: waiting(session).drop(proposal))
     return proposal
 
 
@@ -285,23 +273,42 @@ def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
     return session.engine.writer.beside(lambda scan: work(Snapshot(session.engine, session.view, scan)))
 
 
-def _may_write(session: Session) -> bool:
-    return rules.soul_editable(session) or not session.actor.is_agent
+def _files_now(session: Session, now: Snapshot, proposal: Proposal) -> dict[str, Now]:
+    return {file.path: _now(session, now, file.path) for file in proposal.files}
 
 
 def _now(session: Session, now: Snapshot, path: str) -> Now:
     data = now.read(path)
     if data is None:
-        return Now(None, identity(session).text if path == session.layout.identity else "")
-    return Now(data, decode(path, data))
+        return Now(None, identity(session).text if path == session.layout.identity else None)
+    return Now(data, lenient_text(data))
 
 
-def _waiting(session: Session) -> Proposals:
-    return Proposals(session.engine.history, session.view.allows)
+def _has_tag(proposal: Proposal, tag: str) -> bool:
+    """Whether one of the facts that a proposal is about has a tag, or had it."""
+    texts = ((file.path, data) for file in proposal.files for data in (file.data, file.base) if data is not None)
+    entries = (entry_in(path, data) for path, data in texts)
+    return any(name_key(tag.lstrip("# ")) in map(name_key, entry.labels) for entry in entries if entry)
+
+
+def waiting(session: Session) -> Proposals:
+    """The proposals that the session may see, without those that have expired."""
+    engine = session.engine
+    since = expired_before(session.settings.review.expire, engine.clock())
+    return Proposals(engine.history, session.layout, session.view.allows, since)
+
+
+def check_may_decide(session: Session) -> None:
+    """Refuse everybody but a person.
+
+    Raises:
+        Disabled: it is an agent that asks, or a program that does not say that it is a person.
+    """
+    if session.actor.is_agent:
+        raise Disabled("a person decides on proposals, and no agent; ask the person to look at `crabmem proposals`")
 
 
 def _to_decide_on(session: Session, id: str) -> Proposal:
     """The proposal whose id begins so, for a person to decide on."""
-    if session.actor.agent:
-        raise Disabled("a person decides on proposals, and no agent; ask the person to look at `crabmem proposals`")
-    return _waiting(session).named(id)
+    check_may_decide(session)
+    return waiting(session).named(id)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ..results import Purge, Standing
 from ..session import rules
 from ..session.session import Session
+from ..text.values import replace
 from .uses import forget_gone
 
 if TYPE_CHECKING:
@@ -27,18 +28,21 @@ def purge(
     `dry_run` nothing is changed, and the answer says what would be.
 
     Raises:
+        Disabled: an agent asks, and what agents write may have to wait for a person.
         NotFound: there is nothing to purge.
         Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged which no
             sync rewrites.
     """
     session.view.check_whole()
+    reach = session.engine.allowed.reach(session.root)
+    elsewhere = (*reach.extra_paths, *reach.transcripts)
     if dry_run:
-        return _purger(session).plan(name, text, pattern)
+        return replace(_purger(session).plan(name, text, pattern), elsewhere=elsewhere)
     session.engine.upkeep.close()
-    rules.check_may_write(session)
+    rules.check_may_erase(session)
     done = _purger(session).purge(name, text, pattern, force)
     forget_gone(session)
-    return done
+    return replace(done, elsewhere=elsewhere)
 
 
 def standing(

@@ -7,11 +7,13 @@ from ..results import Status, UnrecordedEdit
 from ..session.init import is_begun
 from ..session.locate import agent_folders
 from ..session.rules import settings_problem
+from ..text.words import counted
 from .history import commits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from ..disk.scan import Scan
     from ..results import Commit
@@ -28,13 +30,13 @@ def status(session: Session) -> Status:
     odd = [problem] if (problem := settings_problem(session)) else []
     last: Commit | None = None
     edits: tuple[UnrecordedEdit, ...] = ()
-    in_progress, waiting, sync = None, 0, None
+    in_progress, count, since, sync = None, 0, None, None
     try:
         edits = tuple(_edits(session, scan))
         if session.engine.history.exists():
             last = next(commits(session), None)
             in_progress = session.engine.history.in_progress()
-            waiting = _waiting(session)
+            count, since = waiting(session)
             odd += _oddities(session, scan)
         if session.engine.allowed.reach(session.root).remote:
             from ..sync.standing import state  # late: most workspaces are on one machine
@@ -51,7 +53,8 @@ def status(session: Session) -> Status:
         agents=tuple(folder.name for folder in agent_folders(session.engine.workspace)),
         last=last,
         edits=edits,
-        proposals=waiting,
+        proposals=count,
+        waiting_since=since,
         in_progress=in_progress,
         odd=tuple(odd),
         sync=sync,
@@ -71,14 +74,22 @@ def _edits(session: Session, scan: Scan) -> Iterator[UnrecordedEdit]:
         yield UnrecordedEdit(path, "removed" if file is None else "changed" if path in known else "new")
 
 
-def _waiting(session: Session) -> int:
-    """How many proposals wait for a person."""
+def waiting(session: Session) -> tuple[int, datetime | None]:
+    """How many proposals wait for a person, and since when the oldest does."""
     history = session.engine.history
-    if not history.aside():
-        return 0
-    from .proposals import Proposals  # late: mostly nothing waits
+    if not (history.exists() and history.aside()):
+        return 0, None
+    from .proposals import waiting as proposals  # late: mostly nothing waits
 
-    return len(Proposals(history, session.view.allows).all())
+    found = proposals(session).all()
+    return len(found), found[0].time if found else None
+
+
+def waiting_words(count: int, since: datetime | None, now: datetime) -> str:
+    """How many proposals wait, since when, and what the person types then."""
+    days = (now - since).days if since else 0
+    when = f", the oldest since {since:%Y-%m-%d} ({counted(days, 'day')})" if since and days > 0 else ", since today"
+    return f"{counted(count, 'proposal')} {'waits' if count == 1 else 'wait'} for you{when}: `crabmem review`"
 
 
 def _oddities(session: Session, scan: Scan) -> Iterator[str]:

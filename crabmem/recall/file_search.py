@@ -23,7 +23,9 @@ from ..text.entry import Entry, decode
 from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
-from ..text.values import once
+from ..text.transcripts import is_transcript, time_of
+from ..text.values import once, replace
+from ..workspace.layout import is_elsewhere
 from ..workspace.workspace import Workspace
 from .passages import part_of, parts_of
 from .ranking import Question, Ranking, recall_from, worth_of
@@ -67,7 +69,7 @@ class Way(NamedTuple):
 class Files(NamedTuple):
     """The files of a moment that are searched: what the index knows each by, its bytes and how many there are.
 
-    `unusable` are the paths of what is there and no file of ours, as links.
+    `unusable` are the paths of what is there and no file of ours, as links. `trouble` says what else is not looked at.
     """
 
     marks: Mapping[str, bytes]
@@ -75,11 +77,31 @@ class Files(NamedTuple):
     size: Callable[[str], int]
     is_past: bool
     unusable: tuple[str, ...] = ()
+    trouble: str = ""
 
     def only(self, fits: Callable[[str], bool]) -> "Files":
         """Those of the files whose paths fit."""
         marks = {path: mark for path, mark in self.marks.items() if fits(path)}
         return self._replace(marks=marks, unusable=tuple(filter(fits, self.unusable)))
+
+    def with_others(self, others: "Files") -> "Files":
+        """These and others, none of which has the path of one of these."""
+
+        def of(path: str) -> "Files":
+            return others if path in others.marks else self
+
+        return Files(
+            {**self.marks, **others.marks},
+            lambda path: of(path).data(path),
+            lambda path: of(path).size(path),
+            self.is_past,
+            self.unusable + others.unusable,
+            others.trouble,
+        )
+
+
+#: None at all.
+NO_FILES = Files({}, lambda path: None, lambda path: 0, False)
 
 
 def files_now(scan: Scan, search: Search) -> Files:
@@ -136,7 +158,7 @@ class Searcher(SyncedIndex):
         #: How each file was marked whose sections are in the index; None while nobody searched.
         self._known: dict[str, bytes] | None = None
         self._apart: dict[tuple[bytes, bytes], list[Section]] = {}
-        self._latest: tuple[Scan, Way, Sections] | None = None
+        self._latest: tuple[Scan, Mapping[str, bytes], Way, Sections] | None = None
 
     def begin(self) -> None:
         """Load what is known: before a first look at the files, which then need not be read again."""
@@ -150,17 +172,18 @@ class Searcher(SyncedIndex):
         """How the files looked whose words are known; none before somebody searches."""
         return self._known or {}
 
-    def now(self, scan: Scan, way: Way) -> Sections:
-        """The sections of the files on disk."""
+    def now(self, scan: Scan, way: Way, others: Files = NO_FILES) -> Sections:
+        """The sections of the files on disk, and of `others`, which lie elsewhere."""
         self.begin()
         with self.guard:
-            if self._latest is None or self._latest[0] is not scan or self._latest[1] != way:
-                files, known = files_now(scan, way.search), dict(self.marks())
+            latest = self._latest
+            if latest is None or latest[0] is not scan or latest[1:3] != (others.marks, way):
+                files, known = files_now(scan, way.search).with_others(others), dict(self.marks())
                 changes, broken = self._changes(files, known, way)
                 self.change(changes)
                 self._known = known
-                self._latest = scan, way, self._source(files, self.index, broken, way)
-            return self._latest[2]
+                self._latest = latest = scan, others.marks, way, self._source(files, self.index, broken, way)
+            return latest[3]
 
     def past(self, files: Files, way: Way) -> Sections:
         """The sections of files of another time; those that are the same now are not read."""
@@ -233,7 +256,7 @@ def search_sections(
 ) -> FileSearch:
     """The sections that answer `query`; `limit` of None is the profile's."""
     factor = partial(way.freshness, today) if way.search.recent else None
-    question = Question(query, limit or way.search.results, (), way.language, factor=factor)
+    question = Question(query, limit or way.search.results, (), way.language, factor=factor, mmr=way.search.mmr)
     found = recall_from(sections, question, None, ranking)
     words = terms_of(parse_query(query), sections.index, way.language)
     worth, scale = worth_of(words, sections.index), 1.0 if ranking else _scale(words, sections.index, way.search.among)
@@ -246,7 +269,7 @@ def search_sections(
         unreadable=len(set(sections.unreadable)),
         has_words=found.has_words,
         unsaid=found.unsaid,
-        trouble=found.trouble,
+        trouble="; ".join(filter(None, (found.trouble, sections.files.trouble))),
     )
 
 
@@ -262,8 +285,14 @@ def _scale(words: "Sequence[Term]", index: Index, among: int) -> float:
 
 def _hit(sections: Sections, key: str, score: float, worth: Mapping[str, float], way: Way) -> FileHit:
     section = sections.section(key)
-    shown = passage(section.text.strip(), worth, way.words, way.search.snippet)
-    return FileHit(_path(key), section.start, section.end, score, shown)
+    shown, path = passage(section.text.strip(), worth, way.words, way.search.snippet), _path(key)
+    found = FileHit(path, section.start, section.end, score, shown)
+    if not is_elsewhere(path):
+        return found
+    if not is_transcript(path):
+        return replace(found, source="extra")
+    session = path.rpartition("/")[2].rpartition(".")[0]
+    return replace(found, source="sessions", session=session, time=time_of(section.text))
 
 
 def _day(path: str) -> date | None:

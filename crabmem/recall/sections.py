@@ -44,8 +44,17 @@ class Search(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     snippet: Annotated[int, Meta(ge=1, le=MAX_CHARACTERS)] = 700
     """Characters shown of a hit."""
     recent: Annotated[tuple[Recent, ...], Meta(max_length=100)] = ()
+    extra_paths: Annotated[tuple[Annotated[str, Meta(max_length=1_000)], ...], Meta(max_length=20)] = ()
+    """Of the folders outside of the workspace that `extra_paths` of the settings lists only these, or what lies in
+    them; none: all. Others are refused.
+    """
+    transcripts: bool = False
+    """Are the transcripts searched that the settings name?"""
     among: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
     """Scores are told as among so many sections, where there are fewer."""
+    mmr: Annotated[float, Meta(ge=0, le=1)] | None = None
+    """λ of maximal marginal relevance, by which hits that say the same make room for others: 1 goes by scores alone, 0
+    by what is not said yet. None: off."""
 
 
 @value

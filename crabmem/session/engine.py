@@ -34,12 +34,14 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from ..git.timeline import Timeline
     from ..git.upkeep import Upkeep
     from ..recall.catalog import Catalog, Progress
+    from ..recall.elsewhere import Elsewhere
     from ..recall.entries import EntrySource
-    from ..recall.file_search import Searcher
+    from ..recall.file_search import Files, Searcher
     from ..recall.headers import Headers
     from ..recall.hybrid import Meaning
     from ..recall.past_entries import PastEntries
     from ..recall.ranking import Ranking
+    from ..recall.sections import Search
     from ..recall.use_log import ReadLog, UseLog
     from ..search import Index
     from ..write.writer import Writer
@@ -179,6 +181,13 @@ class Engine:
         from ..recall.file_search import Searcher
 
         return Searcher(self.workspace)
+
+    @once
+    def elsewhere(self) -> Elsewhere:
+        """The files outside of the workspace that are searched."""
+        from ..recall.elsewhere import Elsewhere
+
+        return Elsewhere(self.now_ns, self.workspace.folder)
 
     @once
     def headers(self) -> Headers:
@@ -459,6 +468,21 @@ class Engine:
         return parent if any(os.path.lexists(parent.file(path)) for path in paths) else None
 
     # Searching
+
+    def files_elsewhere(self, rules: Settings, search: Search) -> Files:
+        """The files outside of the workspace that are searched, as its profile, its settings and this user say.
+
+        Raises:
+            InvalidSettings: the profile names a folder that the settings do not list.
+        """
+        from ..recall.file_search import NO_FILES
+
+        if not (rules.extra_paths or rules.transcripts or search.extra_paths):
+            return NO_FILES
+        from .locate import places_at
+
+        places, trouble = places_at(self.workspace.root, rules, search, self.allowed)
+        return self.elsewhere.look(places, self.searcher.marks(), trouble)
 
     def index_for(self, view: View, index: Index) -> Index:
         """`index` without what `view` hides, so that nothing hidden counts: not in scores, nor among what is near.

@@ -57,6 +57,7 @@ def init_with(
 
     That is the first commit where there is none. The other arguments are those of `init`.
     """
+    from ..write.actor import ITSELF
     from ..write.writer import Draft
 
     history, store, writer = session.engine.history, session.engine.store, session.engine.writer
@@ -76,7 +77,7 @@ def init_with(
     if claim and not is_new and not history.has_begun():
         history.claim()
     writer.record_ahead(progress or (lambda done, total: None))
-    done = writer.write(decide)
+    done = writer.write(decide, ITSELF)
     paths = tuple(path for path, data in done.after.items() if data != done.before[path])
     return Begun(str(session.root), is_new, done.commit, paths, tuple(done.result))
 

@@ -11,6 +11,7 @@ import os
 from ..disk import fs
 from ..errors import Inapplicable, InvalidArguments, InvalidSettings, Unreadable
 from ..text.values import replace
+from ..text.words import counted
 from ..workspace import settings
 from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, SETTINGS
 from ..workspace.workspace import Workspace, folder_of
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from ..disk.allowed import Allowed, Reach
     from ..disk.project import Project
+    from ..recall.elsewhere import Place
+    from ..recall.sections import Search
     from ..workspace.layout import Layout
     from ..workspace.settings import Settings
 
@@ -142,7 +145,62 @@ def reach_of(root: Path, rules: Settings) -> Reach:
     from ..disk.allowed import Reach
 
     vectors = rules.vectors.named if rules.vectors.are_wanted else None
-    return Reach(vectors, outside(root, _whole(root, rules.profile)))
+    return Reach(
+        vectors,
+        outside(root, _whole(root, rules.profile)),
+        extra_paths=_folders_outside(root, rules.extra_paths),
+        transcripts=_folders_outside(root, rules.transcripts),
+    )
+
+
+def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> tuple[list[Place], str]:
+    """The folders outside of the workspace in `root` that `search` of its profile looks into, as far as its settings
+    list them and this user allowed that; and what to say of the others, "" where there are none.
+
+    Raises:
+        InvalidSettings: the profile names a folder that the settings do not list.
+    """
+    from ..recall.elsewhere import Place
+
+    asked, known = reach_of(root, rules), allowed.reach(root)
+    wanted = asked.extra_paths
+    if search.extra_paths:
+        wanted = _folders_outside(root, search.extra_paths)
+        for folder in wanted:
+            if not _lies_in(folder, asked.extra_paths):
+                raise InvalidSettings(
+                    f"the profile searches {folder}, which is not in extra_paths of {os.path.join(root, SETTINGS)}; "
+                    "list it there, or name a folder that is"
+                )
+    transcripts = asked.transcripts if search.transcripts else ()
+    places = [Place(folder) for folder in wanted if _lies_in(folder, known.extra_paths)]
+    places += [Place(folder, has_transcripts=True) for folder in transcripts if folder in known.transcripts]
+    if not (left := len(wanted) + len(transcripts) - len(places)):
+        return places, ""
+    import shlex
+
+    # What the settings say may be a stranger's words, so they are not repeated here, where a model may read them.
+    which = counted(left, "folder")
+    way_out = f"`crabmem --dir {shlex.quote(str(root))} config allow` says which, and allows it"
+    return places, f"{which} outside of the workspace not searched, which nobody here has allowed; {way_out}"
+
+
+def _folders_outside(root: Path, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The real paths of folders that lie outside of `root`; what lies in it has a history, or is a stranger's."""
+    folders, own = dict[str, None](), os.path.realpath(root)
+    for folder in named:
+        try:
+            found = os.path.realpath(os.path.join(root, os.path.expanduser(folder)))
+        except ValueError:  # no folder has such a name
+            continue
+        if not _lies_in(found, (own,)):
+            folders[found] = None
+    return tuple(folders)
+
+
+def _lies_in(folder: str, others: tuple[str, ...]) -> bool:
+    """Whether a folder is one of others, or lies in one, all by their real paths."""
+    return any(folder == other or folder.startswith(f"{other.rstrip(os.sep)}{os.sep}") for other in others)
 
 
 def outside(root: Path | str, profile: str) -> str:

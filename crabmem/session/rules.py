@@ -54,10 +54,34 @@ def check_may_write(session: Session) -> None:
         checked_settings(session)
 
 
+def check_may_erase(session: Session) -> None:
+    """Refuse an agent what nobody can take back, where what it writes may have to wait for a person.
+
+    Raises:
+        Disabled: the actor is an agent, and the settings have something wait.
+    """
+    check_may_write(session)
+    if session.actor.is_agent and session.settings.review.is_on:
+        raise Disabled("a person purges where [review] in crabmem.toml has agents' writes wait; leave out --agent")
+
+
 def soul_editable(session: Session) -> bool:
     """Whether agents may write `Crab.md`."""
     given = session.engine.options.soul_editable
     return session.settings.soul_editable if given is None else given
+
+
+def may_write_soul(session: Session) -> bool:
+    """Whether the actor writes `Crab.md` at once: a person does, and an agent where the settings let it and nothing of
+    it waits."""
+    waits = {"soul", "everything"}.intersection(session.settings.review.wait)
+    return not session.actor.is_agent or (soul_editable(session) and not waits)
+
+
+def may_propose_soul(session: Session) -> bool:
+    """Whether agents may propose what `Crab.md` should say."""
+    rules = session.settings
+    return rules.soul == "propose" or "soul" in rules.review.wait or soul_editable(session)
 
 
 def kept_from_actor(session: Session) -> frozenset[str]:

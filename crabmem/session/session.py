@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a session that only reads has no use for the others, nor th
     from ..git.timeline import Timeline
     from ..prompt.profile import Kind, Profile
     from ..recall.auto_recall import Speaker
+    from ..results import Proposal
     from ..workspace.layout import Layout
     from ..workspace.settings import Settings
     from ..write.actor import Actor
@@ -29,6 +30,8 @@ if TYPE_CHECKING:  # a session that only reads has no use for the others, nor th
 
 # So often a look is repeated while files change under it.
 _TRIES = 10
+# So many proposals of a session are remembered, for whoever has to tell of them.
+_WITHHELD = 1_000
 
 
 class Session:
@@ -43,6 +46,10 @@ class Session:
         self.engine = engine
         self.actor = actor
         self.kind: Kind = _kind_of(kind)
+        #: What of this session's writes waits for a person, the newest last.
+        self.withheld: tuple[Proposal, ...] = ()
+        #: Whether anything that this session wrote reached the files.
+        self.has_written = False
 
     def __enter__(self) -> Self:
         return self
@@ -122,6 +129,17 @@ class Session:
 
         said = toml_of(self.engine.profile_name)
         return self.profile.search.files if said is None or "[search]" in said else ()
+
+    @property
+    def mmr(self) -> float | None:
+        """How much hits make room for others, as `search.mmr` of the profile says, which few do.
+
+        Raises: as `profile`.
+        """
+        from ..prompt.shipped import toml_of
+
+        said = toml_of(self.engine.profile_name)
+        return self.profile.search.mmr if said is None or "mmr" in said else None
 
     @property
     def settings(self) -> Settings:
@@ -231,6 +249,7 @@ class Session:
             Busy: another writer holds the lock.
             Unwritable: the disk refused.
             MassLoss: it would cost too many facts at once.
+            Full: it would wait for a person, and so much does already that nobody would go through it.
         """
         from contextlib import suppress
 
@@ -260,7 +279,12 @@ class Session:
         elif looks_ahead:
             with suppress(CrabmemError):  # the write itself says what is wrong, of the files as they are then
                 decided(engine.store.scan())
-        done = engine.writer.write(decided)
+        done = engine.writer.write(decided, self.actor)
+        self.has_written |= done.commit is not None
+        if done.waits:
+            self.withheld = tuple({each.id: each for each in (*self.withheld, *done.waits.values())}.values())[
+                -_WITHHELD:
+            ]
         engine.upkeep.nudge()
         return done
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..recall.entries import Entries
     from ..recall.file_search import Sections, Way
     from ..recall.ranking import PathFilter
+    from ..recall.sections import Search
     from ..results import Recall
     from ..text.entry import Entry
     from ..workspace.layout import Layout
@@ -183,10 +184,11 @@ class Snapshot:
         explain: bool = False,
         fits: PathFilter | None = None,
         ranker: Ranker | None = None,
+        mmr: float | None = None,
     ) -> Recall:
         """The entries that answer `query` best, of those that `fits` accepts; `limit` of None is the setting.
 
-        `ranker` takes the place of `self.ranker`.
+        `ranker` takes the place of `self.ranker`; `mmr` is that of `Question`.
 
         Raises:
             InvalidArguments: that cannot be asked.
@@ -205,6 +207,7 @@ class Snapshot:
             explain,
             factor,
             rules.feedback,
+            mmr,
             None if self.is_past else self._engine.today,
         )
         return recall_from(self.entries, question, fits, ranker and ranker(query))
@@ -223,11 +226,18 @@ class Snapshot:
 
     # Sections of files
 
+    def read_elsewhere(self, path: str, search: Search) -> bytes | None:
+        """What is searched of a file outside of the workspace; None where there is none, as at any commit."""
+        if self.is_past or not self.view.allows(path):
+            return None
+        files = self._engine.files_elsewhere(self.settings, search)
+        return files.data(path) if path in files.marks else None
+
     def sections(self, way: Way) -> Sections:
         """The sections of the files that are searched, taken apart in that `way`."""
         searcher = self._engine.searcher
         if self._scan is not None:
-            found = searcher.now(self._scan, way)
+            found = searcher.now(self._scan, way, self._engine.files_elsewhere(self.settings, way.search))
         else:
             from ..recall.file_search import files_at
 

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from ..results import Commit, Provenance
 
 
+# What has a whole path: the files outside of the workspace that are searched.
+_ELSEWHERE = "/*"
+
+
 @value
 class View:
     """The files that sessions of a `kind` may see: all but those that the patterns `hidden` stand for.
 
-    Patterns are compared with the `name_key` of paths, so that no other spelling of a path gets around them.
+    Patterns are compared with the `name_key` of paths, so that no other spelling of a path gets around them. Whoever
+    may not see all of the workspace sees nothing outside of it, either.
     """
 
     kind: Kind = "main"
@@ -26,7 +31,10 @@ class View:
     @classmethod
     def of(cls, profile: Profile, kind: Kind) -> View:
         """What a profile lets a session of that kind see."""
-        return cls(kind, tuple(map(name_key, profile.hidden_from(kind)))) if kind != "main" else EVERYTHING
+        if kind == "main":
+            return EVERYTHING
+        hidden = profile.hidden_from(kind)
+        return cls(kind, (_ELSEWHERE, *map(name_key, hidden)) if hidden else ())
 
     @classmethod
     def named(cls, profile: str, kind: Kind) -> View:

@@ -10,17 +10,21 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import reduce
 from itertools import pairwise
 
-from ..errors import InvalidSettings, Unreadable
+from ..errors import CrabmemError, InvalidSettings, Unreadable
+from ..git.changes import Difference
 from ..git.commits import JOINING, Note, identity
 from ..git.history import History
 from ..results import CREATOR
 from ..session.engine import Engine
 from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
-from ..workspace.settings import read_settings
+from ..workspace.settings import Review, read_settings
+from ..write.actor import ITSELF
 from ..write.recovery import Join
+from ..write.withholding import Rule
 from ..write.writer import Draft, Written
 from .law import Dispute, Joined, Rules, Said, Side, join
 
@@ -50,7 +54,7 @@ def take_in(engine: Engine, tip: str, even_if_many: bool = False) -> Written[Tak
         MassLoss: too many of the facts would be gone at once; `even_if_many` says that this is meant.
     """
     joining = _Joining(engine.history, engine.workspace.layout)
-    done = engine.writer.write(lambda scan: joining.draft(tip, even_if_many))
+    done = engine.writer.write(lambda scan: joining.draft(tip, even_if_many), ITSELF)
     return replace(done, result=replace(done.result, is_joined=done.commit not in (None, tip)))
 
 
@@ -86,7 +90,7 @@ class _Joining:
             return Joined(dict(self._history.files(tip)))
         bases = self._history.bases(head, tip)
         base = self._files_of(bases)
-        sides = [self._side(base, bases, each) for each in (head, tip)]
+        sides = [self._side(base, bases, each, other) for each, other in ((head, tip), (tip, head))]
         return join(base, sides[0], sides[1], self._rules(head, tip))
 
     def _rules(self, *tips: str) -> Rules:
@@ -117,15 +121,41 @@ class _Joining:
             files = {path: blob for path, blob in {**base, **said}.items() if blob is not None}
         return files
 
-    def _side(self, base: Mapping[str, str], bases: Sequence[str], tip: str) -> Side:
+    def _side(self, base: Mapping[str, str], bases: Sequence[str], tip: str, other: str | None = None) -> Side:
+        """Return what one history changed; of what its agents did that waits which would where the `other` one is."""
         changes = _changes(base, self._history.files(tip))
-        persons, agents = set[str](), set[str]()
+        persons, agents, waiting = set[str](), set[str](), set[str]()
+        reviews = [self._review(each) for each in (tip, other) if other]
         for oid in self._history.commits_since(bases, tip):
             commit = self._history.commit(oid, with_paths=False)
             if commit.author != CREATOR:
-                paths = (each.path for each in self._history.changes.own(oid))
-                (persons if commit.is_person else agents).update(paths)
-        return Side(changes, persons & changes.keys(), agents & changes.keys())
+                own = self._history.changes.own(oid)
+                (persons if commit.is_person else agents).update(each.path for each in own)
+                if not commit.is_person and any(review.is_on for review in reviews):
+                    waiting |= self._waiting(own, [self._review(self._history.parent(oid)), *reviews[1:]], oid)
+        return Side(changes, persons & changes.keys(), agents & changes.keys(), waiting)
+
+    def _waiting(self, changes: Sequence[Difference], reviews: Sequence[Review], commit: str) -> set[str]:
+        """Return the paths of what an agent's commit changed that would have had to wait, by any of some settings."""
+        parent = self._history.parent(commit)
+        kept = [each for each in changes if self._layout.is_kept(each.path)]
+        before, after = ({each.path: self._data(each[side]) for each in kept} for side in (1, 2))
+
+        def persons(path: str, text: bytes) -> list[bool]:
+            owners = self._history.owners(text, path, parent) if parent else []
+            return [owner is None or owner.is_person for owner in owners]
+
+        rule = Rule(reduce(Review.and_all_of, reviews), self._layout, persons)
+        waits = rule.withheld(before, after).waits if rule.review.is_on else ()
+        return {path for part in waits for path in part.files}
+
+    def _review(self, commit: str | None) -> Review:
+        """Return what waits by the settings of a commit."""
+        blob = self._history.file(commit, SETTINGS)
+        try:
+            return read_settings(self._blob(blob), SETTINGS)[0].review if blob else Review()
+        except CrabmemError:
+            return Review()
 
     def _set_aside(
         self, changed: Mapping[str, str | None], disputes: Sequence[Dispute], when: datetime, tip: str

@@ -11,7 +11,8 @@ The rules, in their order; neither times nor machines play a part:
    and once. In the overview, of two new lines that lead to the same fact one.
 5. Where both changed the same line or key, a person's stands before an agent's, else that of the file whose id sorts
    first. What the other side says waits, to be decided.
-6. What an agent elsewhere made of the files that no agent may write here waits, too, and is not in force.
+6. What an agent elsewhere made of the files that no agent may write here, or of what waits here by the settings, waits,
+   too, and is not in force.
 
 Pure functions over texts: trees come in as paths and ids of blobs.
 """
@@ -44,12 +45,14 @@ _TARGET = re.compile(rb"\[\[([^\[\]|#\n]+)|\]\(([^()\s]+)\)")
 class Side:
     """What one history made of the files since both were one: a blob by path, None where the file is gone.
 
-    `persons` are the paths that a person changed, `agents` those that an agent did.
+    `persons` are the paths that a person changed, `agents` those that an agent did, and `waiting` those of which what
+    an agent did waits for a person, by the settings here.
     """
 
     changes: Mapping[str, str | None]
     persons: Set[str] = frozenset()
     agents: Set[str] = frozenset()
+    waiting: Set[str] = frozenset()
 
 
 class Dispute(NamedTuple):
@@ -104,12 +107,14 @@ class _Way:
     persons: set[str]
     #: What agents alone changed.
     agents: Set[str]
+    #: Of which what agents did waits.
+    waiting: Set[str]
     #: What it made of guarded files, which waits.
     guarded: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, side: Side) -> _Way:
-        return cls(dict(side.changes), set(side.persons), side.agents - side.persons)
+        return cls(dict(side.changes), set(side.persons), side.agents - side.persons, side.waiting)
 
     def move(self, before: str, after: str) -> None:
         """Have at `after` what it has at `before`."""
@@ -129,7 +134,7 @@ class _Joining:
     entries: dict[tuple[str, str], Entry | None] = field(default_factory=dict)
 
     def result(self) -> Joined:
-        for path in sorted(self.rules.guarded):
+        for path in sorted({path for way in self.ways for path in way.guarded}):
             self.disputes += [self._guarded(path, blob) for way in self.ways if (blob := way.guarded.get(path))]
         return Joined(self.files, tuple(sorted(set(self.disputes))), tuple(self.kept))
 
@@ -138,7 +143,7 @@ class _Joining:
     def take_back_guarded(self) -> None:
         """Leave guarded files as they were where agents alone changed them."""
         for way in self.ways:
-            for path in self.rules.guarded & way.changes.keys() & way.agents:
+            for path in (self.rules.guarded | way.waiting) & way.changes.keys() & way.agents:
                 if blob := way.changes.pop(path):
                     way.guarded[path] = blob
                 self.files[path] = self.base.get(path)  # the side that has it takes it back

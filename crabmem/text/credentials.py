@@ -207,6 +207,20 @@ def credentials_in(text: str) -> list[Credential]:
     return list(found.values())
 
 
+def redacted(text: str) -> str:
+    """`text` with the kind of each credential in its place, as in "[GitHub token]".
+
+    Of one that is broken over lines no place could be named: then nothing of the text stays.
+    """
+    found = credentials_in(text)
+    shown = _seen(text) if found else text
+    for item in sorted(found, key=lambda item: -len(item.text)):
+        if item.text not in shown and item.text in _joined(_seen(text)):
+            return f"[left out: {item.kind}]"
+        shown = shown.replace(item.text, f"[{item.kind}]")
+    return shown
+
+
 class Screen:
     """Refuses texts with new credentials, if the setting `rule` is "refuse". It looks into each text once: whoever
     holds a lock lets it look before, and has the answer at once.

@@ -52,7 +52,7 @@ def _words(done: Changed) -> str:
 
 
 def _may_write_soul(memory: _Memory) -> bool:
-    return rules.soul_editable(memory) or memory.settings.soul == "propose"
+    return rules.may_propose_soul(memory)
 
 
 TOOLS = (

@@ -1,7 +1,7 @@
 """What tools answer: a text for the model, which words writes, losses and refusals, and data for programs."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -9,9 +9,11 @@ from typing import Any
 
 from ..errors import CrabmemError, Stale
 from ..recall.ranking import text_of
-from ..results import Changed, Hit, Recall, Saved
+from ..results import Changed, Hit, Proposal, Recall, Saved
 from ..text.answers import DATA, answer_text
+from ..text.hashes import short
 from ..text.quoting import block, escaped, first_lines, joined, one_line, visible
+from ..text.values import replace
 from ..text.words import counted, shortened
 from ..workspace.layout import AGENTS
 
@@ -20,6 +22,7 @@ MOST_OF_A_DIFF = 400
 # Characters of one of its lines, and of a name.
 _WIDTH, _NAME = 160, 80
 _LONGER = "(there is more of it)"
+_TELL = "Until then it is not recalled. Do not write it again, and do not say that it is stored."
 
 
 class Refusal(CrabmemError):
@@ -60,6 +63,16 @@ def saved_text(text: str, done: Saved, agent: str | None) -> str:
 def changed_text(text: str, done: Changed) -> str:
     """`text`, under it what is gone of the text that a write replaced, and the warnings."""
     return warned(text if done.created else _with(text, diff_text(done.diff)), done.warnings)
+
+
+def with_waiting(result: Result, waits: Sequence[Proposal], has_written: bool) -> Result:
+    """The answer of a tool of whose writes some wait for a person: none of these is told as done."""
+    if not waits or result.is_error:
+        return result
+    each = "\n".join(f"- proposal {short(item.id)}: {one_line(item.path)} ({one_line(item.rule)})" for item in waits)
+    of_it = "Of this, not written yet" if has_written else "Nothing is written yet"
+    text = f"{of_it}: it waits for the person, who decides with `crabmem review`.\n{each}\n{_TELL}"
+    return replace(result, text=_with(result.text, text) if has_written else text)
 
 
 def stale_text(error: Stale, most: int) -> str:

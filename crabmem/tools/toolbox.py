@@ -8,7 +8,7 @@ from ..errors import CrabmemError, Disabled, InvalidArguments, NotFound, Stale
 from ..session.session import Session
 from ..text.quoting import visible
 from ..text.values import replace
-from .result import Result, stale_text, without_root
+from .result import Result, stale_text, with_waiting, without_root
 from .tool import Tool, ToolFunction, described, parsed
 from .toolsets import SHARED, SYNC, toolset
 
@@ -98,8 +98,12 @@ class Toolbox:
         if item is None:
             offered = ", ".join(tool.name for tool in self.chosen(names)) or "none in this session"
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
+        memory = self._memory
+        if memory.settings.review.is_on:  # one that knows what of this call waits, and of no other
+            memory = memory.of_kind(memory.kind)
         try:
-            return item.function(self._memory, **parsed(item, arguments))
+            result = item.function(memory, **parsed(item, arguments))
+            return with_waiting(result, memory.withheld, memory.has_written) if memory is not self._memory else result
         except Stale as error:
             data = {"version": error.version, "current": error.current, "diff": error.diff}
             return Result(stale_text(error, self._memory.settings.recall_budget), data, is_error=True)

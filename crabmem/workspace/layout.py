@@ -226,6 +226,11 @@ class Layout:
         return {path.rpartition("/")[2].casefold(): path for path in (self.identity, self.overview, SETTINGS)}
 
 
+def is_elsewhere(path: str) -> bool:
+    """Whether a path is a whole one: that of a file outside of the workspace, which is searched and nothing more."""
+    return path.startswith("/")
+
+
 def is_text(path: str) -> bool:
     """Whether a file is called like a text that somebody means to keep, and not like settings."""
     name = path.rpartition("/")[2].casefold()

@@ -7,7 +7,7 @@ from ..text.limits import MAX_CHARACTERS as MAX_CHARACTERS
 from ..text.limits import MAX_LIMIT as MAX_LIMIT
 from ..text.limits import MAX_QUERY as MAX_QUERY
 from ..text.limits import RECALL_LIMIT
-from ..text.values import value
+from ..text.values import replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from msgspec import Meta
 
     Language: TypeAlias = str
+    Folders: TypeAlias = tuple[str, ...]
 
 #: Characters of a name, a path or an address.
-_MAX_NAME = 1_000
+MAX_NAME = 1_000
 #: Variables that hold the key of a service with OpenAI's /embeddings, and the hosts (with all below them) that such a
 #: key is for. It is sent to no other, whatever the settings say.
 KEYS: dict[str, tuple[str, ...]] = {
@@ -37,6 +38,11 @@ KEYS: dict[str, tuple[str, ...]] = {
     "OPENROUTER_API_KEY": ("openrouter.ai",),
     "DASHSCOPE_API_KEY": ("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"),
 }
+# Characters of a value that an error shows.
+_SHOWN = 80
+#: What the setting `review.wait` may name, beside `TAGGED` and a tag.
+WAITS = ("soul", "overview", "entries", "everything")
+TAGGED = "entries tagged "
 # A key for any other service, or for a gateway. The token of our own server is none.
 _OWN_KEYS = "CRABMEM_"
 _NO_KEYS = ("CRABMEM_TOKEN",)
@@ -81,15 +87,15 @@ class Vectors:
         Literal["auto", "off", "model2vec", "http"], Meta(description="auto: the model on this machine, else the url")
     ] = "auto"
     model: Annotated[
-        str, Meta(max_length=_MAX_NAME, description="a folder, a name on Hugging Face, or what the service calls it")
+        str, Meta(max_length=MAX_NAME, description="a folder, a name on Hugging Face, or what the service calls it")
     ] = ""
     url: Annotated[
         str,
-        Meta(max_length=_MAX_NAME, description="of a service with OpenAI's /embeddings: https://api.openai.com/v1"),
+        Meta(max_length=MAX_NAME, description="of a service with OpenAI's /embeddings: https://api.openai.com/v1"),
     ] = ""
     key: Annotated[
         str,
-        Meta(max_length=_MAX_NAME, description="the environment variable with its key: OPENAI_API_KEY, or CRABMEM_..."),
+        Meta(max_length=MAX_NAME, description="the environment variable with its key: OPENAI_API_KEY, or CRABMEM_..."),
     ] = ""
     weight: Annotated[float, Meta(ge=0, le=1, description="of meaning; words have the rest")] = 0.6
     timeout: Annotated[float, Meta(gt=0, le=60, description="seconds that a recall waits for the service")] = 5.0
@@ -138,6 +144,51 @@ class Sync:
 
 
 @value
+class Review:
+    """What agents write that waits until you decide, by `crabmem review`; nothing of it is recalled before."""
+
+    wait: Annotated[
+        tuple[str, ...],
+        Meta(
+            max_length=100,
+            description='any of "soul", "overview", "entries", "entries tagged person" (or another tag), "everything"',
+        ),
+    ] = ()
+    protect: Annotated[
+        Literal["off", "human-lines", "all-lines"],
+        Meta(
+            description="lines that no agent changes or removes: those you wrote or approved, or all; the rest goes on"
+        ),
+    ] = "off"
+    expire: Annotated[int, Meta(ge=0, le=36_500, description="days after which what waits is rejected; 0: never")] = 0
+
+    def __post_init__(self) -> None:
+        """Refuse a word that means nothing.
+
+        Raises:
+            ValueError: the message says which there are.
+        """
+        odd = next((word for word in self.wait if word not in WAITS and not tag_in(word)), None)
+        if odd is not None:
+            raise ValueError(f"review.wait knows {', '.join(WAITS)}, and {TAGGED}TAG, but not {odd[:_SHOWN]!r}")
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything that an agent writes may have to wait."""
+        return bool(self.wait) or self.protect != "off"
+
+    def and_all_of(self, other: Review) -> Review:
+        """What has wait whatever either of both has."""
+        protect = next((each for each in ("all-lines", "human-lines") if each in (self.protect, other.protect)), "off")
+        return replace(self, wait=tuple(dict.fromkeys((*self.wait, *other.wait))), protect=protect)
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags whose entries wait, as they are compared."""
+        return frozenset(filter(None, map(tag_in, self.wait)))
+
+
+@value
 class Settings:
     """The whole of `crabmem.toml`. A description is what `crabmem config` says of a setting."""
 
@@ -167,7 +218,7 @@ class Settings:
         Meta(description="where they may not; propose: what they write waits for a person"),
     ] = "refuse"
     person: Annotated[
-        str, Meta(max_length=_MAX_NAME, description="who edits from outside are recorded as: Ann <ann@example.org>")
+        str, Meta(max_length=MAX_NAME, description="who edits from outside are recorded as: Ann <ann@example.org>")
     ] = "person"
     lock_timeout: Annotated[float, Meta(gt=0, le=600, description="seconds to wait for another writer")] = 10.0
     durability: Annotated[
@@ -182,7 +233,7 @@ class Settings:
     profile: Annotated[
         str,
         Meta(
-            max_length=_MAX_NAME,
+            max_length=MAX_NAME,
             description="whose files, prompt and tools: see `crabmem profile list`, or a file.toml; else crab",
         ),
     ] = ""
@@ -190,10 +241,17 @@ class Settings:
     layout: Annotated[
         Literal["ordinary", "flat"], Meta(description="flat: MEMORY.md and facts in one folder, as adopt DIR found it")
     ] = "ordinary"
+    extra_paths: Annotated[
+        Folders, Meta(max_length=20, description="folders elsewhere whose texts are searched, once you allowed it")
+    ] = ()
+    transcripts: Annotated[
+        Folders, Meta(max_length=20, description="folders of OpenClaw's or Claude Code's sessions, searched likewise")
+    ] = ()
     auto_recall: AutoRecall = AutoRecall()
     hooks: Hooks = Hooks()
     vectors: Vectors = Vectors()
     sync: Sync = Sync()
+    review: Review = Review()
 
 
 def parse_settings(data: bytes, file: str) -> Settings:
@@ -237,6 +295,13 @@ def layout_in(data: bytes) -> tuple[str, str]:
         from .settings_file import layout_of_broken
 
         return layout_of_broken(data)
+
+
+def tag_in(word: str) -> str:
+    """The tag that a word of `review.wait` names, as tags are compared; "" for none."""
+    from ..text.slug import name_key  # late: most settings name none
+
+    return name_key(word.removeprefix(TAGGED).lstrip("# ")) if word.startswith(TAGGED) else ""
 
 
 def _is_at(url: str, hosts: tuple[str, ...]) -> bool:

@@ -12,12 +12,19 @@ from ..text import toml
 from ..text.entry import decode
 from ..text.values import fields_of
 from .layout import SETTINGS
-from .settings import LANGUAGES, AutoRecall, Hooks, Settings, Sync, Vectors
+from .settings import LANGUAGES, MAX_NAME, AutoRecall, Hooks, Review, Settings, Sync, Vectors
 
 _WIDTH = 24
-_TABLES: dict[str, type] = {"auto_recall": AutoRecall, "hooks": Hooks, "vectors": Vectors, "sync": Sync}
+_TABLES: dict[str, type] = {
+    "auto_recall": AutoRecall,
+    "hooks": Hooks,
+    "vectors": Vectors,
+    "sync": Sync,
+    "review": Review,
+}
 # What the annotations of settings name, who loads which only to check them.
-_NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES]}
+_NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES],
+          "Folders": tuple[Annotated[str, Meta(max_length=MAX_NAME)], ...]}  # fmt: skip
 _PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
 _LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat)["']""", re.MULTILINE)
 

@@ -62,3 +62,9 @@ class Actor:
 
         given = one_line(self.agent or "")
         return agent_name(given, person) if given else "" if not self.agent else "agent"
+
+
+#: An agent of which nobody knows more.
+SOMEBODY = Actor()
+#: What acts where crabmem itself writes: no person has to be asked.
+ITSELF = Actor(is_person=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..disk import state
 from ..disk.stat import changed_ns
+from ..text.values import value
+from ..workspace.layout import SETTINGS
 from .actor import Actor
 from .after_rebase import KEPT_NOTE
 from .bylines import Bylines
@@ -13,12 +15,14 @@ from .recorder import counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
     from typing import TypeAlias
 
     from ..disk.scan import File, Scan
+    from ..git.commits import Note
     from .bylines import Byline
     from .losses import Losses
+    from .outside_edits import Edit
     from .recorder import Recorder
 
     #: Whether the edit of a file, None for one that is gone, waits for a later look.
@@ -28,6 +32,14 @@ if TYPE_CHECKING:
 AT_ONCE_NS = 10_000_000_000
 #: So many files that were changed last are looked up in the history, in case a prune took them.
 _RECENT = 8
+
+
+@value
+class Held:
+    """Files that an agent wrote with a tool of its host, and that were to wait for a person: what they are to say."""
+
+    changes: Mapping[str, bytes | None]
+    note: Note
 
 
 class Adoption:
@@ -43,6 +55,8 @@ class Adoption:
         self._unconfirmed = Unconfirmed(recorder.workspace.private)
         #: The last scan whose newest files were looked up in the history.
         self._examined: Scan | None = None
+        #: What the last look found written that waits now. Whoever holds the lock puts it back.
+        self.held: tuple[Held, ...] = ()
 
     def forget(self) -> None:
         """Forget which files were looked up in the history: it is another one."""
@@ -66,8 +80,12 @@ class Adoption:
         self.unrecorded = None if even_if_many else self._lost(edits, scan)
         held = self.unrecorded.paths if self.unrecorded else ()
         self._unconfirmed.note(held)
-        self._record({path: file for path, file in edits.items() if path not in held}, scan)
-        self.bylines.forget()
+        edits = {path: file for path, file in edits.items() if path not in held}
+        self.held = tuple(self._held(edits, scan)) if edits else ()
+        back = {path for each in self.held for path in each.changes}
+        self._record({path: file for path, file in edits.items() if path not in back}, scan)
+        if not self.held:  # else they count until the files are as they are to be
+            self.bylines.forget()
         return scan
 
     def is_later_than(self, own: Container[str]) -> IsLater:
@@ -148,12 +166,30 @@ class Adoption:
 
     def _record_signed(self, edits: Mapping[str, File | None], bylines: Mapping[str, Byline], scan: Scan) -> None:
         """Record the edits that are signed, a commit for each agent and session."""
+        for note, own in self._signed(bylines, scan):
+            self._recorder.record_files({path: edits[path] for path in own}, note, scan)
+
+    def _held(self, edits: Mapping[str, File | None], scan: Scan) -> Iterator[Held]:
+        """What agents wrote with tools of their hosts and signed, as far as the settings have it wait for a person."""
+        head = self._history.head_if_any()
+        if not self._recorder.settings().review.is_on and scan.blob(SETTINGS) == self._history.file(head, SETTINGS):
+            return
+        from .reviewer import Reviewer  # late: few settings ask for one
+
+        bylines = self.bylines.of({path: file.blob if file else None for path, file in edits.items()})
+        reviewer = Reviewer(self._recorder, head)
+        for note, own in self._signed(bylines, scan):
+            before, after = ({path: getattr(edit, side) for path, edit in own.items()} for side in ("before", "after"))
+            changes, waits = reviewer.parted(before, after, note)
+            if waits:
+                yield Held({path: changes[path] for path in waits}, note)
+
+    def _signed(self, bylines: Mapping[str, Byline], scan: Scan) -> Iterator[tuple[Note, Mapping[str, Edit]]]:
+        """The edits that are signed, those of each agent and session with the words of their commit."""
         for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
             own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
-            edits_of_agent = self._recorder.edits_of({path: scan.data(path) for path in own})
-            person = self._recorder.settings().person
-            note = written_note(edits_of_agent, Actor(agent, session), person, self._layout)
-            self._recorder.record_files({path: edits[path] for path in own}, note, scan)
+            edits = self._recorder.edits_of({path: scan.data(path) for path in own})
+            yield written_note(edits, Actor(agent, session), self._recorder.settings().person, self._layout), edits
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
         """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""

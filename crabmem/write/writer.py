@@ -13,7 +13,8 @@ from ..disk import fs, spelling, state
 from ..disk.lock import WriterLock
 from ..errors import CrabmemError, MassLoss, Unwritable
 from ..text.hashes import blob_id
-from ..text.values import Subscripted, value
+from ..text.values import Subscripted, field, replace, value
+from .actor import SOMEBODY
 from .adoption import Adoption
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
 from .bylines import bylines_for
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ..disk.seal import Seal
     from ..disk.store import Placed
     from ..git.commits import Note
+    from ..results import Proposal
     from .actor import Actor
     from .adoption import IsLater
     from .losses import Losses
@@ -83,6 +85,9 @@ class Written(Generic[T_co]):
     result: T_co
     unrecorded: Losses | None = None
     is_index_foreign: bool = False
+    #: By path what waits for a person instead of being written: such a file is `after` as it was `before`, apart from
+    #: lines that nothing protects.
+    waits: Mapping[str, Proposal] = field(default_factory=dict)
 
 
 class Writer:
@@ -106,17 +111,29 @@ class Writer:
         self.unrecorded = self._adoption.lost_outside
         self.is_interrupted, self.waiting = self._recovery.is_interrupted, self._recovery.waiting
 
-    def write(self, decide: Callable[[Scan], Draft[T]]) -> Written[T]:
+    def write(self, decide: Callable[[Scan], Draft[T]], actor: Actor = SOMEBODY) -> Written[T]:
         """Record outside edits, ask `decide` with the files as they then are, and write what it says.
+
+        Of what an agent writes, that is not written which waits for a person by the settings: here alone it is asked
+        for, and who does not say who they are is an agent.
 
         Raises:
             Busy: another writer holds the lock.
             Unwritable: the disk refused.
             MassLoss: it would cost too many facts at once.
+            Full: it would wait, and so much does already that no person would go through it.
         """
         with self._alone():
             scan = self._adopt_outside()
-            return self._apply(decide(scan), scan)
+            draft = decide(scan)
+            if not (actor.is_agent and draft.changes and self._settings().review.is_on):
+                return self._apply(draft, scan)
+            from .reviewer import Reviewer  # late: few settings ask for one
+
+            before = {path: scan.data(path) for path in draft.changes}
+            head = self._history.head_if_any()
+            goes_on, waits = Reviewer(self._recorder, head).parted(before, draft.changes, draft.note)
+            return replace(self._apply(replace(draft, changes=goes_on), scan), waits=waits)
 
     @contextmanager
     def ahead(self, texts: Iterable[bytes], progress: Callable[[int], None]) -> Iterator[None]:
@@ -235,6 +252,11 @@ class Writer:
     def _adopt_outside(self, even_if_many: bool = False, is_later: IsLater = lambda path, file: False) -> Scan:
         """The files, after what others changed was recorded, and what a rebase kept from the files is in them again."""
         scan = self._adoption.adopt(even_if_many, is_later)
+        for held in self._adoption.held:
+            self._apply(Draft(held.changes, held.note, None, even_if_many=True), scan)
+        if self._adoption.held:
+            self._adoption.bylines.forget()
+            scan = self._store.scan()
         if waiting := self._history.waiting():
             changes = changes_to_bring_back(self._history, self._layout, waiting, scan, self._recorder.report)
             if changes is None:

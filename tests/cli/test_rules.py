@@ -48,7 +48,7 @@ _FAR_REACHING = {
     "uninstall",
 }
 #: Verbs that ask before they do something.
-_ASKING = {"config allow", "install", "proposals reject", "purge", "sync", "uninstall"}
+_ASKING = {"config allow", "install", "proposals apply", "proposals reject", "purge", "review", "sync", "uninstall"}
 
 
 def options(name: str) -> Iterator[click.Option]:
@@ -127,7 +127,7 @@ def test_bash_completes_verbs_and_values(root: Path, tmp_path: Path) -> None:
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
         return {*done.stdout.split()}
 
-    assert offered("re") == {"recall", "remember", "rename", "resolve", "restore", "revert", "reindex"}
+    assert offered("re") == {"recall", "remember", "rename", "resolve", "restore", "revert", "review", "reindex"}
     assert offered("--dir", str(root), "show", "wi") == {"wifi"}
     assert offered("list", "--sort", "") == {"file", "name", "changed"}
     assert offered("--dir", str(root), "list", "--tag", "o") == {"ops"}

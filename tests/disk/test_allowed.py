@@ -270,15 +270,19 @@ def test_what_is_allowed_is_kept_for_this_user_alone(root: Path, tmp_path: Path)
     [file] = (tmp_path / "state" / "crabmem").glob("allowed*")
     assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
     assert json.loads(file.read_text()) == {
-        str(root): {"vectors": ["auto", "m", "u", "k"], "profile": "", "parent": "", "remote": ""}
-    }
+        str(root): {"vectors": ["auto", "m", "u", "k"], "profile": "", "parent": "", "remote": "",
+                    "extra_paths": [], "transcripts": []}
+    }  # fmt: skip
     allowed.allow_profile(root, "/x.toml")
     assert allowed.reach(root) == Reach(("auto", "m", "u", "k"), "/x.toml")
     allowed.allow(root, Reach())
     assert json.loads(file.read_text()) == {}
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"\xff", b'{"/": {"vectors": [1]}}', b"null", b'{"/": 1}'])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{", b"[]", b"\xff", b'{"/": {"vectors": [1]}}', b'{"/": {"transcripts": [1]}}', b"null", b'{"/": 1}'],
+)
 def test_a_broken_file_allows_nothing_and_the_next_yes_writes_it_anew(root: Path, tmp_path: Path, data: bytes) -> None:
     allowed, file = Allowed(os.environ), tmp_path / "state" / "crabmem" / "allowed.json"
     allowed.allow(root, Reach(profile="/x.toml"))
@@ -345,7 +349,9 @@ def test_config_and_doctor_say_what_is_not_allowed_yet(root: Path, told: Service
     assert run(root, "config", "allow").stdout == "crabmem.toml names nothing outside of the workspace\n"
     asks(root, told.url)
     assert "# vectors: not allowed on this machine yet: `crabmem config allow`\n" in run(root, "config").stdout
-    assert json.loads(run(root, "config", "--json").stdout)["allowed"] == {"vectors": False, "profile": None}
+    assert json.loads(run(root, "config", "--json").stdout)["allowed"] == {
+        "vectors": False, "profile": None, "extra_paths": None, "transcripts": None
+    }  # fmt: skip
     assert f"[vectors] in crabmem.toml is not allowed on this machine; `crabmem --dir {root} config allow`" in (
         run(root, "doctor").stdout
     )

@@ -8,7 +8,13 @@ from msgspec import Meta
 from crabmem.workspace.settings import LANGUAGES, Settings
 
 #: What the annotations of settings name, which are read by nobody else while crabmem runs.
-_NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES]}
+_NAMES = {
+    "Annotated": Annotated,
+    "Literal": Literal,
+    "Meta": Meta,
+    "Language": Literal[LANGUAGES],
+    "Folders": tuple[str, ...],
+}
 _FEW = 8
 
 
@@ -42,6 +48,8 @@ def _bounds(kind: Any, meta: Meta) -> str:
         )
     if get_origin(kind) is Union:
         return " or ".join(_bounds(*_bare(each, meta)) for each in get_args(kind))
+    if get_origin(kind) is tuple:
+        return "a list of texts"
     if kind in (bool, str):
         return "`true` `false`" if kind is bool else "a text"
     least = f"from {meta.ge:,}" if meta.ge is not None else f"above {meta.gt:,}" if meta.gt is not None else ""

@@ -23,7 +23,7 @@ from crabmem import InvalidArguments, Memory, NotFound
 from crabmem.hosts.hooks.events import Call, answer, is_due
 from crabmem.hosts.hooks.input import HookInput, parse_input
 from crabmem.hosts.host import EVENTS
-from crabmem.hosts.table import HOSTS
+from crabmem.hosts.table import HOSTS, host_named
 from crabmem.text.quoting import units
 from crabmem.text.templates import storing_prompt
 from crabmem.tools import guide as guide_of
@@ -995,3 +995,19 @@ def test_a_profile_that_is_none_is_logged_in_words_of_the_command_line(root: Pat
     assert "there is no profile nope; there are " in given and "name it with --profile or `profile` in crab" in given
     assert f"{root / 'crabmem.toml'}: there is no profile nope; there are " in named and "profile=" not in given + named
     (root / "crabmem.toml").unlink()
+
+
+@pytest.mark.parametrize("host", TOLD)
+def test_at_a_sessions_start_the_person_is_told_what_waits_and_the_model_is_not(root: Path, host: str) -> None:
+    before = heard(root, spoken(host, "session-start"))
+    assert "systemMessage" not in before
+    (root / "crabmem.toml").write_text('[review]\nwait = ["entries"]\n')
+    with Memory(root, agent="coder") as memory:
+        memory.remember("Boiler", "which one", "A Vaillant.")
+    if host == "codex":
+        git(root, "pack-refs", "--all")
+    answer = heard(root, spoken(host, "session-start", session_id="s-9"))
+    words = "crabmem: 1 proposal waits for you, since today: `crabmem review`"
+    assert answer.pop("systemMessage", None) == (words if (hooks := host_named(host).hooks) and hooks.notice else None)
+    assert context(answer) == context(before)
+    assert "Vaillant" not in str(answer)

@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -22,13 +23,16 @@ from crabmem import CrabmemError, Fact, Memory, operations
 from crabmem.errors import Stale
 from crabmem.operations import setup
 from crabmem.operations.facts import entries
+from crabmem.operations.review import Decision
 from crabmem.prompt.profile import KINDS, profile_names
+from crabmem.results import News, Proposal, ProposedFile
 from crabmem.session.session import Session
 from crabmem.text.evaluation import Expectation
 from crabmem.text.keys import Key
 from crabmem.text.learnings import tool_failure
 from crabmem.text.slug import slug_of
 from crabmem.text.spoken_to import Message
+from tests.conftest import git
 
 Operation = Callable[..., object]
 
@@ -65,6 +69,8 @@ say = "salient"
 def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
     """What parameters are given, by their names: each operation is tried with all of these."""
     called = ["Wifi", *HIDDEN_NAMES, *hidden]
+    who = "0" * 40, datetime.now(UTC), "a", "a", None, "remember: x", ""
+    proposed = [Proposal(*who, (ProposedFile(path, b"Other.\n", None),)) for path in hidden]
     return {
         "name": called,
         "names": [[name] for name in called],
@@ -116,10 +122,20 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "change": [lambda text: f"{text} and more"],
         "test": [lambda then: CANARY not in repr([then.read(path) for path in then.files])],
         "scores": [[1.0, 2.0]],
+        "news": [News("x", path, "", (), ((None, _blob(root, path)),)) for path in hidden],
+        "proposal": proposed,
+        "waiting": [proposed],
+        "now": [datetime.now(UTC)],
+        "decided": [[Decision("0" * 40, "apply"), Decision("0" * 40, "reject")]],
         "dry_run": [True],
         "explain": [True],
         "blame": [True],
     }
+
+
+def _blob(root: Path, path: str) -> str:
+    """The id of what the newest commit has at a path; one of nothing where it has no such file."""
+    return (git(root, "ls-tree", "--object-only", "HEAD", path) or "0" * 40).strip()
 
 
 #: Operations that are given what only another one makes, and why they tell nothing: they say nothing of files at all.

@@ -9,7 +9,7 @@ from dulwich.repo import Repo
 
 from crabmem import Memory
 from crabmem.disk import fs
-from crabmem.operations.proposals import proposals
+from crabmem.operations.proposals import apply_proposal, proposals
 from crabmem.sync.joining import Taken, take_in
 from crabmem.write.writer import Written
 from tests.conftest import git
@@ -81,6 +81,51 @@ def test_an_edit_that_nobody_recorded_yet_is_joined_too(machines: tuple[Memory, 
     take(one, other)
     assert "Likes milk." in path.read_text()
     assert "Likes tea." in path.read_text()
+
+
+@pytest.mark.parametrize(
+    "rule",
+    ['wait = ["entries"]', 'wait = ["entries tagged person"]', 'protect = "human-lines"', 'wait = ["everything"]'],
+)
+@pytest.mark.parametrize("is_ahead", [False, True])
+def test_what_would_have_to_wait_here_waits_when_it_comes_from_elsewhere(
+    machines: tuple[Memory, Memory], rule: str, is_ahead: bool
+) -> None:
+    one, other = machines
+    with Memory(one.root, is_person=True) as person:
+        person.remember("Ann", "a friend", "Lives in Graz.", tags=["person"])
+        take(other, one)
+        if not is_ahead:
+            person.remember("Key", "where it is", "In the vault.")
+        (one.root / "crabmem.toml").write_text(f"[review]\n{rule}\n")
+        person.adopt()
+    other.remember("Ann", "a friend", "Lives in Wien.", tags=["person"])
+    with Memory(other.root, is_person=True) as theirs:
+        theirs.remember("Tea", "how it is made", "Cold.")
+    done = take(one, other)
+    assert [dispute.path for dispute in done.result.disputes] == ["memory/entries/ann.md"]
+    assert one.get("Ann").content == "Lives in Graz." and one.get("Tea").content == "Cold."
+    with Memory(one.root, is_person=True) as person:
+        [waiting] = proposals(person)
+        assert "+Lives in Wien." in waiting.diff
+        apply_proposal(person, waiting.id)
+        assert one.get("Ann").content == "Lives in Wien."
+    take(other, one)
+    assert state(other)[1:] == state(one)[1:] and other.get("Ann").content == "Lives in Wien."
+
+
+def test_what_an_agent_wrote_before_there_was_a_rule_stays(machines: tuple[Memory, Memory]) -> None:
+    one, other = machines
+    one.remember("Key", "where it is", "In the vault.")
+    with Memory(one.root, is_person=True) as person:
+        (one.root / "crabmem.toml").write_text('[review]\nwait = ["entries"]\n')
+        person.adopt()
+    with Memory(other.root, is_person=True) as theirs:
+        theirs.remember("Tea", "how it is made", "Cold.")
+    for done in (take(one, other), take(other, one)):
+        assert done.result.disputes == ()
+    assert one.get("Key").content == other.get("Key").content == "In the vault."
+    assert state(one)[1:] == state(other)[1:]
 
 
 def test_histories_that_took_each_other_in_crosswise_are_joined_alike(machines: tuple[Memory, Memory]) -> None:

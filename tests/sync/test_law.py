@@ -227,3 +227,24 @@ def test_what_an_agent_made_of_a_guarded_file_waits_and_a_persons_is_taken() -> 
     assert tree(base, done, one) == base
     assert [(each.path, each.waiting, each.is_guarded) for each in done.disputes] == [(identity, b"I am Root.\n", True)]
     assert tree(base, joined(base, one, base, (identity, ""), guarded=identity), one) == one
+
+
+@given(FILES, FILES, FILES, st.sets(PATHS), st.sets(PATHS))
+def test_what_waits_of_agents_is_as_it_was_and_is_the_same_in_either_order(
+    base: Files, one: Files, other: Files, first: set[str], second: set[str]
+) -> None:
+    blobs = {blob_id(data): data for files in (base, one, other) for data in files.values()}
+    names = {path: blob_id(data) for path, data in base.items()}
+
+    def side(files: Files, waiting: set[str]) -> Side:
+        changes = _changes(base, files)
+        return Side(changes, frozenset(), frozenset(changes), frozenset(waiting))
+
+    sides = side(one, first), side(other, second)
+    rules = Rules(ORDINARY, blobs.__getitem__)
+    done = join(names, *sides, rules)
+    assert done == join(names, *sides[::-1], rules)
+    everything = frozenset(base) | frozenset(one) | frozenset(other)
+    held = join(names, side(one, {*everything}), side(other, {*everything}), rules)
+    assert tree(base, held, one, other) == dict(base)
+    assert {each.path for each in held.disputes} <= {path for each in sides for path in each.changes}

@@ -56,6 +56,7 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "hooks": {"messages": 8, "transcript": 400_000},
         "vectors": {"provider": "auto", "model": "", "url": "", "key": "", "weight": 0.6, "timeout": 5.0},
         "sync": {"auto": "off", "tool": False},
+        "review": {"wait": (), "protect": "off", "expire": 0},
     }
 
 
@@ -147,7 +148,8 @@ def test_a_key_may_go_where_it_is_for_and_one_of_ours_anywhere(url: str, key: st
      "[auto_recall]\nlimit = 1_001", "[auto_recall]\nwords = 10_001", "[auto_recall]\ncharacters = 1_000_001",
      "[auto_recall]\nthreshold = nan", "[vectors]\ntimeout = 61", "[vectors]\ntimeout = inf", "[vectors]\nweight = nan",
      *(f"{name} = '{'x' * 1_001}'" for name in ("person", "profile")),
-     *(f"[vectors]\n{name} = '{'x' * 1_001}'" for name in ("model", "url"))],
+     *(f"[vectors]\n{name} = '{'x' * 1_001}'" for name in ("model", "url")),
+     f"[review]\nwait = {['entries tagged x'] * 101}", "[review]\nexpire = 36_501"],
 )  # fmt: skip
 def test_a_setting_that_would_hang_or_flood_is_refused(said: str) -> None:
     with pytest.raises(InvalidSettings, match=r"must be .* (of at most|of at least|above) \d"):
@@ -219,3 +221,9 @@ def test_dots_in_texts_and_comments_of_settings_are_not_counted() -> None:
 
 def test_the_settings_that_crabmem_writes_are_few_enough_to_be_read() -> None:
     assert len(as_toml(Settings())) < MOST_TEXT // 4
+
+
+@pytest.mark.parametrize("word", ["soal", "", "entries tagged", "entries tagged ", "entries tagged #", "Entries"])
+def test_a_word_of_what_waits_that_means_nothing_is_refused_with_those_there_are(word: str) -> None:
+    with pytest.raises(InvalidSettings, match="knows soul, overview, entries, everything, and entries tag"):
+        parse_settings(f"[review]\nwait = ['{word}']".encode(), "crabmem.toml")

@@ -210,7 +210,7 @@ def test_a_proposal_that_was_applied_is_no_failure_where_it_cannot_be_dropped(
     def busy(writer: Writer, work: Callable[[Scan], object]) -> object:
         raise Busy("another process has been writing")
 
-    with Memory(root) as memory:
+    with Memory(root, is_person=True) as memory:
         with monkeypatch.context() as patched:
             patched.setattr(Writer, "beside", busy)
             assert proposals.apply_proposal(memory, proposed.proposal.id).commit

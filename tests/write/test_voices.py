@@ -110,7 +110,7 @@ def test_an_agent_that_edits_the_identity_in_an_editor_proposes_it(run: Run, roo
     assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
     with Memory(root, is_person=True) as memory:
         [waiting] = proposals.proposals(memory)
-        assert waiting.author == "scribe" and b"More of it." in waiting.data
+        assert waiting.author == "scribe" and "More of it." in (waiting.text or "")
 
 
 def test_an_edit_of_an_agent_is_its_own_while_somebody_else_records_edits(run: Run, root: Path, tmp_path: Path) -> None:

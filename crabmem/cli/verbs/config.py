@@ -26,8 +26,9 @@ def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
     """Print the settings, or allow what they name outside of the workspace.
 
     They are changed by editing crabmem.toml in the workspace, which need only say what differs. It may come from
-    somebody else, by clone, pull or archive: so what is named under [vectors], and a profile that is a file outside of
-    the workspace, counts only after `crabmem config allow` on this machine, whoever wrote it there.
+    somebody else, by clone, pull or archive: so what is named under [vectors], in extra_paths and transcripts, and a
+    profile that is a file outside of the workspace, counts only after `crabmem config allow` on this machine, whoever
+    wrote it there.
 
     \b
     crabmem config
@@ -53,6 +54,8 @@ def show_(ctx: click.Context, json_wanted: bool) -> None:
     allowed = {
         "vectors": asked.vectors and asked.vectors == known.vectors,
         "profile": asked.profile == known.profile if asked.profile else None,
+        "extra_paths": set(asked.extra_paths) <= set(known.extra_paths) if asked.extra_paths else None,
+        "transcripts": set(asked.transcripts) <= set(known.transcripts) if asked.transcripts else None,
     }
     words = {True: "allowed on this machine", False: "not allowed on this machine yet: `crabmem config allow`"}
     notes = "".join(f"# {name}: {words[is_so]}\n" for name, is_so in allowed.items() if is_so is not None)
@@ -80,6 +83,7 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
     rules, allowed = settings_at(root), Allowed(os.environ)
     asked = reach_of(root, rules)
     lines = [*(_vectors_lines(rules.vectors, root) if asked.vectors else ()), *_profile_lines(asked.profile)]
+    lines += _folder_lines(asked, is_sent=bool(asked.vectors and rules.vectors.url))
     lines = [" ".join(line.split()) for line in lines]  # no word of the settings can pass for a line of ours
     if asked == Reach():
         words = f"{SETTINGS} names nothing outside of the workspace"
@@ -89,7 +93,8 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
         tell("\n".join([f"{root / SETTINGS} asks for this:", *(f"- {line}" for line in lines)]))
         if not yes:
             confirm("Allow it on this machine?", "allowed")
-        allowed.allow(root, replace(allowed.reach(root), vectors=asked.vectors, profile=asked.profile))
+        known = allowed.reach(root)
+        allowed.allow(root, replace(asked, parent=known.parent, remote=known.remote))
         words = "allowed on this machine; `crabmem config disallow` takes it back"
     show(json_wanted, {"path": str(root), "allowed": lines}, lambda: words)
 
@@ -114,6 +119,14 @@ def disallow(ctx: click.Context, json_wanted: bool) -> None:
 def _profile_lines(file: str) -> Iterator[str]:
     if file:
         yield f"read the profile {file}, which says what goes into the prompt, and which tools there are"
+
+
+def _folder_lines(asked: Reach, is_sent: bool) -> Iterator[str]:
+    more = "; they are sent to that service, too" if is_sent else ""
+    for folder in asked.extra_paths:
+        yield f"show agents the texts in {folder} and below it that answer a question{more}"
+    for folder in asked.transcripts:
+        yield f"show agents what was said in sessions, by the transcripts in {folder} and below it{more}"
 
 
 def _vectors_lines(rules: Vectors, root: Path) -> Iterator[str]:

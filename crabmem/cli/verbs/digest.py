@@ -1,18 +1,23 @@
 """`crabmem digest`: what was learned, changed and dropped in a time."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
+from ...disk import fs
+from ...errors import Unwritable
 from ...operations import digest as digest_operations
+from ...operations import proposals
 from ...results import Digest, News, StaleFact, json_of
 from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
-from ..completing import complete_commits
+from ..completing import complete_commits, complete_files, complete_sessions, complete_writers
 from ..options import json_option
-from ..output import paged, plain, show
+from ..output import echo, paged, plain, show, tell
 
 _SHOWN = 100
+_USUAL = "1 week ago"
 
 
 @verb(after="when")
@@ -20,26 +25,66 @@ _SHOWN = 100
     "--since",
     metavar="WHEN",
     shell_complete=complete_commits,
-    default="1 week ago",
-    show_default=True,
-    help="From when on.",
+    help="From when on.  [default: 1 week ago; of a session or an agent, the beginning]",
 )
 @click.option("--until", metavar="WHEN", shell_complete=complete_commits, help="Up to when.  [default: now]")
+@click.option("--session", metavar="S", shell_complete=complete_sessions, help="Only what a session brought.")
+@click.option("--agent", metavar="A", shell_complete=complete_writers, help="Only what an agent brought.")
+@click.option(
+    "--html",
+    "file",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Write it as a page with every change, word by word; - for stdout.",
+)
 @json_option
 @click.pass_context
-def digest(ctx: click.Context, since: str, until: str | None, json_wanted: bool) -> None:
+def digest(
+    ctx: click.Context,
+    since: str | None,
+    until: str | None,
+    session: str | None,
+    agent: str | None,
+    file: str | None,
+    json_wanted: bool,
+) -> None:
     """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown.
+
+    With --html it is a page of one file, which loads nothing and runs no script: what was written, word by word, by
+    whom, and what waits for you.
 
     Facts of which the day in `stale_after` is past stand at the end.
 
     \b
     crabmem digest
     crabmem digest --since 2026-05-01 --until 2026-06-01
+    crabmem digest --session s-42 --html s-42.html
     """
-    found = digest_operations.digest(open_session(ctx), since, until)
+    memory = open_session(ctx)
+    begin = since or (None if session or agent else _USUAL)
+    found = digest_operations.digest(memory, begin, until, agent, session)
+    if file is not None:
+        from ..digest_page import page  # late: no other digest needs it
+
+        _write(file, page(memory, found, proposals.proposals(memory, agent, session), memory.engine.clock()))
+        if file == "-" or not json_wanted:
+            return None
     if json_wanted:
         return show(True, json_of(found), str)
     paged(ctx, [_markdown(found)])
+
+
+def _write(file: str, text: str) -> None:
+    """Write a page; one that is there is replaced."""
+    if file == "-":
+        return echo(text)
+    try:
+        fs.swap_in(Path(file).absolute(), text.encode("utf-8", "replace"))
+    except (OSError, ValueError) as error:
+        raise Unwritable(
+            f"{file} cannot be written: {fs.reason(error) if isinstance(error, OSError) else 'it is no name of a file'}"
+        ) from None
+    tell(f"wrote {file}")
 
 
 def _markdown(found: Digest) -> str:

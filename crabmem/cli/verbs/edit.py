@@ -31,5 +31,6 @@ def edit(ctx: click.Context, name: str) -> None:
         edit_file(file)
         return tell_recorded(memory, adoption.adopt(memory))
     done = edit_copy(file, lambda text, version: facts.rewrite_entry(memory, name, text, version))
-    tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
+    if not (done and done.proposal and not done.commit):
+        tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
     warn(done.warnings if done else ())

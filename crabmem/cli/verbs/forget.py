@@ -21,4 +21,4 @@ def forget(ctx: click.Context, name: str, json_wanted: bool) -> None:
     crabmem forget "Deploy key"
     """
     gone = facts.forget(open_session(ctx), name)
-    show(json_wanted, json_of(gone), lambda: f"forgot: {plain(gone.name)}")
+    show(json_wanted, json_of(gone), lambda: f"{'waits' if gone.proposal else 'forgot'}: {plain(gone.name)}")

@@ -22,5 +22,5 @@ def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
     pbpaste | crabmem note -
     """
     changed = notes.write_note(open_session(ctx), words_of(ctx, text))
-    show(json_wanted, json_of(changed), lambda: f"noted in {plain(changed.path)}")
+    show(json_wanted, json_of(changed), lambda: f"{'noted in' if changed.commit else 'waits:'} {plain(changed.path)}")
     warn(changed.warnings)

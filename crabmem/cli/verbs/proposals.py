@@ -1,101 +1,196 @@
-"""The verb with which a person decides on what agents propose."""
+"""The verb with which a person looks at what waits, and decides one by one."""
+
+from collections.abc import Sequence
+from datetime import datetime
 
 import click
 
-from ...operations import proposals as proposals_operations
+from ...operations import proposals as operation
+from ...operations.proposals import Wording
+from ...operations.review import Decision, age, carry_out_decisions
 from ...results import Proposal, byline, json_of
+from ...session.session import Session
+from ...text.edit import lenient_text
 from ...text.hashes import short
-from ...text.words import shortened
+from ...text.words import counted, listed, shortened
 from ..app import open_session, verb
-from ..completing import complete_from
+from ..editor import edit_copy_of
 from ..options import json_option, yes_option
 from ..output import coloured_diff, confirm, plain, show, tell
+from ..selecting import chosen, complete_ids, meant_by, outcome_data, outcome_line, selected
 from ..whole_file import show_changed
 
-_complete = complete_from(lambda memory: [short(proposal.id) for proposal in proposals_operations.proposals(memory)])
 _REASON = 80
-_NONE = 'nothing waits; with soul = "propose" in crabmem.toml, agents propose what they would have the identity say'
+_PATHS = 2
+_NONE = "nothing waits; [review] in crabmem.toml says what of agents' writes does"
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
+_DONE = {"apply": "applied", "reject": "rejected"}
+_ids = click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=complete_ids)
+_all = click.option("--all", "is_all", is_flag=True, help="All that waits.")
 
 
 @verb(after="soul", cls=click.Group, invoke_without_command=True)
+@selected
 @json_option
 @click.pass_context
-def proposals(ctx: click.Context, json_wanted: bool) -> None:
-    """List what agents propose the identity should say, show one, apply or reject it.
+def proposals(
+    ctx: click.Context, by: str | None, in_session: str | None, tags: tuple[str, ...], json_wanted: bool
+) -> None:
+    """List what waits for you of what agents wrote, show one, apply, reword or reject it; `crabmem review` opens all.
 
-    With soul = "propose" in crabmem.toml, an agent that writes the identity (Crab.md) changes nothing: it waits here,
-    in the history beside the branch, until you decide. No tool can do that, nor anybody with --agent or
-    CRABMEM_AGENT.
+    What waits is set by [review] in crabmem.toml, and for the identity by soul = "propose", too. It lies in the history
+    beside the branch, and is neither recalled nor in a prompt, until you decide. No tool can do that, nor anybody with
+    --agent or CRABMEM_AGENT.
 
     \b
     crabmem proposals                  the oldest first
     crabmem proposals show 3f2a91c7    what it would change now, and why
     crabmem proposals apply 3f2a91c7   as a commit of yours, with what was changed since
-    crabmem proposals reject 3f2a91c7
+    crabmem proposals edit 3f2a91c7    in your editor, and as you then have it
+    crabmem proposals reject --by coder
     """
     if ctx.invoked_subcommand is None:
-        found = proposals_operations.proposals(open_session(ctx))
-        show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(map(_line, found)))
+        memory = open_session(ctx)
+        found, now = meant_by(memory, by, in_session, tags), memory.engine.clock()
+        show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(_line(each, now) for each in found))
         if not found and not json_wanted:
             tell(_NONE)
 
 
 @proposals.command("show")
-@click.argument("id", shell_complete=_complete)
+@click.argument("id", shell_complete=complete_ids)
 @json_option
 @click.pass_context
 def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
-    """Show who proposes what and why, as a diff against the identity of now.
+    """Show who proposes what and why, as a diff against what is there now.
 
     \b
     crabmem proposals show 3f2a91c7
     """
-    found = proposals_operations.proposal(open_session(ctx), id)
-    show(json_wanted, json_of(found), lambda: f"{_heading(found)}\n\n{coloured_diff(found.diff)}")
+    memory = open_session(ctx)
+    found = operation.proposal(memory, id)
+    text = f"{_heading(found, memory.engine.clock())}\n\n"
+    show(json_wanted, json_of(found), lambda: f"{text}{coloured_diff(found.diff)}")
 
 
 @proposals.command("apply")
-@click.argument("id", shell_complete=_complete)
-@json_option
-@click.pass_context
-def apply_(ctx: click.Context, id: str, json_wanted: bool) -> None:
-    """Write the identity as it was proposed, as yours; what you changed in it since stays.
-
-    \b
-    crabmem proposals apply 3f2a91c7
-    """
-    show_changed(json_wanted, proposals_operations.apply_proposal(open_session(ctx), id))
-
-
-@proposals.command("reject")
-@click.argument("id", shell_complete=_complete)
+@_ids
+@selected
+@_all
 @yes_option
 @json_option
 @click.pass_context
-def reject(ctx: click.Context, id: str, yes: bool, json_wanted: bool) -> None:
-    """Let a proposal go. Git removes its text by and by; `crabmem purge` erases a text at once.
+def apply_(
+    ctx: click.Context,
+    ids: tuple[str, ...],
+    by: str | None,
+    in_session: str | None,
+    tags: tuple[str, ...],
+    is_all: bool,
+    yes: bool,
+    json_wanted: bool,
+) -> None:
+    """Write what was proposed, as yours; what was changed since stays. Several are shown and asked for first.
+
+    \b
+    crabmem proposals apply 3f2a91c7
+    crabmem proposals apply --by coder --tag recipe
+    """
+    memory = open_session(ctx)
+    operation.check_may_decide(memory)
+    if len(ids) == 1 and not (by or in_session or tags or is_all):
+        return show_changed(json_wanted, operation.apply_proposal(memory, ids[0]))
+    found = _asked(memory, ids, by, in_session, tags, is_all, yes, "apply")
+    done = carry_out_decisions(memory, (Decision(each.id, "apply") for each in found))
+    show(json_wanted, [outcome_data(each) for each in done], lambda: "\n".join(map(outcome_line, done)))
+    if failed := next((each.error for each in done if each.error), None):
+        raise failed
+
+
+@proposals.command("edit")
+@click.argument("id", shell_complete=complete_ids)
+@click.pass_context
+def edit(ctx: click.Context, id: str) -> None:
+    """Open one in your editor ($VISUAL, $EDITOR), and apply it as you have it then. Unchanged, it still waits.
+
+    \b
+    crabmem proposals edit 3f2a91c7
+    """
+    memory = open_session(ctx)
+    operation.check_may_decide(memory)
+    found = operation.proposal(memory, id)
+    before = operation.verdicts(memory, found)
+    shown = next(each for each in before if each.path == found.path)
+    done = edit_copy_of(
+        found.path,
+        lenient_text(shown.after) or "",
+        lambda text: operation.apply_proposal(memory, found.id, {found.path: Wording(text, shown.now)}),
+    )
+    if done is None:
+        return tell("nothing changed; it still waits")
+    show_changed(False, done)
+
+
+@proposals.command("reject")
+@_ids
+@selected
+@_all
+@yes_option
+@json_option
+@click.pass_context
+def reject(
+    ctx: click.Context,
+    ids: tuple[str, ...],
+    by: str | None,
+    in_session: str | None,
+    tags: tuple[str, ...],
+    is_all: bool,
+    yes: bool,
+    json_wanted: bool,
+) -> None:
+    """Let proposals go. Git removes their texts by and by; `crabmem purge` erases a text at once.
 
     \b
     crabmem proposals reject 3f2a91c7
+    crabmem proposals reject --in s-42 --yes
     """
     memory = open_session(ctx)
-    if not yes:
-        confirm(f"{_line(proposals_operations.proposal(memory, id))}\nReject this?", "rejected")
-    done = proposals_operations.reject_proposal(memory, id)
-    show(json_wanted, json_of(done), lambda: f"rejected: {plain(_line(done))}")
+    operation.check_may_decide(memory)
+    found = _asked(memory, ids, by, in_session, tags, is_all, yes, "reject")
+    done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
+    data = json_of(done[0]) if len(ids) == 1 else [json_of(each) for each in done]
+    show(json_wanted, data, lambda: "\n".join(f"rejected: {_line(each, now)}" for each in done))
 
 
-def _line(proposal: Proposal) -> str:
+def _asked(
+    memory: Session,
+    ids: Sequence[str],
+    by: str | None,
+    in_session: str | None,
+    tags: tuple[str, ...],
+    is_all: bool,
+    is_sure: bool,
+    verb: str,
+) -> list[Proposal]:
+    """The proposals that are meant, once the person has seen them and said yes."""
+    found, now = chosen(memory, ids, by, in_session, tags, is_all), memory.engine.clock()
+    if found and not is_sure:
+        lines = "\n".join(_line(each, now) for each in found)
+        confirm(f"{lines}\n{verb.capitalize()} {'this' if len(found) == 1 else 'these'}?", _DONE[verb])
+    return found
+
+
+def _line(proposal: Proposal, now: datetime) -> str:
+    days = (now - proposal.time).days
+    old = f" ({counted(days, 'day')})" if days > 0 else ""
+    paths = listed([file.path for file in proposal.files], _PATHS)
     why = f"  {shortened(proposal.reason, _REASON)}" if proposal.reason else ""
-    return plain(f"{_byline(proposal)}  {proposal.path}{why}")
+    who = byline(proposal.author, proposal.session)
+    return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}{old}  {who}  {paths}{why}")
 
 
-def _heading(proposal: Proposal) -> str:
+def _heading(proposal: Proposal, now: datetime) -> str:
+    who = f"{byline(proposal.author, proposal.session)}, {age(proposal.time, now)}"
     reason = f"\n\n{proposal.reason}" if proposal.reason else ""
     told = f"\n\n{_CLASHES}" if proposal.clashes else "" if proposal.diff else "\n\nthe file says that already"
-    return plain(f"{_byline(proposal)}{reason}{told}")
-
-
-def _byline(proposal: Proposal) -> str:
-    return f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {byline(proposal.author, proposal.session)}"
+    return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {who}  {proposal.change}{reason}{told}")

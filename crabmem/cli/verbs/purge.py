@@ -139,6 +139,9 @@ def _plan(plan: Purge) -> str:
             f"remote:  {plan.syncs_with} has it until the next `crabmem sync`, which takes it out there, and from each "
             "machine that syncs with it"
         )
+    lines += [
+        f"stays:   {folder} is searched too, and not looked into: what it holds is yours" for folder in plan.elsewhere
+    ]
     if not plan.is_done:
         lines += [f"stays:   {place} has it too; --agents purges in the workspaces of agents" for place in plan.nested]
     return "\n".join(lines)

@@ -103,9 +103,10 @@ def remember(
         stale_after=stale_after,
         if_version=if_version,
     )
-    state = "" if saved.commit else " (it said so already)"
+    said = "remembered" if saved.commit or not saved.proposal else "waits"
+    state = "" if saved.commit or saved.proposal else " (it said so already)"
     diff = "" if saved.created else coloured_diff(saved.diff)
-    show(json_wanted, json_of(saved), lambda: f"remembered: {plain(saved.entry.name)}{state}\n{diff}")
+    show(json_wanted, json_of(saved), lambda: f"{said}: {plain(saved.entry.name)}{state}\n{diff}")
     warn(saved.warnings)
     if saved.like and not json_wanted:
         tell(f"like {plain(saved.like.name)}: update it instead? `crabmem show` it, and `crabmem forget` one of them")

@@ -24,9 +24,8 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
     crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias
     """
     done = links.rename(open_session(ctx), old, new, keep_alias=keep_alias, dry_run=dry_run)
-    verb = "would rename" if dry_run else "renamed"
-    words = (
-        f"{verb}: {plain(done.before)} to {plain(done.name)}" if done.paths else f"it is called {plain(new)} already"
-    )
+    verb = "would rename" if dry_run else "waits" if done.proposal else "renamed"
+    is_new = done.paths or done.proposal
+    words = f"{verb}: {plain(done.before)} to {plain(done.name)}" if is_new else f"it is called {plain(new)} already"
     show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
     warn(f"{path} links to the old name, and an agent may not write it" for path in done.left)

@@ -8,6 +8,7 @@ from ...text.words import counted
 from ..app import open_session, verb
 from ..options import dry_run_option, json_option
 from ..output import plain, show
+from ..restoring import done_or_waits
 
 
 @verb(after="adopt")
@@ -21,7 +22,9 @@ def restore(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
     crabmem restore --dry-run
     crabmem restore
     """
-    done = revert.restore(open_session(ctx), dry_run=dry_run)
+    memory = open_session(ctx)
+    done = revert.restore(memory, dry_run=dry_run)
     verb = "would restore" if dry_run else "restored"
     words = f"{verb} {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
-    show(json_wanted, json_of(done), lambda: "\n".join([words, *(f"  {plain(path)}" for path in done.paths)]))
+    told = done_or_waits(memory, words)
+    show(json_wanted, json_of(done), lambda: "\n".join([told, *(f"  {plain(path)}" for path in done.paths)]))

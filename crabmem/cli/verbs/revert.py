@@ -13,7 +13,7 @@ from ..app import open_session, verb
 from ..completing import complete_commits, complete_sessions, complete_writers
 from ..options import dry_run_option, json_option
 from ..output import coloured_diff, plain, show
-from ..restoring import yes_really_option
+from ..restoring import done_or_waits, yes_really_option
 
 
 @verb(after="bisect")
@@ -74,7 +74,8 @@ def revert(
         told = "\n".join(map(_conflict, error.conflicts))
         show(json_wanted, json_of(error), lambda: told)
         raise
-    show(json_wanted, json_of(done), lambda: f"{_summary(done, dry_run)}\n{coloured_diff(done.diff)}")
+    told = done_or_waits(memory, _summary(done, dry_run))
+    show(json_wanted, json_of(done), lambda: f"{told}\n{coloured_diff(done.diff)}")
 
 
 def _summary(done: Reverted, dry_run: bool) -> str:

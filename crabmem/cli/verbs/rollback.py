@@ -9,7 +9,7 @@ from ..app import open_session, verb
 from ..completing import complete_commits, complete_names
 from ..options import dry_run_option, json_option
 from ..output import coloured_diff, show
-from ..restoring import files_restored, yes_really_option
+from ..restoring import done_or_waits, files_restored, yes_really_option
 
 
 @verb(after="undo")
@@ -35,7 +35,8 @@ def rollback(ctx: click.Context, to: str, name: str | None, dry_run: bool, yes_r
     crabmem rollback --to '2 days ago' --dry-run
     crabmem rollback --to HEAD~3 --entry "Deploy key"
     """
-    done = revert.rollback(open_session(ctx), to, name, dry_run=dry_run, even_if_many=yes_really)
+    memory = open_session(ctx)
+    done = revert.rollback(memory, to, name, dry_run=dry_run, even_if_many=yes_really)
     files = files_restored(done, "would restore" if dry_run else "")
-    words = f"{files} {'as of' if done.paths else 'from'} {short(done.to)}"
+    words = done_or_waits(memory, f"{files} {'as of' if done.paths else 'from'} {short(done.to)}")
     show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...operations.status import status as status_of
+from ...operations.status import waiting_words
 from ...results import json_of
 from ...text.words import counted, enumerated
 from ..declared import json_option, verb
@@ -70,8 +71,10 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
     yield from _sync(found)
     if proposals := found.proposals - (found.sync.waiting if found.sync else 0):
-        waiting = f"{counted(proposals, 'proposal')} {'waits' if proposals == 1 else 'wait'} for you"
-        yield _line("to decide", f"{waiting}: `crabmem proposals`", "yellow")
+        from datetime import datetime  # late: mostly nothing waits
+
+        now = datetime.now().astimezone()
+        yield _line("to decide", waiting_words(proposals, found.waiting_since, now), "yellow")
     if found.in_progress:
         words = f"a {found.in_progress} of yours is not finished; what is written meanwhile comes after it"
         yield _line("in progress", words, "yellow")

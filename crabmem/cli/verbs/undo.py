@@ -9,7 +9,7 @@ from ...results import json_of
 from ..app import open_session, verb
 from ..options import json_option
 from ..output import coloured_diff, plain, show, tell
-from ..restoring import files_restored, yes_really_option
+from ..restoring import done_or_waits, files_restored, yes_really_option
 
 
 @verb(after="diff")
@@ -29,6 +29,7 @@ def undo(ctx: click.Context, redo: bool, yes_really: bool, json_wanted: bool) ->
     memory = open_session(ctx)
     done = (revert.redo if redo else revert.undo)(memory, even_if_many=yes_really)
     words = f"{'redone' if redo else 'undone'}: {done.operation.subject if done.operation else 'nothing'}"
-    show(json_wanted, json_of(done), lambda: f"{plain(words)}; {files_restored(done)}\n{coloured_diff(done.diff)}")
+    told = done_or_waits(memory, f"{plain(words)}; {files_restored(done)}")
+    show(json_wanted, json_of(done), lambda: f"{told}\n{coloured_diff(done.diff)}")
     if not json_wanted and not redo and sys.stderr.isatty():
         tell("`crabmem undo --redo` brings it back, `crabmem undo` takes back the commit before")

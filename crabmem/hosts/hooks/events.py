@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
@@ -20,10 +21,14 @@ from .input import HookInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ...disk.turns import Kind
     from ...session.session import Session
 
 SUBAGENT = "subagent"
+# Where the references of proposals are.
+_PROPOSALS = "refs/crabmem/proposals"
 
 
 class Call(NamedTuple):
@@ -96,7 +101,7 @@ def answer(call: Call) -> Json:
 def _session_start(call: Call) -> Json:
     """Answer with who the agent is and the overview, also when the context was emptied.
 
-    The person is told if syncing fails for long; the model is not.
+    The person is told how much waits for them, and if syncing fails for long; the model is not.
     """
     call.note("begun")
     if call.input.is_emptied:
@@ -107,7 +112,27 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        return call.context(text) | call.notice(_trouble(memory))
+        return call.context(text) | call.notice("; ".join(filter(None, (_waiting(call, memory), _trouble(memory)))))
+
+
+def _waiting(call: Call, memory: Session) -> str:
+    """How many proposals wait for the person, and since when; "" for none."""
+    if not call.input.dialect.notice or call.kind != "main" or not _may_wait(call.workspace.git):
+        return ""
+    from ...operations.status import waiting, waiting_words
+
+    count, since = waiting(memory)
+    return waiting_words(count, since, call.now) if count else ""
+
+
+def _may_wait(git: Path) -> bool:
+    """Whether there may be a reference of a proposal: who finds none need not load what reads the history."""
+    with suppress(OSError):
+        if os.listdir(git / _PROPOSALS):
+            return True
+    with suppress(OSError):
+        return _PROPOSALS.encode() in fs.read(git / "packed-refs")[0]
+    return False
 
 
 def _subagent_start(call: Call) -> Json:

@@ -31,6 +31,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "locks and leftovers": past.leftovers,
     "cache": machine.cache,
     "vectors": machine.vectors,
+    "places": machine.places,
     "secrets": files.secrets,
 }
 _ABOUT_HISTORY = ("history", "repository", "branch", "times", "identity", "proposals", "sync", "locks and leftovers")

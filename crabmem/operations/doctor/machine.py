@@ -14,7 +14,8 @@ from ...errors import CrabmemError
 from ...results import Finding
 from ...sync.standing import trouble
 from ...text.hashes import blob_id
-from .patient import Patient, error, warning
+from ...workspace.layout import SETTINGS
+from .patient import Patient, error, info, warning
 
 _LITTLE = 100_000_000
 _HARDLY_ANY = 5_000_000
@@ -95,3 +96,20 @@ def vectors(patient: Patient) -> Iterator[Finding]:
         return  # which is told already
     if patient.meaning.is_wanted(rules):
         yield from patient.meaning.findings(patient.catalog.listing(patient.scan), rules)
+
+
+def places(patient: Patient) -> Iterator[Finding]:
+    """Whether what lies outside of the workspace is searched where the settings name some."""
+    rules = patient.settings()
+    if not (rules.extra_paths or rules.transcripts):
+        return
+    if patient.elsewhere is None:
+        yield warning(SETTINGS, "extra_paths and transcripts count for nothing: the profile searches no files")
+        return
+    found = patient.elsewhere()
+    if found.trouble:
+        yield warning(SETTINGS, found.trouble)
+    elif not found.marks and not found.unusable:
+        yield info(SETTINGS, "extra_paths and transcripts name no folder outside of the workspace that has such files")
+    for path in found.unusable:
+        yield warning(path, "it is not searched: it cannot be read, is too large, or others are newer and enough")

@@ -17,7 +17,8 @@ from ...text.credentials import credentials_in
 from ...text.edit import lenient_text
 from ...text.hashes import short
 from ...text.words import counted
-from ..proposals import Proposals, is_of_sync
+from ...write.proposals import Proposals
+from ..proposals import is_of_sync
 from .patient import Patient, error, info, warning
 
 _NAMED = 10
@@ -131,7 +132,8 @@ def identity(patient: Patient) -> Iterator[Finding]:
 
 def proposals(patient: Patient) -> Iterator[Finding]:
     """How many proposals wait for the person, by file, and how many texts of other machines."""
-    found = Proposals(patient.history, patient.workspace.layout.is_kept).all()
+    layout = patient.workspace.layout
+    found = Proposals(patient.history, layout, layout.is_kept).all()
     waiting = Counter(each.path for each in found if not is_of_sync(each))
     for path, count in sorted(waiting.items()):
         yield info(path, f"{counted(count, 'proposal')} to change it; `crabmem proposals` shows what waits for you")

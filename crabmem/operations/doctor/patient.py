@@ -8,6 +8,7 @@ from ...disk.scan import Scan
 from ...errors import CrabmemError
 from ...git.history import History
 from ...recall.catalog import Catalog
+from ...recall.file_search import Files
 from ...recall.hybrid import Meaning
 from ...results import Finding, SyncState
 from ...workspace.settings import Settings
@@ -33,6 +34,8 @@ class Patient:
     progress: Callable[[int], None]
     #: How syncing stands.
     sync: Callable[[], SyncState]
+    #: The files outside of the workspace that are searched; None where the profile searches no files.
+    elsewhere: Callable[[], Files] | None
 
     @property
     def wants_secrets_named(self) -> bool:

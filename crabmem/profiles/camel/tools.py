@@ -11,6 +11,7 @@ from ...session.session import Session
 from ...text.quoting import one_line, quoted
 from ...tools.result import Result
 from ...tools.tool import READS, Positive, ToolFunction
+from ...workspace.layout import is_elsewhere
 
 _BETWEEN = "\n\n---\n\n"
 _ELSEWHERE = "Error: Can only read MEMORY.md or files under memory/. Use the read tool for other files."
@@ -71,10 +72,10 @@ def memory_get(
 ) -> Annotated[Result, LinesData]:
     """Read a memory file, or some lines of it, with their numbers."""
     path = filePath.removeprefix("./")
-    if path.startswith("/") or ".." in path.replace("\\", "/").split("/"):
+    if ".." in path.replace("\\", "/").split("/"):
         return Result(_OUTSIDE, is_error=True)
     if not files.searches(memory, path):
-        return Result(_ELSEWHERE, is_error=True)
+        return Result(_OUTSIDE if is_elsewhere(path) else _ELSEWHERE, is_error=True)
     try:
         part = files.excerpt(memory, path, from_, lines)
     except NotFound:

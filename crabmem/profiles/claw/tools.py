@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from ...errors import CrabmemError, InvalidArguments, NotFound
 from ...operations import files
+from ...results import FileHit
 from ...session.session import Session
 from ...text.quoting import visible
 from ...tools.result import Result
@@ -15,13 +16,20 @@ from ...tools.tool import READS, Positive, ToolFunction
 
 
 class HitData(TypedDict):
-    """A chunk that was found: the lines it is, and the passage that matched."""
+    """A chunk that was found: the lines it is, and the passage that matched.
+
+    `source` is "extra" for a file outside of the workspace, and "sessions" for the transcript of a `session`, in which
+    this was said at `time`.
+    """
 
     path: str
     startLine: int
     endLine: int
     score: float
     snippet: str
+    source: NotRequired[str]
+    session: NotRequired[str]
+    time: NotRequired[str]
 
 
 class SearchData(TypedDict):
@@ -55,11 +63,7 @@ def memory_search(
         raise
     except CrabmemError as error:
         return _json_result({"results": [], "disabled": True, "error": str(error)}, is_error=True)
-    results: list[HitData] = [
-        {"path": hit.path, "startLine": hit.start, "endLine": hit.end, "score": hit.score, "snippet": hit.snippet}
-        for hit in found
-    ]
-    data: SearchData = {"results": results, "searched": found.searched}
+    data: SearchData = {"results": list(map(_hit_data, found)), "searched": found.searched}
     return _json_result({**data, "note": found.note} if found.note else data)
 
 
@@ -78,6 +82,19 @@ def memory_get(
     except NotFound:
         text = ""
     return _json_result({"path": path, "text": text, "status": "ok" if text else "not_found"})
+
+
+def _hit_data(hit: FileHit) -> HitData:
+    data: HitData = {
+        "path": hit.path, "startLine": hit.start, "endLine": hit.end, "score": hit.score, "snippet": hit.snippet,
+    }  # fmt: skip
+    if hit.source != "memory":
+        data["source"] = hit.source
+    if hit.session:
+        data["session"] = hit.session
+    if hit.time:
+        data["time"] = hit.time.isoformat()
+    return data
 
 
 def _json_result(data: Mapping[str, object], is_error: bool = False) -> Result:

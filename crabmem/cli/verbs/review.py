@@ -1,0 +1,99 @@
+"""`crabmem review`: opens what waits in an editor, as the memory that the person wants, and does what they decided."""
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from ...disk import fs
+from ...errors import CrabmemError
+from ...operations import proposals
+from ...operations import review as operation
+from ...operations.review import Block, Decision, Outcome
+from ...session.session import Session
+from ...text.hashes import short
+from ...text.words import counted, enumerated
+from ..app import open_session, verb
+from ..editor import edit_file
+from ..input import text_in
+from ..options import json_option, yes_option
+from ..output import can_ask, confirm, show, tell
+from ..selecting import meant_by, outcome_data, outcome_line, selected
+
+_NONE = "nothing waits"
+_DOES = {"apply": "apply", "reject": "reject", "later": "keep waiting"}
+
+
+@verb(after="proposals")
+@selected
+@yes_option
+@json_option
+@click.pass_context
+def review(
+    ctx: click.Context, by: str | None, in_session: str | None, tags: tuple[str, ...], yes: bool, json_wanted: bool
+) -> None:
+    """Decide on all that waits in your editor ($VISUAL, $EDITOR): the file that opens is memory as you want it.
+
+    What you leave is applied, what you delete is rejected, what you reword is applied as you say it, and a line
+    "# later" keeps it waiting. You are asked before anything happens; an empty file, or one without a change, decides
+    nothing. What waits, and why, is set by [review] in crabmem.toml.
+
+    \b
+    crabmem review
+    crabmem review --by coder --tag person
+    EDITOR="code --wait" crabmem review
+    """
+    memory = open_session(ctx)
+    waiting = meant_by(memory, by, in_session, tags)
+    shown = operation.blocks(memory, waiting, memory.engine.clock())
+    if not shown:
+        return show(json_wanted, [], lambda: "") if json_wanted else tell(_NONE)
+    if not (yes or can_ask()):
+        confirm("", "decided")
+    outcomes = _edited(memory, shown, yes)
+    show(json_wanted, [outcome_data(each) for each in outcomes], lambda: "\n".join(map(outcome_line, outcomes)))
+    if not outcomes and not json_wanted:
+        tell("nothing was decided")
+    left = len(proposals.proposals(memory)) if outcomes else 0
+    if left and not json_wanted:
+        tell(f"{counted(left, 'proposal')} {'waits' if left == 1 else 'wait'} still")
+
+
+def _edited(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]:
+    """What became of what the person decided in the editor. The file stays when that cannot be told or done."""
+    folder = Path(tempfile.mkdtemp(prefix="crabmem-"))
+    file, keeps = folder / "review.md", False
+    try:
+        fs.create(file, operation.rendered(shown).encode())
+        edit_file(file)
+        try:
+            decided = operation.decisions(text_in(str(file)), shown)
+            if decided and not is_sure:
+                confirm(f"{_summary(decided, shown)}\nDo this?", "decided")
+            outcomes = operation.carry_out_decisions(memory, decided)
+            if any(each.error for each in outcomes):
+                keeps = True
+                tell(f"what you wrote is in {file}")
+            return outcomes
+        except (CrabmemError, click.Abort):
+            keeps = True
+            tell(f"what you wrote is in {file}")
+            raise
+    finally:
+        if not keeps:
+            fs.remove_tree(folder)
+
+
+def _summary(decided: list[Decision], shown: list[Block]) -> str:
+    """What is about to happen: how much of what, and a line for each that does not just go as it is."""
+    counts = Counter(each.what for each in decided)
+    reworded = sum(bool(each.wording) for each in decided)
+    words = [f"{_DOES[what]} {count}" for what in _DOES if (count := counts[what])]  # type: ignore[index]
+    head = enumerated(words) + (f" ({reworded} reworded)" if reworded else "")
+    about = {block.id: block.notes[0] for block in shown}
+    lines = [
+        f"  {_DOES[each.what]:12}  {short(each.id)}  {about[each.id]}{f'  ({each.why})' if each.why else ''}"
+        for each in decided
+    ]
+    return "\n".join([f"{head}:", *lines])

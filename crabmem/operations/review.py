@@ -1,0 +1,235 @@
+"""What waits as one text that a person edits: memory as they want it; and the decisions that the text then is.
+
+A block for each proposal: a heading with its id, then each file as it is to be. What is left is applied, what is
+deleted is rejected, what is reworded is applied so, and `# later` keeps it waiting. All else that is no text of memory
+begins with `%%%`; a line of a text that begins so has a backslash before it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from ..errors import CrabmemError, InvalidArguments
+from ..results import Proposal, byline
+from ..session.session import Session
+from ..text.edit import lenient_text, unified_diff
+from ..text.hashes import short
+from ..text.quoting import visible
+from ..text.words import counted, listed
+from .proposals import Verdict, Wording, apply_proposal, check_may_decide, reject_proposal, verdicts
+
+MARK = "%%%"
+LATER = "# later"
+_HEAD = """\
+{mark} {count} you. This file is memory as you want it:
+{mark} what you leave is applied, what you delete from its heading on is rejected, what you reword is applied as you say
+{mark} it, and a line {later!r} keeps it waiting. Lines that begin with {mark} are notes and no part of a text.
+{mark} Nothing is done before you are asked, and nothing is decided by a file without a change.
+{mark} To apply all as it is, delete this line.
+"""
+_HEADING = re.compile(rf"{MARK} \[([0-9a-f]{{4,40}})\]")
+_FILE = re.compile(rf"{MARK} file ([0-9]{{1,4}}):")
+# Lines of a text that would be taken for ours, and what they are written as.
+_OURS = re.compile(rf"(\\*)({MARK}|{LATER}[ \t]*$)", re.IGNORECASE)
+_LATER = re.compile(rf"{LATER}[ \t]*", re.IGNORECASE)
+_MOST_NOTED = 20
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of a block: `text` is what it is to say, "" for no file; `base` is what it said when it was shown."""
+
+    path: str
+    text: str
+    base: bytes | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Block:
+    """A proposal as it is shown; `notes` say who, when and why. One that does not fit any more `is_later`, until a
+    person takes that away."""
+
+    id: str
+    notes: tuple[str, ...]
+    files: tuple[File, ...]
+    is_later: bool = False
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a person decided on the proposal `id`: with the words of theirs for some files, by path; `why` it waits."""
+
+    id: str
+    what: Literal["apply", "reject", "later"]
+    wording: Mapping[str, Wording] = field(default_factory=dict)
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a decision; `error` is why it could not be carried out, so that the proposal still waits."""
+
+    decision: Decision
+    error: CrabmemError | None = None
+
+
+# From proposals to the text
+
+
+def blocks(session: Session, waiting: Iterable[Proposal], now: datetime) -> list[Block]:
+    """The proposals as they are shown at that moment, in their order."""
+    check_may_decide(session)
+    return [_block(proposal, verdicts(session, proposal), now) for proposal in waiting]
+
+
+def _block(proposal: Proposal, found: Sequence[Verdict], now: datetime) -> Block:
+    who = f"{byline(proposal.author, proposal.session)}, {proposal.time:%Y-%m-%d %H:%M} ({age(proposal.time, now)})"
+    reason = [line for line in visible(proposal.reason).split("\n") if line.strip()]
+    clash = [
+        "the same place was changed since: this is what was proposed, and it waits until you delete the line below"
+    ]
+    notes = [who, *reason, *(clash if proposal.clashes else [])]
+    files = tuple(_file(each) for each in found)
+    return Block(proposal.id, (visible(proposal.change), *map(visible, notes)), files, proposal.clashes)
+
+
+def _file(found: Verdict) -> File:
+    text, before = lenient_text(found.after) or "", lenient_text(found.now)
+    diff = unified_diff(before, lenient_text(found.after), found.path).splitlines()[2:]
+    gone = [line for line in diff if line.startswith("-")]
+    notes = [f"what is there and goes: {counted(len(gone), 'line')}", *gone[:_MOST_NOTED]] if gone else []
+    notes += ["nothing of it is there then: write a text to keep the file with that"] if found.after is None else []
+    if unseen := sorted({f"U+{ord(sign):04X}" for sign in set(text) - {"\r"} if not visible(sign)}):
+        notes.append(f"mind: characters in it that nobody sees, {listed(unseen, _MOST_NOTED)}")
+    return File(found.path, text.replace("\r\n", "\n"), found.now, tuple(map(visible, notes)))
+
+
+def age(then: datetime, now: datetime) -> str:
+    """How long ago something was, in days: `today`, `3 days ago`."""
+    days = (now - then).days
+    return f"{counted(days, 'day')} ago" if days > 0 else "today"
+
+
+def rendered(shown: Sequence[Block]) -> str:
+    """The text that a person edits."""
+    verb = "waits" if len(shown) == 1 else "wait"
+    count = f"{counted(len(shown), 'proposal')} {verb} for"
+    return _HEAD.format(mark=MARK, later=LATER, count=count) + "".join(f"\n{block_text(each)}" for each in shown)
+
+
+def block_text(block: Block) -> str:
+    """The lines of one block."""
+    return "".join(f"{line}\n" for line in _block_lines(block))
+
+
+def _block_lines(block: Block) -> Iterator[str]:
+    first, *notes = block.notes or ("",)
+    yield f"{MARK} [{short(block.id)}] {first}"
+    yield from (f"{MARK} {note}" for note in notes)
+    if block.is_later:
+        yield LATER
+    for number, file in enumerate(block.files, 1):
+        yield f"{MARK} file {number}: {visible(file.path)}"
+        yield from (f"{MARK}   {note}" for note in file.notes)
+        yield from (_escaped(line) for line in file.text.removesuffix("\n").split("\n")) if file.text else ()
+
+
+def _escaped(line: str) -> str:
+    return f"\\{line}" if _OURS.match(line) else line
+
+
+def _unescaped(line: str) -> str:
+    return line[1:] if line.startswith("\\") and _OURS.match(line) else line
+
+
+# From the text to decisions
+
+
+def decisions(text: str, shown: Sequence[Block]) -> list[Decision]:
+    """What a person decided who made `text` of what was `shown`, in that order; nothing in an empty text, or in one
+    without a change.
+
+    Raises:
+        InvalidArguments: the text does not tell; nothing is to be done.
+    """
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    if not text.strip() or text.rstrip() == rendered(shown).rstrip():
+        return []
+    found = _read(text, shown)
+    return [_decision(block, found.get(block.id)) for block in shown]
+
+
+@dataclass
+class _Found:
+    """A block as it was read: its lines by the number of their file."""
+
+    files: dict[int, list[str]] = field(default_factory=dict)
+    is_later: bool = False
+
+
+def _read(text: str, shown: Sequence[Block]) -> dict[str, _Found]:
+    found, block, lines = dict[str, _Found](), None, None
+    for number, line in enumerate(text.split("\n"), 1):
+        if heading := _HEADING.match(line):
+            block, lines = _Found(), None
+            id = _meant(heading[1], shown, number)
+            if id in found:
+                raise InvalidArguments(f"line {number}: [{heading[1]}] is there twice; nothing was decided")
+            found[id] = block
+        elif file := _FILE.match(line):
+            if block is None or int(file[1]) in block.files:
+                raise InvalidArguments(f"line {number}: that file belongs to no heading; nothing was decided")
+            lines = block.files[int(file[1])] = []
+        elif block is not None and _LATER.fullmatch(line):
+            block.is_later = True
+        elif lines is not None and not line.startswith(MARK):
+            lines.append(_unescaped(line))
+        elif line.strip() and not line.startswith(MARK):
+            raise InvalidArguments(f"line {number} belongs to no file: it stands before the first; nothing was decided")
+    return found
+
+
+def _meant(id: str, shown: Sequence[Block], line: int) -> str:
+    meant = [block.id for block in shown if block.id.startswith(id)]
+    if len(meant) != 1:
+        raise InvalidArguments(f"line {line}: [{id}] is none of the proposals in this file; nothing was decided")
+    return meant[0]
+
+
+def _decision(block: Block, found: _Found | None) -> Decision:
+    if found is None:
+        return Decision(block.id, "reject")
+    if found.is_later:
+        return Decision(block.id, "later")
+    wording = dict[str, Wording]()
+    for number, file in enumerate(block.files, 1):
+        if number not in found.files:
+            return Decision(block.id, "later", why=f"the line of {file.path} is missing: delete the heading to reject")
+        text = "\n".join(found.files[number]).rstrip()
+        if text == file.text.rstrip():
+            if block.is_later:  # they saw what is there, too, and have this in its place
+                wording[file.path] = Wording(file.text or None, file.base)
+            continue
+        if not text.strip():
+            return Decision(block.id, "later", why=f"{file.path} has no text: delete the heading, too, to reject it")
+        wording[file.path] = Wording(f"{text}\n", file.base)
+    return Decision(block.id, "apply", wording)
+
+
+def carry_out_decisions(session: Session, decided: Iterable[Decision]) -> list[Outcome]:
+    """Do what was decided, each in a commit of the person's. What cannot be done still waits, and stops nothing."""
+    return [_carried_out(session, each) for each in decided]
+
+
+def _carried_out(session: Session, decision: Decision) -> Outcome:
+    try:
+        if decision.what == "apply":
+            apply_proposal(session, decision.id, decision.wording)
+        elif decision.what == "reject":
+            reject_proposal(session, decision.id)
+    except CrabmemError as error:
+        return Outcome(decision, error)
+    return Outcome(decision)

@@ -1,0 +1,159 @@
+"""Files outside of the workspace that search reads and nothing writes: texts in folders that a person named, and the
+transcripts that hosts keep of sessions. History, sync, export and purge know nothing of them.
+
+Each is known by its whole path, on which no link is followed; credentials in it are masked before it is searched.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+
+from ..disk import fs
+from ..disk.scan import is_settled
+from ..disk.stat import BLOB, SIZE, packed
+from ..errors import Busy
+from ..text.credentials import redacted
+from ..text.hashes import blob_id
+from ..text.limits import DEEPEST
+from ..text.transcripts import is_transcript, lines_of
+from ..text.values import value
+from .file_search import Files
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+# Plain texts that people write; no code and no settings, among which keys stand.
+_TEXTS = (".adoc", ".markdown", ".md", ".org", ".rst", ".text", ".txt")
+# Bytes of a file; the transcript of a day of work has some millions.
+_LARGEST_TEXT, _LARGEST_TRANSCRIPT = 1_000_000, 20_000_000
+# Of all that is found the newest so many files, and so many bytes, are searched.
+_MOST_FILES, _MOST_BYTES = 2_000, 200_000_000
+# So many names are looked at in one place.
+_MOST_NAMES = 50_000
+
+
+@value
+class Place:
+    """A folder by its real path, and whether its transcripts are searched or its texts."""
+
+    folder: str
+    has_transcripts: bool = False
+
+    def may_hold(self, path: str) -> bool:
+        """Whether a file at `path` could be one that is searched here."""
+        fits = is_transcript(path) if self.has_transcripts else path.lower().endswith(_TEXTS)
+        return fits and path.startswith(f"{self.folder.rstrip(os.sep)}{os.sep}")
+
+
+class Elsewhere:
+    """Looks at places, and reads what changed in them."""
+
+    def __init__(self, now_ns: Callable[[], int], workspace: str) -> None:
+        """`workspace` is a folder that is no part of any place; `now_ns` is the time on the disk's clock."""
+        self._now_ns = now_ns
+        self._workspace = workspace
+        self._known: dict[str, bytes] = {}
+
+    def look(self, places: Iterable[Place], known: Mapping[str, bytes], trouble: str = "") -> Files:
+        """The files of these places; `known` is what an older process knew each by. `trouble` is told with them."""
+        unusable, sizes = list[str](), dict[str, tuple[Place, os.stat_result]]()
+        for place in places:
+            for path, status in self._found(place, unusable):
+                sizes.setdefault(path, (place, status))
+        marks, left = dict[str, bytes](), _MOST_BYTES
+        for path, (place, status) in sorted(sizes.items(), key=lambda item: -item[1][1].st_mtime_ns):
+            try:
+                if status.st_size > min(_largest(place), left) or len(marks) >= _MOST_FILES:
+                    raise fs.NotAFile(0, "too large, or one too many")
+                marks[path] = self._mark(path, status, known)
+                left -= status.st_size
+            except OSError:
+                unusable.append(path)
+        self._known = marks
+
+        def data(path: str) -> bytes:
+            with suppress(OSError):
+                read = _read(path)[0]
+                if _digest(path, read) == marks[path][BLOB]:
+                    return _shown(path, read)
+            raise Busy(f"{path} changes at this moment; try again")
+
+        return Files(marks, data, lambda path: sizes[path][1].st_size, False, tuple(unusable), trouble)
+
+    def _found(self, place: Place, unusable: list[str]) -> Iterator[tuple[str, os.stat_result]]:
+        """The files of a place by path, with their status; `unusable` gets the folders that cannot be listed."""
+        own, names = fs.identity(self._workspace), 0
+
+        def walk(folder: fs.Folder, depth: int) -> Iterator[tuple[str, os.stat_result]]:
+            nonlocal names
+            for name in fs.names(folder):
+                names += 1
+                if name[0] == "." or not name.isprintable() or names > _MOST_NAMES:
+                    continue
+                try:
+                    status = folder.status(name)
+                except OSError:
+                    continue  # gone since
+                path = os.path.join(folder.where, name)
+                if stat.S_ISREG(status.st_mode):
+                    if place.may_hold(path):
+                        yield path, status
+                elif stat.S_ISDIR(status.st_mode) and (status.st_dev, status.st_ino) != own and depth < DEEPEST:
+                    try:
+                        with fs.entered(folder, name) as below:
+                            yield from walk(below, depth + 1)
+                    except OSError:
+                        unusable.append(path)
+
+        try:
+            with fs.straight(place.folder) as folder:
+                yield from walk(folder, 0)
+        except OSError:
+            unusable.append(place.folder)
+        if names > _MOST_NAMES:
+            unusable.append(place.folder)
+
+    def _mark(self, path: str, status: os.stat_result, known: Mapping[str, bytes]) -> bytes:
+        """What a file is known by: its stamp and its blob. It is read where it is new or other than it was.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        stamp = packed(status)
+        for before in (self._known.get(path, b""), known.get(path, b"")):
+            if before[:SIZE] == stamp:
+                return before[: BLOB.stop]
+        data, status = _read(path)
+        is_sure = is_settled(status, self._now_ns())
+        return (packed(status) if is_sure else bytes(SIZE)) + _digest(path, data)
+
+
+def _largest(place: Place) -> int:
+    return _LARGEST_TRANSCRIPT if place.has_transcripts else _LARGEST_TEXT
+
+
+def _read(path: str) -> tuple[bytes, os.stat_result]:
+    """The bytes of a file and its status as they were read, whatever was put on the way to it since it was found.
+
+    Raises:
+        OSError: it is no regular file any more, or it cannot be read.
+    """
+    folder, name = os.path.split(path)
+    with fs.straight(folder) as here:
+        return fs.read(here.spot(name), limit=_LARGEST_TRANSCRIPT if is_transcript(path) else _LARGEST_TEXT)
+
+
+def _digest(path: str, data: bytes) -> bytes:
+    """What the bytes of a file are known by. A file of the workspace that has the same is another: no text is masked
+    in it."""
+    return bytes.fromhex(blob_id((b"said\0" if is_transcript(path) else b"text\0") + data))
+
+
+def _shown(path: str, data: bytes) -> bytes:
+    """What of a file is searched and shown."""
+    if is_transcript(path):
+        return "\n".join(lines_of(data)).encode("utf-8", "replace")
+    return redacted(data.decode("utf-8", "replace")).encode()

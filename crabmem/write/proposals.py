@@ -1,0 +1,164 @@
+"""Proposals: what waits for a person to decide, in the history beside the branch.
+
+Nothing in a workspace changes before that. What was proposed is a commit on top of the one it was made against, on no
+branch, so that Git shows, packs and checks it as any other, and `purge` finds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from ..errors import DamagedHistory, Full, Inapplicable, NotFound
+from ..git.changes import Difference
+from ..git.history import History
+from ..results import Proposal, ProposedFile
+from ..text.hashes import blob_id
+from ..text.values import once
+from ..workspace.layout import Layout
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..git.commits import Note
+
+#: More than a person goes through.
+MOST = 1_000
+# Files of one proposal: more is no rename, and no person looks at it.
+_MOST_FILES = 1_000
+_SHORTEST = 4
+
+#: Bytes by path; None for no file.
+Files = Mapping[str, bytes | None]
+
+
+class _Kept(NamedTuple):
+    """When something was proposed, and the blobs before and after it, by path."""
+
+    time: datetime
+    changes: dict[str, tuple[str | None, str | None]]
+
+    @property
+    def after(self) -> dict[str, str | None]:
+        """What the files are to be."""
+        return {path: after for path, (_, after) in self.changes.items()}
+
+
+class Proposals:
+    """The proposals for files of one workspace, of those that `allows` says a session may see.
+
+    Those of before `since` have expired: nobody sees them any more, and the next one that comes takes their place.
+    """
+
+    def __init__(
+        self, history: History, layout: Layout, allows: Callable[[str], bool], since: datetime | None = None
+    ) -> None:
+        self._history = history
+        self._layout = layout
+        self._allows = allows
+        self._since = since
+
+    def all(self) -> list[Proposal]:
+        """Those that wait, the oldest first, without what they would change."""
+        return self._of(self._history.aside())
+
+    def _of(self, commits: Iterable[str]) -> list[Proposal]:
+        return [each for each in map(self._read, commits) if each and not self._has_expired(each.time)]
+
+    def named(self, name: str) -> Proposal:
+        """The one whose id begins with `name`.
+
+        Raises:
+            NotFound: there is none.
+            Inapplicable: there are several, or `name` is too short to tell.
+        """
+        found = self._of(commit for commit in self._history.aside() if commit.startswith(name.lower()))
+        if not found:
+            raise NotFound(f"no proposal with the id {name}; `crabmem proposals` lists those that wait")
+        if len(found) > 1 or len(name) < _SHORTEST:
+            raise Inapplicable(f"{name} does not tell which proposal; give more of its id")
+        return found[0]
+
+    def add(self, files: Files, now: Files, note: Note, when: datetime) -> Proposal:
+        """Keep what files are to say until a person decides, unless it waits already; what else proposed the same gives
+        way. `now` is what they say.
+
+        Raises:
+            Full: so many wait that no person would go through them.
+        """
+        wanted = {path: (_blob(now[path]), _blob(data)) for path, data in files.items()}
+        there = self._there
+        for each in [commit for commit, kept in there.items() if self._has_expired(kept.time)]:
+            self._let_go(each)
+        same = [
+            commit for commit, kept in there.items() if kept.after == {path: each[1] for path, each in wanted.items()}
+        ]
+        if known := next((self._read(each) for each in same if there[each].changes == wanted), None):
+            return known
+        waiting = len(there) - len(same)
+        if waiting >= MOST:
+            raise Full(f"{waiting} proposals wait already; ask the person to go through `crabmem proposals` first")
+        blobs = {path: None if data is None else self._history.put(data) for path, data in files.items()}
+        commit = self._history.set_aside(blobs, note, when)
+        made = self._read(commit) if commit else None
+        if not made:
+            raise Inapplicable(f"{next(iter(files))} says that already, so there is nothing to propose")
+        for each in same:
+            self._let_go(each)
+        there[made.id] = _Kept(made.time, wanted)
+        return made
+
+    def drop(self, proposal: Proposal) -> None:
+        """Let one go that a person decided on."""
+        self._history.drop_aside(proposal.id)
+
+    def _let_go(self, commit: str) -> None:
+        self._history.drop_aside(commit)
+        self._there.pop(commit, None)
+
+    @once
+    def _there(self) -> dict[str, _Kept]:
+        """What waits, by commit. Only under the writer's lock."""
+        found = self._history.aside()
+        changes = {commit: {path: (before, after) for path, before, after in self._changes(commit)} for commit in found}
+        return {commit: _Kept(self._history.time(commit), changes[commit]) for commit in found}
+
+    def _has_expired(self, time: datetime) -> bool:
+        return self._since is not None and time < self._since
+
+    def _changes(self, commit: str) -> tuple[Difference, ...]:
+        """What a proposal changes; nothing while it is damaged, which `doctor` tells."""
+        with suppress(DamagedHistory):
+            return self._history.changes.of(commit)
+        return ()
+
+    def _read(self, commit: str) -> Proposal | None:
+        """The proposal that a commit is; None for one that is about no file, as after a purge, or about what no memory
+        is, and none while it is damaged: the others are still to be decided on."""
+        with suppress(DamagedHistory):
+            changes = self._changes(commit)
+            if not 0 < len(changes) <= _MOST_FILES or not all(map(self._may_hold, changes)):
+                return None
+            told, reason = self._history.commit(commit, with_paths=False), self._history.body(commit)
+            words = told.subject.removeprefix("propose: ")
+            who = told.author, told.agent, told.session
+            return Proposal(commit, told.time, *who, words, reason, tuple(self._files(changes)))
+        return None
+
+    def _may_hold(self, change: Difference) -> bool:
+        return self._layout.is_kept(change.path) and self._allows(change.path)
+
+    def _files(self, changes: tuple[Difference, ...]) -> Iterator[ProposedFile]:
+        for path, before, after in changes:
+            texts = (None if blob is None else self._history.blob(blob) for blob in (after, before))
+            yield ProposedFile(path, *texts)
+
+
+def expired_before(days: int, now: datetime) -> datetime | None:
+    """The moment before which what waits has expired, by the setting `review.expire`; None for never."""
+    return now - timedelta(days=days) if days else None
+
+
+def _blob(data: bytes | None) -> str | None:
+    return None if data is None else blob_id(data)

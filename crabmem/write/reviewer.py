@@ -1,0 +1,59 @@
+"""The reviewer: before an agent's write reaches any file, what of it waits for a person is set aside."""
+
+from collections.abc import Mapping
+
+from ..errors import CrabmemError
+from ..git.commits import Note
+from ..results import WAITS, Proposal
+from ..text.values import replace
+from ..workspace.layout import SETTINGS
+from ..workspace.settings import Review, read_settings
+from .proposals import Proposals, expired_before
+from .recorder import Recorder
+from .withholding import Files, Rule
+
+
+class Reviewer:
+    """Parts what agents write to one workspace, by the rule of `withholding`, and keeps what waits. Only under the
+    writer's lock."""
+
+    def __init__(self, recorder: Recorder, at: str | None) -> None:
+        """`at` is the commit that has the files as they were before the write."""
+        self._recorder = recorder
+        self._at = at
+
+    def parted(self, before: Files, after: Files, note: Note) -> tuple[Files, Mapping[str, Proposal]]:
+        """What the files are to say now, of the bytes of the same paths `before` and `after`; and by path what waits.
+
+        Raises:
+            Full: so much waits that no person would go through it.
+        """
+        recorder = self._recorder
+        review = self._review()
+        if not review.is_on:
+            return after, {}
+        layout, now = recorder.workspace.layout, recorder.clock()
+        held = Rule(review, layout, self._persons).withheld(before, after)
+        waiting = Proposals(recorder.history, layout, lambda path: True, expired_before(review.expire, now))
+        proposals = dict[str, Proposal]()
+        for part in held.waits:
+            body = "\n\n".join(filter(None, (note.body, f"{WAITS}{part.why}")))
+            words = replace(note, subject=f"propose: {note.subject}", body=body)
+            made = waiting.add(part.files, {path: before.get(path) for path in part.files}, words, now)
+            proposals |= dict.fromkeys(part.files, made)
+        stay = {path: before.get(path) for path in proposals}
+        return {**after, **stay, **held.goes_on}, proposals
+
+    def _review(self) -> Review:
+        """What waits by the settings as they are, and as they were: an agent's host may just have written them."""
+        review, history = self._recorder.settings().review, self._recorder.history
+        blob = history.file(self._at, SETTINGS)
+        try:
+            return review.and_all_of(read_settings(history.blob(blob), SETTINGS)[0].review) if blob else review
+        except CrabmemError:
+            return review
+
+    def _persons(self, path: str, text: bytes) -> list[bool]:
+        """Of each line of a text, whether it is a person's; so is what no commit has yet."""
+        owners = self._recorder.history.owners(text, path, self._at)
+        return [owner is None or owner.is_person for owner in owners]
