@@ -281,11 +281,15 @@ class Changed:
 
 @named_value
 class Saved(Changed):
-    """An entry that was written; of one that waits for a person, as it would be."""
+    """An entry that was written; of one that waits for a person, as it would be.
 
-    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON)
+    `like` is the one that says nearly the same, if it is new and there surely is one.
+    """
+
+    JSON = ("name=entry.name", "slug=entry.slug", *Changed.JSON, "like=like.name")
 
     entry: Entry
+    like: Entry | None = None
 
 
 @value
@@ -570,7 +574,8 @@ class Hit:
     for all of it.
     `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from. With
     `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
-    `by_meaning` is what of the score is for meaning, where that counts.
+    `by_meaning` is what of the score is for meaning, where that counts; `repeated` is how like the hit one before it is
+    in words, from 0 to 1, where hits that say the same make room for others.
     """
 
     JSON = (
@@ -583,6 +588,7 @@ class Hit:
         "provenance?",
         "lines?",
         "by_meaning?",
+        "repeated?",
     )
 
     entry: Entry
@@ -592,6 +598,7 @@ class Hit:
     provenance: Provenance | None = None
     lines: tuple[int, int] | None = None
     by_meaning: float | None = None
+    repeated: float | None = None
 
     @property
     def shown(self) -> str:

@@ -18,7 +18,8 @@ from ..text.words import counted
 from .output import here
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-_TAGS = {"-": ("del", "−"), "+": ("ins", "+")}
+# By the sign of a line of a diff: its class, the element of words that differ, and the sign that is shown.
+_KINDS = {"-": ("gone", "del", "−"), "+": ("new", "ins", "+"), " ": ("same", "span", " ")}
 # Commits of one file that are listed.
 _LISTED = 20
 _STYLE = """
@@ -37,8 +38,9 @@ ul { padding-left: 1.2rem; }
 .faint, .by { color: var(--faint); font-size: .9rem; }
 .text { white-space: pre-wrap; font: .9rem/1.5 ui-monospace, monospace; margin: .7rem 0 0; padding: .7rem .8rem;
   border-left: 3px solid var(--line); }
-ins { background: var(--new); text-decoration: underline; text-underline-offset: .18em; }
-del { background: var(--gone); text-decoration: line-through; }
+.new, ins { background: var(--new); }
+.gone, del { background: var(--gone); }
+ins { text-decoration: underline; text-underline-offset: .18em; }
 @media print { article { break-inside: avoid; } }
 """
 
@@ -159,8 +161,6 @@ def _diff(before: str, after: str) -> Html:
 def _line(line: Line) -> Html:
     if line.sign == "@":
         return element("div", "…", class_="faint")
-    tag, sign = _TAGS.get(line.sign, ("", " "))
-    # Where no words are marked, all of the line is another.
-    is_whole = not any(differs for _, differs in line.pieces)
-    pieces = (element(tag, text) if tag and (differs or is_whole) else escaped(text) for text, differs in line.pieces)
-    return element("div", element("span", sign, class_="faint"), " ", *pieces, dir="auto")
+    kind, tag, sign = _KINDS[line.sign]
+    pieces = (element(tag, text) if differs else escaped(text) for text, differs in line.pieces)
+    return element("div", element("span", sign, class_="faint"), " ", *pieces, class_=kind, dir="auto")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TypeVar
 
-from ..errors import Disabled
+from ..errors import CrabmemError, Disabled
 from ..results import Changed, Commit, Proposal, Proposed, Saved
 from ..session import rules
 from ..text.edit import grown, in_style_of, lenient_text, unified_diff
@@ -19,9 +19,11 @@ from ..text.values import replace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..git.commits import Note
+    from ..recall.entries import Entries
     from ..session.session import Session
     from ..session.snapshot import Snapshot
     from ..text.credentials import Screen
+    from ..text.entry import Entry
     from ..write.writer import Draft, Written
 
 T = TypeVar("T")
@@ -133,11 +135,20 @@ def _origin(session: Session, path: str, commit: str | None) -> Commit | None:
     return session.view.of_commit(session.timeline.origin(path, commit))
 
 
-def saved(session: Session, done: Written[T], path: str) -> Saved:
-    """What a write did to the entry at `path`."""
+def saved(session: Session, done: Written[T], path: str, among: Entries | None = None) -> Saved:
+    """What a write did to the entry at `path`; `among` are those of which one may say nearly the same."""
     change, waits = changed(session, done, path), done.waits.get(path)
-    data = _proposed(waits, path) if waits else done.after[path]
-    return Saved(**vars(change), entry=parse_entry(path, data or b""))
+    entry = parse_entry(path, (_proposed(waits, path) if waits else done.after[path]) or b"")
+    return Saved(**vars(change), entry=entry, like=None if among is None else _like(session, entry, among))
+
+
+def _like(session: Session, entry: Entry, among: Entries) -> Entry | None:
+    from ..recall.duplicates import near_duplicate
+
+    try:
+        return near_duplicate(entry, among, session.settings.language)
+    except CrabmemError:  # a file changes at this moment: what was written is written, and a hint can be missed
+        return None
 
 
 def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:

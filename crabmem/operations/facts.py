@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ..recall.catalog import Progress
+    from ..recall.entries import Entries
     from ..session.session import Session
     from ..session.snapshot import Snapshot
     from ..write.writer import Draft
@@ -38,7 +39,8 @@ def remember(
     """Save a fact under its name, replacing the entry of that name.
 
     `aliases` and `tags` of None leave those there are. With `if_version` the entry must still
-    be that version.
+    be that version; "" is for a name that no entry has. Of a new fact, `like` of the answer is the one that says nearly
+    the same, where one surely does.
 
     Raises:
         InvalidArguments: something given cannot be kept.
@@ -53,15 +55,16 @@ def remember(
     fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags)))
     screen = rules.screen(session, fact.words)
 
-    def decide(now: Snapshot) -> Draft[str]:
+    def decide(now: Snapshot) -> Draft[tuple[str, Entries | None]]:
         plan = Plan(now, screen)
         path = plan.add(fact)
         if now.view.allows(path):  # else the write is refused, and says no more
             session.timeline.check_version(path, now.scan.files.get(path), if_version, now.view.allows)
-        return Draft(plan.files, rules.note(session, "remember", plan.name_at(path)), path)
+        among = None if path in now.scan.files else now.entries
+        return Draft(plan.files, rules.note(session, "remember", plan.name_at(path)), (path, among))
 
     done = session.write(decide)
-    return saved(session, done, done.result)
+    return saved(session, done, *done.result)
 
 
 def remember_all(

@@ -31,8 +31,8 @@ def save_fact(session: Session, content: str, category: str | None = None) -> Sa
     """Save a fact without a name, and note it in the note of today, in one commit: OpenLegion's `memory_save`.
 
     It is called by its first sentence, and replaces what is called so; the same again changes nothing. Its
-    category is its first tag; without one a new fact gets that of a fact that is much alike. Of one that says as
-    good as the same a warning tells: what only seems to be the same is never merged.
+    category is its first tag; without one a new fact gets that of a fact that is much alike. One that says as good as
+    the same is `like` of the answer: what only seems to be the same is never merged.
 
     Raises: as `remember`.
     """
@@ -57,10 +57,8 @@ def save_fact(session: Session, content: str, category: str | None = None) -> Sa
 
     done = session.write(decide)
     result = saved(session, done, done.result)
-    if like is None or not _is_twin(content, like.content, session.settings.language):
-        return result
-    twin = f"{like.name} says nearly the same; forget one of them"
-    return replace(result, warnings=(*result.warnings, twin))
+    is_twin = like is not None and _is_twin(content, like.content, session.settings.language)
+    return replace(result, like=like) if is_twin else result
 
 
 def write_note(session: Session, text: str, title: str = "") -> Changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 #: A folder each, with its profile and, where it has tools of its own, `tools.py`.
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "profiles")
@@ -14,6 +15,7 @@ def families_with(file: str) -> tuple[str, ...]:
     return tuple(sorted(name for name in os.listdir(FOLDER) if os.path.isfile(os.path.join(FOLDER, name, file))))
 
 
+@cache
 def toml_of(name: str) -> str | None:
     """The text of the profile of the family called `name`; None where there is none."""
     if name not in families_with(FILE):

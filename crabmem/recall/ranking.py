@@ -47,8 +47,9 @@ class Question:
     """What is asked.
 
     `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
-    by; None for all scores as they are. With `feedback`, what says much of what is found first moves up. `budget` is
-    how many characters the answer may have as text, None for all.
+    by; None for all scores as they are. With `feedback`, what says much of what is found first moves up. `mmr` is the λ
+    of `diversity`, None for all hits by their scores. `budget` is how many characters the answer may have as text,
+    None for all.
     """
 
     query: str
@@ -59,6 +60,7 @@ class Question:
     explain: bool = False
     factor: Callable[[str], float] | None = None
     feedback: bool = False
+    mmr: float | None = None
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -141,21 +143,43 @@ def _hits(
     ranking: Ranking | None,
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
+    wanted = question.limit
+    if question.mmr is not None:
+        from .diversity import CANDIDATES  # late, as what follows: few profiles have it
+
+        wanted *= CANDIDATES
     if ranking is None:
-        ranked, trouble = _rank_by_words(source, words, question, accept, question.limit), ""
+        ranked, trouble = _rank_by_words(source, words, question, accept, wanted), ""
     else:
-        ranked, trouble = ranking(
-            lambda limit: _rank_by_words(source, words, question, accept, limit), question.limit, accept
-        )
+        ranked, trouble = ranking(lambda limit: _rank_by_words(source, words, question, accept, limit), wanted, accept)
     hits = [
         Hit(source.at(found.key), found.score, by_meaning=found.by_meaning if question.explain else None)
         for found in ranked
     ]
+    if question.mmr is not None:
+        hits = _diverse(hits, source.index, words, question)
     if words:
         return hits, trouble
     called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]
     others = [hit for hit in hits if hit.entry not in called]
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
+
+
+def _diverse(hits: Sequence[Hit], index: Index, words: Sequence[Term], question: Question) -> list[Hit]:
+    """The hits that `diversity` chooses by the words of the passages that count."""
+    from .diversity import diverse
+
+    by_path, parts = {hit.entry.path: hit for hit in hits}, _ranked_passages(hits, index, words)
+
+    def said(path: str) -> Set[str]:
+        return frozenset(words_of(by_path[path].entry, question.language, parts.get(path)))
+
+    share = 1.0 if question.mmr is None else question.mmr
+    chosen = diverse([Ranked(hit.entry.path, hit.score) for hit in hits], said, share, question.limit)
+    return [
+        replace(by_path[found.key], repeated=repeated) if question.explain else by_path[found.key]
+        for found, repeated in chosen
+    ]
 
 
 def _ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -> dict[str, Span]:

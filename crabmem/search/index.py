@@ -374,6 +374,10 @@ class Index:
         kept = self._weighing.kept(word) if self._weighing else None
         return len(kept[0]) if kept else sum(map(self._alive_among, self._holders(word)))
 
+    def document_frequency_at_most(self, word: str) -> int:
+        """The same, or more: documents that are gone count until they are joined, which takes no time to tell."""
+        return sum(len(positions) for _, _, positions, _ in self._holding(word))
+
     def explained(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
         """What each of `words`, which `terms_for` gave, adds to the score of each document: all that `search` says."""
         rare = {word: self.idf(word) for word in words}

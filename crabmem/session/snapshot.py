@@ -184,10 +184,11 @@ class Snapshot:
         explain: bool = False,
         fits: PathFilter | None = None,
         ranker: Ranker | None = None,
+        mmr: float | None = None,
     ) -> Recall:
         """The entries that answer `query` best, of those that `fits` accepts; `limit` of None is the setting.
 
-        `ranker` takes the place of `self.ranker`.
+        `ranker` takes the place of `self.ranker`; `mmr` is that of `Question`.
 
         Raises:
             InvalidArguments: that cannot be asked.
@@ -198,7 +199,7 @@ class Snapshot:
         rules, ranker = self.settings, ranker or self.ranker
         factor = self._freshness if rules.recency else None
         question = Question(
-            query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor, rules.feedback
+            query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor, rules.feedback, mmr
         )
         return recall_from(self.entries, question, fits, ranker and ranker(query))
 

@@ -46,10 +46,14 @@ def recall_text(recall: Recall, text: Callable[[Hit], str] = text_of) -> str:
 
 
 def saved_text(text: str, done: Saved, agent: str | None) -> str:
-    """`text`, whose words a fact replaced, what is gone of them where they were not this agent's, and the warnings."""
+    """`text`, whose words a fact replaced, what is gone of them where they were not this agent's, and the warnings.
+
+    Of a new fact, which one says nearly the same.
+    """
     before = done.replaced if done.commit else None
     if before is None:
-        return warned(text, done.warnings)
+        hint = f"\nlike *{shortened(one_line(done.like.name), _NAME)}*: update it instead?" if done.like else ""
+        return warned(text + hint, done.warnings)
     is_own = before.agent == agent and not before.is_person
     author = shortened(one_line(before.author), _NAME) + (", a person," if before.is_person else "")
     line = f"{text} (in place of what {'you' if is_own else author} wrote on {before.time:%Y-%m-%d})"

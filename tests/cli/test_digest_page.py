@@ -58,7 +58,7 @@ def test_a_page_runs_nothing_and_loads_nothing_whatever_the_texts_say(root: Path
 
 def test_it_says_what_was_written_word_by_word_by_whom_and_what_waits(root: Path) -> None:
     text = page(root)
-    assert "<del>park</del><ins>lake</ins>" in text
+    assert "<del>park</del>" in text and "<ins>lake</ins>" in text
     read = Reader(text).text
     for words in ("Waits for you (1)", "waits: entries", "Learned (", "painter [s-2]", "U+202E", "U+200B", "Nowhere"):
         assert words in read
@@ -68,7 +68,7 @@ def test_it_says_what_was_written_word_by_word_by_whom_and_what_waits(root: Path
 def test_of_a_session_only_what_it_did(root: Path) -> None:
     read = Reader(page(root, "--session", "s-2")).text
     assert "Evil" in read and "Park" not in read and "Waits for you" not in read
-    assert "Dr. MorenoOrtega, by the park." in read
+    assert "− Dr. Moreno, by the park.+ Dr. Ortega, by the park." in read
     assert "by coder" not in read
     read = Reader(page(root, "--agent", "coder")).text
     assert "Park" in read and "Evil" not in read and "Waits for you" in read
@@ -83,7 +83,7 @@ def test_a_page_that_is_there_is_replaced_and_one_that_cannot_be_written_is_an_e
     assert (done.exit_code, done.stderr) == (0, f"wrote {file}\n")
     assert file.read_text().startswith("<!doctype html>")
     done = CliRunner().invoke(cli, ["--dir", str(root), "digest", "--html", str(tmp_path / "no" / "page.html")])
-    assert done.exit_code == 1 or done.exception
+    assert done.exit_code == 1 and "page.html cannot be written: no such file or directory" in done.stderr
     assert list(tmp_path.glob("page*")) == [file]
 
 

@@ -62,6 +62,16 @@ def test_an_explanation_names_the_lines_of_a_long_fact_that_count(run: Run, root
     assert "of the content" not in run("recall", "wifi", "--explain").stdout
 
 
+def test_an_explanation_says_how_much_of_a_hit_one_before_it_says(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text('about = "x"\n[search]\nmmr = 0.5\n[[part]]\nwords = "Hello."\n')
+    with Memory(tmp_path / "m", profile=str(tmp_path / "own.toml")) as memory:
+        for name in ("One", "Two"):
+            memory.remember(name, "how to bleed the valve", "With the small key, slowly, and a rag below.")
+    words = ["--dir", str(tmp_path / "m"), "recall", "valve", "--explain"]
+    told = CliRunner().invoke(cli, words, env={"CRABMEM_PROFILE": str(tmp_path / "own.toml")}).stdout
+    assert re.findall(r"in all, (0\.\d\d) of its words as in one before it", told) == ["0.78"], told
+
+
 def test_tags_are_listed_with_how_many_facts_have_each_whatever_their_case(run: Run) -> None:
     assert run("tags").stdout.split() == ["2", "home", "2", "ops"]
     assert json.loads(run("tags", "--json").stdout) == [{"tag": "home", "facts": 2}, {"tag": "ops", "facts": 2}]

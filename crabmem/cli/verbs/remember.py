@@ -7,7 +7,7 @@ from ...results import json_of
 from ..declared import Text, argument, json_option, option, verb
 from ..input import content_of
 from ..opening import open_session
-from ..output import coloured_diff, plain, show, warn
+from ..output import coloured_diff, plain, show, tell, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def remember(
     diff = "" if saved.created else coloured_diff(saved.diff)
     show(json_wanted, json_of(saved), lambda: f"{said}: {plain(saved.entry.name)}{state}\n{diff}")
     warn(saved.warnings)
+    if saved.like and not json_wanted:
+        tell(f"like {plain(saved.like.name)}: update it instead? `crabmem show` it, and `crabmem forget` one of them")
 
 
 def _called(memory: Session, name: str) -> Entry:

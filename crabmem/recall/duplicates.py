@@ -1,0 +1,89 @@
+"""The fact that says nearly the same as a new one, by words: rather none than a wrong one.
+
+A few words of the new fact, the rarest of the longest, lead to candidates, which then are compared word by word. So it
+takes less than a millisecond, however many facts there are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from heapq import nsmallest
+
+from ..search import tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Set
+
+    from ..search import Index
+    from ..text.entry import Entry
+    from .entries import Entries
+
+# Of so many words it is asked how many facts have each: those of the name first, the longest first, as these are rare.
+# So many of the rarest are looked for, each in so many facts at most, and so many of these facts are compared.
+_ASKED, _PROBES, _MOST_HOLDERS, _CANDIDATES = 24, 8, 100, 3
+# Characters of a content: to compare longer ones takes longer than a write may wait.
+_LONGEST = 8_000
+# Two facts are alike that have so large a share of their words in common: of all words, of names and descriptions. With
+# less, among 2,860 abstracts, papers on one matter are named (tests/recall/test_duplicates.py has facts by hand).
+_ALIKE, _ALIKE_ABOUT = 0.6, 0.7
+# So many words at least.
+_LEAST = 3
+
+
+def near_duplicate(new: Entry, entries: Entries, language: str) -> Entry | None:
+    """The entry that says nearly the same as `new`, which is not among `entries`; None for none that surely does.
+
+    No daily note, and no item of a store of keys, which a program keeps.
+    """
+    if len(new.content) > _LONGEST:
+        return None
+    said = _Words(new, language)
+    for path in _candidates(entries.index, said.telling(_ASKED)):
+        other = entries.at(path)
+        if other.is_note or "namespace" in other.keys or len(other.content) > _LONGEST:
+            continue
+        if said.is_like(_Words(other, language)):
+            return other
+    return None
+
+
+def _candidates(index: Index, words: list[str]) -> list[str]:
+    """The paths of what has most of the rarest of some words, those that have more first."""
+    asked = [(index.document_frequency_at_most(word), word) for word in words]
+    rarest = nsmallest(_PROBES, [(held, word) for held, word in asked if 0 < held <= _MOST_HOLDERS])
+    found = Counter(path for _, word in rarest for path in index.having([word]))
+    return [path for path, _ in sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_CANDIDATES]]
+
+
+class _Words:
+    """The words of an entry: of each of its names, of these with the description, and of all of it."""
+
+    def __init__(self, entry: Entry, language: str) -> None:
+        self._names = [frozenset(tokens(name, language)) for name in (entry.name, *entry.aliases)]
+        self._about = frozenset(tokens(entry.description, language)).union(*self._names)
+        self._all = self._about.union(tokens(entry.content, language))
+
+    def telling(self, many: int) -> list[str]:
+        """So many words that are likely to tell most: of the name, the description, the content, the longest first."""
+        parts = self._names[0], self._about - self._names[0], self._all - self._about
+        return [word for part in parts for word in sorted(part, key=lambda word: (-len(word), word))][:many]
+
+    def is_like(self, other: _Words) -> bool:
+        """Whether the other is called the same, or has as good as the same words."""
+        if any(name in other._names for name in self._names if name):
+            return True
+        if self._is_of_another(other):
+            return False
+        return _share(self._all, other._all) >= _ALIKE or _share(self._about, other._about) >= _ALIKE_ABOUT
+
+    def _is_of_another(self, other: _Words) -> bool:
+        """Whether the names differ by what each says and the other does not at all: Emi's lessons, and Jonas's."""
+        one, two = self._names[0], other._names[0]
+        return not one.isdisjoint(two) and not one <= other._all and not two <= self._all
+
+
+def _share(one: Set[str], other: Set[str]) -> float:
+    """Which share of their words two texts have in common (Jaccard's); 0 of too few."""
+    common = len(one & other)
+    return common / len(one | other) if common >= _LEAST else 0.0
