@@ -86,7 +86,7 @@ def would_say(session: Session, message: str, again: bool = True) -> Injection:
     speaker = session.speaker
     return session.look(
         lambda now: speaker.injection(
-            message, now.entries, rules.auto_recall, rules.language, seen, again, session.engine.today
+            message, now.entries, rules.auto_recall, rules.language, seen, again, session.engine.today, now.likest
         )
     )
 

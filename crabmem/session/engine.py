@@ -169,6 +169,10 @@ class Engine:
         """Whether anybody is named who could make vectors."""
         return self.options.embedder is not None or rules.vectors.are_wanted
 
+    def is_meaning_at_hand(self, rules: Settings) -> bool:
+        """Whether vectors are made without a service: by a model on this machine, or by who was given."""
+        return self.options.embedder is not None or (rules.vectors.are_wanted and not rules.vectors.url)
+
     @once
     def item_vectors(self) -> TextVectors:
         """The vectors of items of stores."""
