@@ -236,8 +236,9 @@ def test_a_summary_is_shown_and_asked_for_before_anything_happens(
     monkeypatch.setattr("crabmem.cli.output.can_ask", lambda: True)
     done = CliRunner().invoke(cli, ["--dir", str(root), "review"], input=f"{answer}\n")
     told = done.stderr
-    assert "apply 2 and keep waiting 1 (1 reworded):" in told and "Do this? [y/N]" in told
-    assert re.search(r"keep waiting  [0-9a-f]{8}  remember: Wifi", told)
+    assert "apply 2 (1 reworded) and keep waiting 1:" in told and "Do this? [y/N]" in told
+    lines = re.findall(r"  (keep waiting|apply)  +[0-9a-f]{8}  remember: (.*)", told)
+    assert lines == [("keep waiting", "Wifi"), ("apply", "Door  (reworded)"), ("apply", "Vet")]
     assert waiting(root) == ([WIFI] if answer == "y" else [VET, WIFI, DOOR])
     assert ("what you wrote is in" in told) is (answer == "n")
 

@@ -20,7 +20,7 @@ from ..output import coloured_diff, confirm, plain, show, tell
 from ..selecting import chosen, complete_ids, meant_by, outcome_data, outcome_line, selected
 from ..whole_file import show_changed
 
-_REASON = 80
+_REASON, _WHO = 80, 40
 _PATHS = 2
 _NONE = "nothing waits; [review] in crabmem.toml says what of agents' writes does"
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
@@ -185,7 +185,7 @@ def _line(proposal: Proposal, now: datetime) -> str:
     old = f" ({counted(days, 'day')})" if days > 0 else ""
     paths = listed([file.path for file in proposal.files], _PATHS)
     why = f"  {shortened(proposal.reason, _REASON)}" if proposal.reason else ""
-    who = byline(proposal.author, proposal.session)
+    who = shortened(byline(proposal.author, proposal.session), _WHO)
     return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}{old}  {who}  {paths}{why}")
 
 

@@ -86,14 +86,16 @@ def _edited(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]
 
 
 def _summary(decided: list[Decision], shown: list[Block]) -> str:
-    """What is about to happen: how much of what, and a line for each that does not just go as it is."""
-    counts = Counter(each.what for each in decided)
+    """What is about to happen: how much of what, and a line for each, first those that do not just go as they are."""
+    counts = Counter[str](each.what for each in decided)
     reworded = sum(bool(each.wording) for each in decided)
-    words = [f"{_DOES[what]} {count}" for what in _DOES if (count := counts[what])]  # type: ignore[index]
-    head = enumerated(words) + (f" ({reworded} reworded)" if reworded else "")
+    asides = {"apply": f" ({reworded} reworded)" if reworded else ""}
+    words = [f"{does} {counts[what]}{asides.get(what, '')}" for what, does in _DOES.items() if counts[what]]
     about = {block.id: block.notes[0] for block in shown}
+    told = {each.id: each.why or "reworded" * bool(each.wording) for each in decided}
+    ends = {id: f"  ({words})" if words else "" for id, words in told.items()}
     lines = [
-        f"  {_DOES[each.what]:12}  {short(each.id)}  {about[each.id]}{f'  ({each.why})' if each.why else ''}"
-        for each in decided
+        f"  {_DOES[each.what]:12}  {short(each.id)}  {about[each.id]}{ends[each.id]}"
+        for each in sorted(decided, key=lambda each: (each.what == "apply", not told[each.id]))
     ]
-    return "\n".join([f"{head}:", *lines])
+    return "\n".join([f"{enumerated(words)}:", *lines])
