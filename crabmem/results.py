@@ -110,7 +110,7 @@ class Commit:
     `commit` is its full id; `paths` are those that differ from its first parent, `entries` the names
     it gives as trailers. `tool`, `agent` and `session` are None where the commit does not say. `reverts` are
     the commits it took back, `restores` is the one whose files it brought back, `renamed` the paths of the entry that
-    got another name, before and after.
+    got another name, before and after, `applies` the proposal that it wrote.
     """
 
     JSON = ("commit", "time", "author", "subject", "tool", "agent", "session", "paths")
@@ -128,6 +128,7 @@ class Commit:
     reverts: tuple[str, ...] = field(default=(), repr=False)
     restores: str | None = field(default=None, repr=False)
     renamed: tuple[str, str] | None = field(default=None, repr=False)
+    applies: str | None = field(default=None, repr=False)
 
     @property
     def line(self) -> str:

@@ -81,6 +81,7 @@ VERBS: Mapping[str, Verb] = {
     "proposals show": Verb(PROPOSAL, unseen=["0"]),
     "proposals apply": Verb(PROPOSAL, does="else", is_for_people=True, unseen=["0"]),
     "proposals edit": Verb(PROPOSAL, does="else", has_data=False, is_for_people=True, unseen=["0"]),
+    "proposals restore": Verb(PROPOSAL, does="else", is_for_people=True, unseen=["0"]),
     "review": Verb("--yes", does="else", has_data=False, is_for_people=True, unseen=["--yes", "--yes --json"]),
     "proposals reject": Verb(f"{PROPOSAL} --yes", does="else", is_for_people=True, unseen=["0 --yes"]),
     "prompt": Verb(unseen=["", "--as-of HEAD"]),

@@ -110,7 +110,9 @@ def test_git_shows_a_proposal_as_a_commit_on_what_it_was_made_against(root: Path
     made, head = proposed(agent, reason="Too soft.\n\nSays Ann."), git(root, "rev-parse", "HEAD").strip()
     assert git(root, "for-each-ref", "--format=%(refname)", REFS).split() == [f"{REFS}/{made.id}"]
     assert git(root, "log", "-1", "--format=%P %an %s", made.id) == f"{head} coder propose: Crab.md\n"
-    assert git(root, "log", "-1", "--format=%(trailers)", made.id) == ("Tool: propose\nAgent: coder\nSession: s-1\n\n")
+    trailers = git(root, "log", "-1", "--format=%(trailers)", made.id).splitlines()
+    assert trailers[:3] == ["Tool: propose", "Agent: coder", "Session: s-1"]
+    assert trailers[3] == f"Time: {made.time.isoformat()}"
     assert "+Louder." in git(root, "show", made.id)
     assert made.reason == "Too soft.\n\nSays Ann."
 
