@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
 from ..errors import InvalidArguments
-from ..operations import changes, facts
+from ..operations import changes, facts, proposals
 from ..operations.chronicle import Chronicle
+from ..results import Proposal
 from ..session.session import Session
 from ..text.hashes import version_of
 
@@ -54,6 +56,11 @@ class Ask:
     path: str
     query: Given
     form: Given = field(default_factory=Given)
+
+    @cached_property
+    def waiting(self) -> list[Proposal]:
+        """All that waits for the person, the oldest first."""
+        return proposals.waiting(self.session).all()
 
 
 @dataclass(frozen=True)

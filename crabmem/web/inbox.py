@@ -13,7 +13,7 @@ from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..operations import history, proposals, provenance, recall, status
 from ..operations.proposals import Wording
 from ..operations.review import Decision, Outcome, carry_out_decisions
-from ..results import Hit, Line, Proposal
+from ..results import WAITS, Hit, Line, Proposal
 from ..session.session import Session
 from ..text.edit import lenient_text
 from ..text.limits import MAX_QUERY
@@ -31,7 +31,7 @@ _HEADER = re.compile(r"-{3}|\w+:.*")
 def inbox(ask: Ask, problem: str = "") -> Page:
     """All that waits, the oldest first."""
     session, stands = ask.session, status.status(ask.session)
-    rows = paged(proposals.waiting(session).all(), ask, _SHOWN)
+    rows = paged(ask.waiting, ask, _SHOWN)
     rows["items"] = [_row(session, each) for each in proposals.with_effects(session, rows["items"])]
     newest = [] if rows["total"] or not stands.last else history.log(session, _NEWEST)
     shown = {"title": "Inbox", "rows": rows, "status": stands, "newest": newest, "problem": problem}
@@ -45,8 +45,14 @@ def _row(session: Session, each: Proposal) -> dict[str, Any]:
     gist = min(filter(None, added), key=_is_of_header, default="")
     return {
         "proposal": each, "is_conflict": proposals.is_of_sync(each), "key": _key(session, each), "gist": gist,
+        "why": _why(each),
         "added": signs.count("+"), "removed": signs.count("-"),
     }  # fmt: skip
+
+
+def _why(each: Proposal) -> str:
+    """The reason that was given; the rule by which it waits is told apart."""
+    return each.reason.removesuffix(f"{WAITS}{each.rule}").strip() if each.rule else each.reason
 
 
 def _is_of_header(line: str) -> bool:
@@ -80,13 +86,14 @@ def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProx
     `texts` are the person's own, by path.
     """
     session, found = ask.session, proposals.proposal(ask.session, ask.query.needed("id"))
-    ids, files = [each.id for each in proposals.waiting(session).all()], files_in(found.diff)
+    ids, files = [each.id for each in ask.waiting], files_in(found.diff)
     verdicts = proposals.verdicts(session, found)
     after = {each.path: lenient_text(each.after) or "" for each in verdicts if each.after is not None}
     at = ids.index(found.id) if found.id in ids else 0
     shown = {
         "title": found.change, "proposal": found, "is_conflict": proposals.is_of_sync(found), "place": at + 1,
         "total": len(ids), "next": ids[(at + 1) % len(ids)], "key": _key(session, found), "files": files,
+        "why": _why(found),
         "owners": {each.path: owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
         "similar": _similar(session, found, files), "is_edited": bool(texts), "problem": problem,
     }  # fmt: skip
@@ -96,7 +103,7 @@ def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProx
 def decide_one(ask: Ask) -> Page | Go:
     """Apply a text, or another one in its place, or let it go; then comes the next one that waits."""
     id, said = ask.query.needed("id"), dict(zip(ask.form.get("path", []), ask.form.get("text", []), strict=False))
-    ids = [each.id for each in proposals.waiting(ask.session).all()]
+    ids = [each.id for each in ask.waiting]
     [outcome] = _carried_out(ask, [_decision(ask, ask.form.needed("which"), said)])
     if isinstance(outcome.error, NotFound):
         raise outcome.error

@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..operations.status import waiting
 from ..results import Commit
 from ..session.session import Session
 from ..text.hashes import short
@@ -33,7 +32,7 @@ class Pages:
     """The pages of one memory."""
 
     def __init__(self, session: Session) -> None:
-        self._session, self._root = session, _from_home(session.root)
+        self._session, self._root = session, _from_home(session.root, session.engine.environment.get("HOME"))
         self._jinja = Environment(
             loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
             lstrip_blocks=True, finalize=_seen, auto_reload=False,
@@ -58,7 +57,7 @@ class Pages:
         known = {name: [id for id in ask.query.get(name, []) if _ID.fullmatch(id)] for name in OUTCOME}
         commits = [commit for id in known["done"] if (commit := self._commit(id))]
         around = {
-            "waiting": waiting(self._session)[0], "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
+            "waiting": len(ask.waiting), "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
             "outcome": [
                 *(commit.subject for commit in commits), *(f"rejected {short(id)}" for id in known["rejected"]),
                 *(f"{short(id)} waits again" for id in known["again"]),
@@ -83,10 +82,9 @@ class Pages:
         return "just now"
 
 
-def _from_home(folder: Path) -> str:
+def _from_home(folder: Path, home: str | None) -> str:
     """A folder as a person names it: what lies in their own begins with ~."""
-    home = Path.home()
-    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
+    return f"~/{folder.relative_to(home)}" if home and folder.is_relative_to(home) else str(folder)
 
 
 def link(to: str, /, **query: object) -> str:
