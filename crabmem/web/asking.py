@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ..errors import InvalidArguments
-from ..operations import changes, facts, proposals
+from ..operations import proposals
 from ..operations.chronicle import Chronicle
 from ..results import Proposal
 from ..session.session import Session
@@ -99,17 +99,6 @@ def version_at(session: Session, path: str, commit: str | None = None) -> str:
     return "" if data is None else version_of(data)
 
 
-def written(session: Session, path: str, text: str, version: str) -> str | None:
-    """The commit of the whole text of a file, which was at `version` when the person began to write ("": no file).
-
-    Raises:
-        Stale: it was changed since.
-    """
-    if version and session.layout.is_entry(path):
-        return facts.rewrite_entry(session, path, text, version).commit
-    return changes.write_file(session, path, text, "edit", version).commit
-
-
 def paged(items: Sequence[Any], ask: Ask, size: int) -> dict[str, Any]:
     """Those of `items` on the page that is asked for, and where the pages before and after it are."""
     start = min(ask.query.number("from"), max(0, len(items) - 1)) // size * size
@@ -118,12 +107,7 @@ def paged(items: Sequence[Any], ask: Ask, size: int) -> dict[str, Any]:
     def at(place: int) -> str | None:
         return f"{ask.path}?{urlencode({**query, 'from': place})}" if 0 <= place < len(items) else None
 
-    shown, last = items[start : start + size], min(start + size, len(items))
-    about = {
-        "first": start + 1,
-        "last": last,
-        "total": len(items),
-        "before": at(start - size),
-        "after": at(start + size),
-    }
-    return {"items": shown, **about}
+    return {
+        "items": items[start : start + size], "first": start + 1, "last": min(start + size, len(items)),
+        "total": len(items), "before": at(start - size), "after": at(start + size),
+    }  # fmt: skip

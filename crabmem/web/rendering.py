@@ -11,7 +11,6 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..results import Commit
 from ..session.session import Session
 from ..text.hashes import short
 from ..text.quoting import spelled
@@ -42,20 +41,22 @@ class Pages:
             "raw": escape,
         }  # fmt: skip
         self._jinja.globals |= {"link": link, "menu": MENU}
+        self._jinja.globals["parts"] = self._jinja.get_template("parts.html").module
 
     def source(self, name: str) -> str:
         """The style or the script, as it is."""
         assert self._jinja.loader
         return self._jinja.loader.get_source(self._jinja, name)[0]
 
-    def alone(self, template: str, **shown: Any) -> str:
-        """A page for somebody who was not let in yet, which says nothing of memory."""
-        return self._jinja.get_template(f"{template}.html").render(**shown)
+    def door(self, is_open: bool = False) -> str:
+        """The page for somebody who was not let in yet, which says nothing of memory."""
+        return self._jinja.get_template("door.html").render(is_open=is_open)
 
     def of(self, page: Page, ask: Ask) -> str:
         """The HTML of a page."""
         known = {name: [id for id in ask.query.get(name, []) if _ID.fullmatch(id)] for name in OUTCOME}
-        commits = [commit for id in known["done"] if (commit := self._commit(id))]
+        history = self._session.engine.history
+        commits = [history.commit(id, with_paths=False) for id in known["done"] if history.reaches(id)]
         around = {
             "waiting": len(ask.waiting), "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
             "outcome": [
@@ -68,11 +69,6 @@ class Pages:
             },
         }  # fmt: skip
         return self._jinja.get_template(f"{page.template}.html").render({**around, **page.shown})
-
-    def _commit(self, id: str) -> Commit | None:
-        """The commit that was just made, as an address says; None where that is none of memory's."""
-        history = self._session.engine.history
-        return history.commit(id, with_paths=False) if history.reaches(id) else None
 
     def _age(self, when: datetime) -> str:
         seconds = max(0.0, (self._session.engine.clock() - when).total_seconds())
