@@ -238,6 +238,11 @@ class Proposal:
         return rule if waits else ""
 
     @property
+    def why(self) -> str:
+        """The reason that was given, without that rule."""
+        return self.reason.removesuffix(f"{WAITS}{self.rule}").strip() if self.rule else self.reason
+
+    @property
     def data(self) -> bytes | None:
         """What that file is to say; None for no file."""
         return self.main.data
