@@ -134,7 +134,7 @@ def asked_of(name: str) -> list[Requirement]:
     if name == "release.txt":
         return [Requirement(line) for line in PYPROJECT["dependency-groups"]["release"]]
     extras = PYPROJECT["project"]["optional-dependencies"]
-    lines = [line for extra in extras.keys() - {"bench", "browser", "fuzz"} for line in extras[extra]]
+    lines = [line for extra in extras.keys() - {"bench", "fuzz"} for line in extras[extra]]
     return [
         each for each in map(Requirement, [*PYPROJECT["project"]["dependencies"], *lines]) if each.name != "crabmem"
     ]

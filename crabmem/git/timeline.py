@@ -185,19 +185,24 @@ class Timeline:
         return next(self.history.commits(start, path=path), None) if start else None
 
     def check_version(self, path: str, file: File | None, expected: str | None, sees: Callable[[str], bool]) -> None:
-        """Refuse to write over a text that the caller has not seen; None has seen whatever is there.
+        """Refuse to write over a text that the caller has not seen; None has seen whatever is there, "" no file.
 
         `sees` says which paths the caller may read: earlier versions are quoted from those alone.
 
         Raises:
             Stale: `file` is not at version `expected`.
         """
-        if expected is None or (file and len(expected) >= _DIGITS and file.blob.startswith(expected.lower())):
+        if (
+            expected is None
+            or (not expected and not file)
+            or (file and len(expected) >= _DIGITS and file.blob.startswith(expected.lower()))
+        ):
             return
         current, version = (lenient_text(file.data) or "", file.blob[:VERSION_DIGITS]) if file else ("", "")
         known = self._version_of(path, expected.lower(), sees)
         gone = "is not there any more" if known is not None else "is not there"
-        state = f"was changed since version {expected}: it is now at version {version}" if file else gone
+        changed = f"was changed since version {expected}" if expected else "is there already"
+        state = f"{changed}: it is now at version {version}" if file else gone
         raise Stale(
             f"{path} {state}; read it again and repeat your change",
             current=current,

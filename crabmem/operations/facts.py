@@ -41,8 +41,8 @@ def remember(
     """Save a fact under its name, replacing the entry of that name.
 
     `aliases`, `tags` and `stale_after` of None leave what there is. `stale_after` is the last day on which the fact
-    surely holds, as 2026-12-31; "" removes it. With `if_version` the entry must still
-    be that version. Of a new fact, `like` of the answer is the one that says nearly the same, where one surely does.
+    surely holds, as 2026-12-31; "" removes it. With `if_version` the entry must still be that version; "" is for a name
+    that no entry has. Of a new fact, `like` of the answer is the one that says nearly the same, where one surely does.
 
     Raises:
         InvalidArguments: something given cannot be kept.

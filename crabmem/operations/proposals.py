@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments
+from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments, NotFound
 from ..results import CREATOR, Changed, Proposal, Proposed, ProposedFile
 from ..session import rules
 from ..session.rules import check_may_write
 from ..text.edit import in_style_of, lenient_text, unified_diff
 from ..text.entry import check_text, entry_in
-from ..text.hashes import version_of
+from ..text.hashes import short, version_of
 from ..text.slug import name_key
 from ..text.values import replace
 from ..text.words import counted
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from ..write.writer import Draft
 
 T = TypeVar("T")
+#: By path, of no file.
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 # What waits, and what deciding on it would do
@@ -172,7 +174,12 @@ def proposals(
     found = waiting(session).all()
     meant = [each for each in found if agent in (None, each.agent) and from_session in (None, each.session)]
     tagged = [each for each in meant if all(_has_tag(each, tag) for tag in tags)]
-    return session.look(lambda now: [against(each, _files_now(session, now, each)) for each in tagged])
+    return with_effects(session, tagged)
+
+
+def with_effects(session: Session, found: Sequence[Proposal]) -> list[Proposal]:
+    """The proposals, each with what applying it would change now."""
+    return session.look(lambda now: [against(each, _files_now(session, now, each)) for each in found])
 
 
 def proposal(session: Session, id: str) -> Proposal:
@@ -192,14 +199,18 @@ def verdicts(session: Session, proposal: Proposal) -> list[Verdict]:
     return session.look(lambda now: [verdict(file, now.read(file.path)) for file in seen])
 
 
-def apply_proposal(session: Session, id: str, wording: Mapping[str, Wording] = MappingProxyType({})) -> Changed:
+def apply_proposal(
+    session: Session, id: str, wording: Mapping[str, Wording] = NOTHING, if_versions: Mapping[str, str] = NOTHING
+) -> Changed:
     """Write what was proposed, or what another machine has, with what was changed since, in a person's commit; all of
     its files or none.
 
-    `wording` is what the person says instead of some of the files, by path.
+    `wording` is what the person says instead of some of the files, by path. Files that are in `if_versions` must still
+    be at the version there, "" for no file.
 
     Raises:
         Disabled: it is an agent that asks.
+        Stale: a file is not at that version any more.
         Conflicting: the same lines were changed since.
         NotFound: there is no such proposal.
         HoldsSecret: there is a credential in the wording, and the settings refuse that.
@@ -226,6 +237,7 @@ def apply_proposal(session: Session, id: str, wording: Mapping[str, Wording] = M
         return verdict(ProposedFile(file.path, in_style_of(said.text, style).encode(), said.base), there)
 
     def decide(now: Snapshot) -> Draft[None]:
+        _check_versions(session, now, if_versions)
         found = [made(file, now) for file in proposal.files]
         if clashing := [each for each in found if each.clashes]:
             sides = tuple(Conflict(each.path, lenient_text(each.now), lenient_text(each.after)) for each in clashing)
@@ -253,16 +265,41 @@ def _applying(session: Session, proposal: Proposal, wording: Mapping[str, Wordin
     return rules.note(session, "resolve" if is_synced else "apply", f"{what}, reworded" if wording else what)
 
 
-def reject_proposal(session: Session, id: str) -> Proposal:
+def reject_proposal(session: Session, id: str, if_versions: Mapping[str, str] = NOTHING) -> Proposal:
     """Let a proposal go. History keeps it no longer, and Git removes it by and by; `purge` does at once.
 
     Raises:
         Disabled: it is an agent that asks.
         NotFound: there is no such proposal.
+        Stale: a file is not at its version in `if_versions` any more.
     """
     proposal = _to_decide_on(session, id)
-    _beside(session, lambda now: waiting(session).drop(proposal))
+
+    def reject(now: Snapshot) -> None:
+        _check_versions(session, now, if_versions)
+        waiting(session).drop(proposal)
+
+    _beside(session, reject)
     return proposal
+
+
+def have_wait_again(session: Session, id: str) -> None:
+    """Have a proposal wait again that a person has just decided on.
+
+    Raises:
+        Disabled: it is an agent that asks.
+        NotFound: Git has removed it since.
+    """
+    check_may_decide(session)
+    history = session.engine.history
+    if not history.has(id):
+        raise NotFound(f"{short(id)} is not there any more: Git has removed it since")
+    _beside(session, lambda now: history.keep_aside(id))
+
+
+def _check_versions(session: Session, now: Snapshot, versions: Mapping[str, str]) -> None:
+    for path, version in versions.items():
+        session.timeline.check_version(path, now.scan.files.get(path), version, now.view.allows)
 
 
 def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
@@ -295,7 +332,7 @@ def waiting(session: Session) -> Proposals:
     """The proposals that the session may see, without those that have expired."""
     engine = session.engine
     since = expired_before(session.settings.review.expire, engine.clock())
-    return Proposals(engine.history, session.layout, session.view.allows, since)
+    return Proposals(engine.history, session.layout, session.view.allows, since, engine.proposed)
 
 
 def check_may_decide(session: Session) -> None:

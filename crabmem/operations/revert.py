@@ -44,16 +44,23 @@ def restore(session: Session, *, dry_run: bool = False) -> Restored:
 
 
 def rollback(
-    session: Session, to: str, name: str | None = None, *, dry_run: bool = False, even_if_many: bool = False
+    session: Session,
+    to: str,
+    name: str | None = None,
+    *,
+    if_version: str | None = None,
+    dry_run: bool = False,
+    even_if_many: bool = False,
 ) -> Restored:
     """Bring back the files as they were at a revision or time, as a new commit; nothing is erased.
 
-    With `name`, that entry alone, with the name and file name it had. With `dry_run` nothing is written, and the
-    answer says what would be.
+    With `name`, that entry alone, with the name and file name it had; with `if_version` too, only if it still is that
+    version ("": there is none). With `dry_run` nothing is written, and the answer says what would be.
 
     Raises:
         NotFound: there is no such revision, the history begins later, or there was no such entry then.
         Inapplicable: another entry has the file name that it had.
+        Stale: the entry is not at `if_version` any more.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
     timeline, history = session.timeline, session.engine.history
@@ -74,7 +81,12 @@ def rollback(
         raise NotFound(f"there was no {then} at {to}; {way}")
     if then != path and then in session.engine.store.scan().files:
         raise Inapplicable(f"{then}, where it was at {to}, is another entry now; rename that one first")
-    return _restored(session, commit, lambda scan: {path: None, then: blob}, note, dry_run)
+
+    def wanted(scan: Scan) -> State:
+        timeline.check_version(path, scan.files.get(path), if_version, session.view.allows)
+        return {path: None, then: blob}
+
+    return _restored(session, commit, wanted, note, dry_run)
 
 
 def revert(

@@ -60,20 +60,26 @@ class Block:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a person decided on the proposal `id`: with the words of theirs for some files, by path; `why` it waits."""
+    """What a person decided on the proposal `id`: with the words of theirs for some files, by path; `why` it waits.
+
+    Files that are in `versions` must still say what the person saw.
+    """
 
     id: str
     what: Literal["apply", "reject", "later"]
     wording: Mapping[str, Wording] = field(default_factory=dict)
     why: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a decision; `error` is why it could not be carried out, so that the proposal still waits."""
+    """What became of a decision: the `commit` of what was applied (None: the files said so already), or the `error` for
+    which it could not be carried out, so that the proposal still waits."""
 
     decision: Decision
     error: CrabmemError | None = None
+    commit: str | None = None
 
 
 # From proposals to the text
@@ -225,11 +231,12 @@ def carry_out_decisions(session: Session, decided: Iterable[Decision]) -> list[O
 
 
 def _carried_out(session: Session, decision: Decision) -> Outcome:
+    commit = None
     try:
         if decision.what == "apply":
-            apply_proposal(session, decision.id, decision.wording)
+            commit = apply_proposal(session, decision.id, decision.wording, decision.versions).commit
         elif decision.what == "reject":
-            reject_proposal(session, decision.id)
+            reject_proposal(session, decision.id, decision.versions)
     except CrabmemError as error:
         return Outcome(decision, error)
-    return Outcome(decision)
+    return Outcome(decision, commit=commit)

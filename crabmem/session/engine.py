@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from ..recall.ranking import Ranking
     from ..recall.sections import Search
     from ..recall.use_log import ReadLog, UseLog
+    from ..results import Proposal
     from ..search import Index
     from ..write.writer import Writer
     from .view import View
@@ -106,6 +107,8 @@ class Engine:
         # What the repository and the folder around it are now: it is noticed when they are others.
         git = workspace.repository_folders[0]
         self._identities = None if os.path.islink(git) else fs.identity(git), fs.identity(workspace.folder)
+        #: What waits for a person, by commit, as it was read last.
+        self.proposed: dict[str, Proposal] = {}
         #: What `recover` had to repair, a line each.
         self.recovered: tuple[str, ...] = ()
         #: Why the history could not be read when that was last tried; "" when it could.

@@ -35,6 +35,7 @@ _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
 )
 _BREAK = re.compile(r"[ \t]{0,80}\\?(?:\r\n|[\n\r\x85\u2028\u2029])[ \t>]*+")
+_REST_OF_KEY = r"[A-Za-z0-9+/=\s\\]*+(?:-----END [A-Z ]{0,40}-----)?"
 # In place of what was found: a part of nothing else.
 _TAKEN = "\0"
 
@@ -210,12 +211,17 @@ def credentials_in(text: str) -> list[Credential]:
 def redacted(text: str) -> str:
     """`text` with the kind of each credential in its place, as in "[GitHub token]".
 
-    Of one that is broken over lines no place could be named: then nothing of the text stays.
+    Of one that is broken over lines no place could be named: then nothing of the text stays. Nor does anything of one
+    that has very many, which would take too long.
     """
     found = credentials_in(text)
+    if len(found) > _MANY:
+        return f"[left out: {len(found):,} credentials]"
     shown = _seen(text) if found else text
     for item in sorted(found, key=lambda item: -len(item.text)):
-        if item.text not in shown and item.text in _joined(_seen(text)):
+        if item.kind == "private key":  # of which `item` has the first line
+            shown = re.sub(re.escape(item.text) + _REST_OF_KEY, f"[{item.kind}]", shown)
+        elif item.text not in shown and item.text in _joined(_seen(text)):
             return f"[left out: {item.kind}]"
         shown = shown.replace(item.text, f"[{item.kind}]")
     return shown

@@ -27,15 +27,15 @@ from .rendering import Pages
 View = Callable[[Ask], Page | Go]
 
 VIEWS: Mapping[str, View] = {
-    "/": inbox.inbox, "/proposal": inbox.proposal, "/facts": facts.listing, "/fact": facts.fact,
+    "/": inbox.inbox, "/proposal": inbox.proposal, "/facts": facts.listing, "/fact": facts.fact, "/new": facts.blank,
     "/timeline": past.timeline, "/commit": past.commit, "/revert": past.preview, "/forgotten": past.forgotten,
-    "/recall": agent.search, "/prompt": agent.prompt, "/sync": around.sync, "/workspaces": around.workspaces,
-    "/figures": around.figures,
+    "/recall": agent.search, "/prompt": agent.prompt, "/figures": around.figures, "/sync": around.sync,
+    "/workspaces": around.workspaces,
 }  # fmt: skip
 #: What changes something.
 ACTIONS: Mapping[str, View] = {
-    "/": inbox.decide, "/proposal": inbox.decide_one, "/fact": facts.change, "/revert": past.take_back,
-    "/undo": past.undo,
+    "/": inbox.decide, "/proposal": inbox.decide_one, "/fact": facts.change, "/new": facts.add,
+    "/revert": past.take_back, "/undo": past.undo,
 }  # fmt: skip
 #: Bytes of a form: the largest fact, each of whose characters may take nine in a form.
 LARGEST = 4_000_000
@@ -107,7 +107,7 @@ class _Site:
 
     def __init__(self, session: Session, entrance: Entrance) -> None:
         self._session, self._entrance = session, entrance
-        self._chronicle, self._rejected = Chronicle(session), set[str]()
+        self._chronicle, self._decided = Chronicle(session), set[str]()
         self.pages = Pages(session)
 
     async def enter(self, request: Request) -> Response:
@@ -152,8 +152,8 @@ class _Site:
     def _ask(self, request: Request, form: Mapping[str, list[str]] | None = None) -> Ask:
         with suppress(ValueError):  # of more fields than a page has
             query = Given(parse_qs(request.url.query, keep_blank_values=True, max_num_fields=_FIELDS))
-            return Ask(self._session, self._chronicle, self._rejected, request.url.path, query, Given(form or {}))
-        return Ask(self._session, self._chronicle, self._rejected, request.url.path, Given())
+            return Ask(self._session, self._chronicle, self._decided, request.url.path, query, Given(form or {}))
+        return Ask(self._session, self._chronicle, self._decided, request.url.path, Given())
 
     def _answer(self, view: View, ask: Ask) -> Response:
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..operations import agents, maintenance, proposals, reading, status, syncing
-from ..results import CREATOR
 from .asking import Ask, Page
 from .plots import columns, growth
 
@@ -15,7 +14,7 @@ _MOST_USED = 15
 
 def sync(ask: Ask) -> Page:
     """How syncing stands, as far as is known here: nobody is asked. And what two machines disagree about."""
-    waiting = [each for each in proposals.proposals(ask.session) if each.author == CREATOR]
+    waiting = [each for each in proposals.proposals(ask.session) if proposals.is_of_sync(each)]
     return Page("sync", {"title": "Sync", "state": syncing.sync_status(ask.session), "conflicts": waiting})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
-from ..errors import Inapplicable, InvalidArguments
+from ..errors import InvalidArguments
 from ..operations import changes, facts
 from ..operations.chronicle import Chronicle
 from ..session.session import Session
@@ -15,6 +15,8 @@ from ..text.hashes import version_of
 
 #: The status of a page that says why nothing was done.
 CONFLICT = 409
+#: What an address says of what was just done.
+OUTCOME = ("done", "rejected", "applied", "again")
 _OK = 200
 _DIGITS = 7
 
@@ -44,11 +46,11 @@ class Given(dict[str, list[str]]):
 
 @dataclass(frozen=True)
 class Ask:
-    """A request of the person: the memory, what was `rejected` on the page, the address, and what they filled in."""
+    """A request of the person: the memory, what was `decided` on here, the address, and what they filled in."""
 
     session: Session
     chronicle: Chronicle
-    rejected: set[str]
+    decided: set[str]
     path: str
     query: Given
     form: Given = field(default_factory=Given)
@@ -65,57 +67,46 @@ class Page:
 
 @dataclass(frozen=True)
 class Go:
-    """A page to go to after something was done, which may be taken back: by which commits, or what was `rejected`."""
+    """A page to go to after something was done, which may be taken back: by which commits, what was `rejected` or
+    `applied`; what was taken back waits `again`."""
 
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
     done: Sequence[str | None] = ()
     rejected: Sequence[str] = ()
+    applied: Sequence[str] = ()
+    again: Sequence[str] = ()
 
     @property
     def address(self) -> str:
         """Where that is."""
-        outcome = {"done": [commit for commit in self.done if commit], "rejected": self.rejected}
+        done = [commit for commit in self.done if commit]
+        outcome = {"done": done, "rejected": self.rejected, "applied": self.applied, "again": self.again}
         query = urlencode({**self.query, **outcome}, doseq=True)
         return f"{self.path}?{query}" if query else self.path
 
 
-def version_at(session: Session, path: str) -> str:
-    """The version of the file at `path` now; "" for no file."""
-    data = session.read(path)
+def version_at(session: Session, path: str, commit: str | None = None) -> str:
+    """The version of the file at `path` now, or in a commit; "" for no file."""
+    data = session.read(path, commit)
     return "" if data is None else version_of(data)
-
-
-def check_version(session: Session, path: str, version: str) -> None:
-    """Refuse what a form was not made for: the file at `path` is another than it was then ("" for none).
-
-    Raises:
-        Stale: it was changed since.
-        Inapplicable: there was no file, and there is one now.
-    """
-    if version:
-        session.look(
-            lambda now: session.timeline.check_version(path, now.scan.files.get(path), version, now.view.allows)
-        )
-    elif session.read(path) is not None:
-        raise Inapplicable(f"{path} is there now, and was not when this page was made")
 
 
 def written(session: Session, path: str, text: str, version: str) -> str | None:
     """The commit of the whole text of a file, which was at `version` when the person began to write ("": no file).
 
-    Raises: as `check_version`.
+    Raises:
+        Stale: it was changed since.
     """
     if version and session.layout.is_entry(path):
         return facts.rewrite_entry(session, path, text, version).commit
-    check_version(session, path, version)
-    return changes.write_file(session, path, text, "edit", version or None).commit
+    return changes.write_file(session, path, text, "edit", version).commit
 
 
 def paged(items: Sequence[Any], ask: Ask, size: int) -> dict[str, Any]:
     """Those of `items` on the page that is asked for, and where the pages before and after it are."""
     start = min(ask.query.number("from"), max(0, len(items) - 1)) // size * size
-    query = {name: said[-1] for name, said in ask.query.items() if name not in ("from", "done", "rejected")}
+    query = {name: said[-1] for name, said in ask.query.items() if name not in ("from", *OUTCOME)}
 
     def at(place: int) -> str | None:
         return f"{ask.path}?{urlencode({**query, 'from': place})}" if 0 <= place < len(items) else None

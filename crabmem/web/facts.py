@@ -16,7 +16,7 @@ from ..text.hashes import version_of
 from ..text.quoting import spelled
 from ..text.word_diff import files_in
 from ..workspace.layout import SETTINGS
-from .asking import CONFLICT, Ask, Go, Page, check_version, paged, written
+from .asking import CONFLICT, Ask, Go, Page, paged, written
 from .inbox import owners
 from .markdown import rendered
 
@@ -38,6 +38,26 @@ def listing(ask: Ask) -> Page:
         "whole": [path for path in (layout.identity, layout.overview) if ask.session.read(path)],
     }  # fmt: skip
     return Page("facts", shown)
+
+
+def blank(ask: Ask, problem: str = "") -> Page:
+    """A form for a new fact, with what was filled in already."""
+    given = {name: ask.form.one(name) for name in ("name", "description", "tags", "content")}
+    shown = {"title": "New fact", "problem": problem, "given": given}
+    return Page("new", shown, CONFLICT if problem else 200)
+
+
+def add(ask: Ask) -> Page | Go:
+    """Remember a new fact, under a name that no other has."""
+    name, description, tags, content = (ask.form.one(each) for each in ("name", "description", "tags", "content"))
+    text, labels = content.replace("\r\n", "\n"), list(filter(None, map(str.strip, tags.split(","))))
+    try:
+        done = facts.remember(ask.session, name, description, text, tags=labels, if_version="")
+    except Stale:
+        return blank(ask, "a fact is called that already: edit it, or find another name for this one")
+    except CrabmemError as error:
+        return blank(ask, error.text())
+    return Go("/fact", {"path": done.path}, [done.commit])
 
 
 def fact(ask: Ask) -> Page | Go:
@@ -155,8 +175,8 @@ def _forget(ask: Ask, path: str, version: str) -> Go:
 
 def _restore(ask: Ask, path: str, version: str) -> Go:
     """Bring the file back as it was at a commit."""
-    check_version(ask.session, path, version)
-    done = revert.rollback(ask.session, ask.session.timeline.commit_at(ask.form.needed("commit")), path)
+    commit = ask.session.timeline.commit_at(ask.form.needed("commit"))
+    done = revert.rollback(ask.session, commit, path, if_version=version)
     there = [each for each in done.paths if each not in done.removed]
     return Go("/fact", {"path": (there or [path])[0]}, [done.commit])
 

@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..operations import history, proposals, provenance, recall, status
-from ..results import CREATOR, Hit, Line, Proposal
+from ..operations.proposals import Wording
+from ..operations.review import Decision, Outcome, carry_out_decisions
+from ..results import Hit, Line, Proposal
 from ..session.session import Session
-from ..text.hashes import short
+from ..text.edit import lenient_text
 from ..text.limits import MAX_QUERY
 from ..text.word_diff import FileDiff, files_in
 from ..text.words import counted, shortened
-from .asking import CONFLICT, Ask, Go, Page, check_version, paged, version_at, written
+from .asking import CONFLICT, Ask, Go, Page, paged, version_at
 
 _SHOWN, _SIMILAR, _NEWEST = 40, 5, 6
 _TOLD = 600
 _BETWEEN = "@"
+# What a fact says comes after such lines.
+_HEADER = re.compile(r"-{3}|\w+:.*")
 
 
 def inbox(ask: Ask, problem: str = "") -> Page:
     """All that waits, the oldest first."""
-    waiting, stands = proposals.proposals(ask.session), status.status(ask.session)
-    rows = paged(waiting, ask, _SHOWN)
-    rows["items"] = [_row(ask.session, each) for each in rows["items"]]
-    newest = [] if waiting or not stands.last else history.log(ask.session, _NEWEST)
+    session, stands = ask.session, status.status(ask.session)
+    rows = paged(proposals.waiting(session).all(), ask, _SHOWN)
+    rows["items"] = [_row(session, each) for each in proposals.with_effects(session, rows["items"])]
+    newest = [] if rows["total"] or not stands.last else history.log(session, _NEWEST)
     shown = {"title": "Inbox", "rows": rows, "status": stands, "newest": newest, "problem": problem}
     return Page("inbox", shown, CONFLICT if problem else 200)
 
@@ -34,96 +41,110 @@ def inbox(ask: Ask, problem: str = "") -> Page:
 def _row(session: Session, each: Proposal) -> dict[str, Any]:
     lines = [line for file in files_in(each.diff) for line in file.lines]
     signs = [line.sign for line in lines]
-    added = ("".join(text for text, _ in line.pieces) for line in lines if line.sign == "+")
-    key = f"{each.id}{_BETWEEN}{version_at(session, each.path)}"
+    added = ("".join(text for text, _ in line.pieces).strip() for line in lines if line.sign == "+")
+    gist = min(filter(None, added), key=_is_of_header, default="")
     return {
-        "proposal": each, "is_conflict": each.author == CREATOR, "key": key, "added": signs.count("+"),
-        "removed": signs.count("-"), "gist": next((text for text in added if text.strip()), ""),
+        "proposal": each, "is_conflict": proposals.is_of_sync(each), "key": _key(session, each), "gist": gist,
+        "added": signs.count("+"), "removed": signs.count("-"),
     }  # fmt: skip
 
 
-def decide(ask: Ask) -> Page | Go:
-    """Apply or reject what was ticked, each as it was shown: of what was changed since nothing is done, and is told.
+def _is_of_header(line: str) -> bool:
+    return bool(_HEADER.fullmatch(line))
 
-    Where several are about one file, each is joined with those before it.
-    """
-    do, failed, done, rejected = ask.form.needed("do"), list[str](), list[str | None](), list[str]()
-    found = list[Proposal]()
-    for each in ask.form.get("which", []):
-        id, _, version = each.partition(_BETWEEN)
+
+def _key(session: Session, each: Proposal) -> str:
+    """What a form says of a proposal: which it is, and the versions of its files that the person sees."""
+    return _BETWEEN.join([each.id, *(version_at(session, file.path) for file in each.files)])
+
+
+def decide(ask: Ask) -> Page | Go:
+    """Apply or reject what was ticked, each as it was shown: of what was changed since nothing is done, and is told."""
+    failed, decided, ticked = list[str](), list[Decision](), ask.form.get("which", [])
+    for key in ticked:
         try:
-            found.append(_seen(ask, id, version))
-        except CrabmemError as error:
+            decided.append(_decision(ask, key))
+        except NotFound as error:
             failed.append(error.text())
-    for proposal in found:
-        try:
-            go = _done(ask, do, proposal)
-            done += go.done
-            rejected += go.rejected
-        except CrabmemError as error:
-            failed.append(error.text())
+    outcomes = _carried_out(ask, decided)
+    failed += [each.error.text() for each in outcomes if each.error]
     if failed:
         words = f"of what was ticked {len(failed)} could not be done: {shortened('; '.join(failed), _TOLD)}"
-        return inbox(ask, f"{words} ({counted(len(done) + len(rejected), 'other')} done)")
-    return Go("/", {}, done, rejected) if done or rejected else inbox(ask, "nothing was ticked")
+        return inbox(ask, f"{words} ({counted(len(ticked) - len(failed), 'other')} done)")
+    return _after("/", {}, outcomes) if ticked else inbox(ask, "nothing was ticked")
 
 
-def proposal(ask: Ask, problem: str = "", text: str | None = None) -> Page:
-    """One text that waits: what it would change word by word, whose words those are now, and facts like it."""
+def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProxyType({})) -> Page:
+    """What waits, and what it would change word by word; whose words those are now, and facts like it.
+
+    `texts` are the person's own, by path.
+    """
     session, found = ask.session, proposals.proposal(ask.session, ask.query.needed("id"))
-    files = files_in(found.diff)
+    ids, files = [each.id for each in proposals.waiting(session).all()], files_in(found.diff)
+    verdicts = proposals.verdicts(session, found)
+    after = {each.path: lenient_text(each.after) or "" for each in verdicts if each.after is not None}
+    at = ids.index(found.id) if found.id in ids else 0
     shown = {
-        "title": f"Proposal for {found.path}", "proposal": found, "is_conflict": found.author == CREATOR,
-        "version": version_at(session, found.path), "files": files, "owners": {found.path: owners(session, found.path)},
-        "similar": _similar(session, found, files), "text": found.text if text is None else text,
-        "is_edited": text is not None, "problem": problem,
+        "title": found.change, "proposal": found, "is_conflict": proposals.is_of_sync(found), "place": at + 1,
+        "total": len(ids), "next": ids[(at + 1) % len(ids)], "key": _key(session, found), "files": files,
+        "owners": {each.path: owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
+        "similar": _similar(session, found, files), "is_edited": bool(texts), "problem": problem,
     }  # fmt: skip
     return Page("proposal", shown, CONFLICT if problem else 200)
 
 
 def decide_one(ask: Ask) -> Page | Go:
-    """Apply a text, write another one in its place, or let it go."""
-    do, id, text, version = ask.form.needed("do"), ask.query.needed("id"), ask.form.one("text"), ask.form.one("version")
-    try:
-        return _done(ask, do, _seen(ask, id, version), version, text)
-    except NotFound:
-        raise
-    except CrabmemError as error:
+    """Apply a text, or another one in its place, or let it go; then comes the next one that waits."""
+    id, said = ask.query.needed("id"), dict(zip(ask.form.get("path", []), ask.form.get("text", []), strict=False))
+    ids = [each.id for each in proposals.waiting(ask.session).all()]
+    [outcome] = _carried_out(ask, [_decision(ask, ask.form.needed("which"), said)])
+    if isinstance(outcome.error, NotFound):
+        raise outcome.error
+    if outcome.error:
         words = "the file was changed since this page was made: look at what it would change now, and decide again"
-        return proposal(ask, words if isinstance(error, Stale) else error.text(), text if do == "edit" else None)
+        return proposal(ask, words if isinstance(outcome.error, Stale) else outcome.error.text(), said)
+    left = [each for each in ids[ids.index(id) :] + ids if each != id] if id in ids else ids
+    return _after("/proposal", {"id": left[0]}, [outcome]) if left else _after("/", {}, [outcome])
 
 
-def _seen(ask: Ask, id: str, version: str) -> Proposal:
-    """A proposal whose file is still at `version`."""
-    found = proposals.proposal(ask.session, id)
-    check_version(ask.session, found.path, version)
-    return found
-
-
-def _done(ask: Ask, do: str, found: Proposal, version: str = "", text: str = "") -> Go:
-    """Do with a proposal what the person says."""
-    session = ask.session
-    if do == "apply":
-        return Go("/", {}, [proposals.apply_proposal(session, found.id).commit])
-    if do not in ("edit", "reject"):
-        raise InvalidArguments(f"there is no such action: {do}")
-    commit = written(session, found.path, text, version) if do == "edit" else None
-    proposals.reject_proposal(session, found.id)
-    ask.rejected.add(found.id)
-    return Go("/", {}, [commit], [] if commit else [found.id])
-
-
-def bring_back(ask: Ask, rejected: Sequence[str]) -> None:
-    """Have proposals wait again that were rejected on this page.
+def _decision(ask: Ask, key: str, texts: Mapping[str, str] = MappingProxyType({})) -> Decision:
+    """What the person decided on a proposal, as a form says it; with `texts` of theirs, by path.
 
     Raises:
-        NotFound: one was not, or Git has removed it since.
+        InvalidArguments: the form is none of ours.
+        NotFound: it does not wait any more.
     """
-    engine = ask.session.engine
-    if strange := [id for id in rejected if id not in ask.rejected or not engine.history.has(id)]:
-        raise NotFound(f"{short(strange[0])} is no text that was rejected on this page")
-    for id in rejected:
-        engine.writer.beside(lambda scan, id=id: engine.history.keep_aside(id))  # type: ignore[misc]
+    do, (id, *versions) = ask.form.needed("do"), key.split(_BETWEEN)
+    found = proposals.proposal(ask.session, id)
+    if do not in ("apply", "reject", "edit") or len(versions) != len(found.files) or (do == "edit" and not texts):
+        raise InvalidArguments(f"there is no such action: {do}")
+    wording = dict[str, Wording]()
+    for each in proposals.verdicts(ask.session, found):
+        text, meant = texts.get(each.path, "").replace("\r\n", "\n"), lenient_text(each.after) or ""
+        if do == "edit" and each.path in texts and (each.clashes or text.rstrip() != meant.rstrip()):
+            wording[each.path] = Wording(f"{text.rstrip()}\n", each.now)
+    seen = {file.path: version for file, version in zip(found.files, versions, strict=True)}
+    return Decision(found.id, "reject" if do == "reject" else "apply", wording, versions=seen)
+
+
+def _carried_out(ask: Ask, decided: Sequence[Decision]) -> list[Outcome]:
+    """What became of decisions. Where several are about one file, each goes by what those before it made of that."""
+    made, outcomes = dict[tuple[str, str], str](), list[Outcome]()
+    for each in decided:
+        versions = {path: made.get((path, seen), seen) for path, seen in each.versions.items()}
+        outcomes += carry_out_decisions(ask.session, [replace(each, versions=versions)])
+        if outcomes[-1].error is None:
+            ask.decided.add(each.id)
+        if commit := outcomes[-1].commit:
+            made |= {(path, seen): version_at(ask.session, path, commit) for path, seen in each.versions.items()}
+    return outcomes
+
+
+def _after(path: str, query: Mapping[str, str], outcomes: Sequence[Outcome]) -> Go:
+    """Where the person goes on, with the way back."""
+    rejected = [each.decision.id for each in outcomes if each.decision.what == "reject"]
+    applied = [each.decision.id for each in outcomes if each.decision.what == "apply"]
+    return Go(path, query, [each.commit for each in outcomes], rejected, applied)
 
 
 def owners(session: Session, path: str) -> dict[int, Line]:

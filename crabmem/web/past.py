@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from itertools import groupby, islice
 from typing import Any
 
-from ..errors import MassLoss
-from ..operations import history, revert
+from ..errors import MassLoss, NotFound
+from ..operations import history, proposals, revert
 from ..operations.forgotten import described
 from ..results import Commit, Reverted
-from ..text.hashes import version_of
+from ..text.hashes import short, version_of
 from ..text.merge import Conflict, Conflicting, Take
 from ..text.word_diff import files_in
 from .asking import CONFLICT, Ask, Given, Go, Page, paged, version_at
-from .inbox import bring_back
 from .plots import columns
 
 _SHOWN, _STRIDES, _MOST = 40, 60, 200
@@ -86,13 +85,17 @@ def take_back(ask: Ask) -> Page | Go:
 
 def undo(ask: Ask) -> Page | Go:
     """Take back at once what was just done, as long as nobody wrote over it."""
-    bring_back(ask, ask.form.get("rejected", []))
-    if not ask.form.get("commit"):
-        return Go("/")
+    decided = [*ask.form.get("rejected", []), *ask.form.get("applied", [])]
+    if strange := [id for id in decided if id not in ask.decided]:
+        raise NotFound(f"{short(strange[0])} is no text that was decided on here")
     try:
-        return Go("/", {}, [_reverted(ask, ask.form, dry_run=False).commit])
+        done = [_reverted(ask, ask.form, dry_run=False).commit] if ask.form.get("commit") else []
     except (Conflicting, MassLoss) as error:
         return preview(ask, error.problem, ask.form, isinstance(error, MassLoss))
+    for id in decided:
+        proposals.have_wait_again(ask.session, id)
+    place, query = ("/proposal", {"id": decided[0]}) if len(decided) == 1 else ("/", {})
+    return Go(place, query, done, again=decided)
 
 
 def _what(asked: Given) -> dict[str, list[str]]:

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from ..operations.status import waiting
 from ..results import Commit
 from ..session.session import Session
 from ..text.hashes import short
 from ..text.quoting import spelled
 from ..text.words import counted, shortened
-from .asking import Ask, Page
+from .asking import OUTCOME, Ask, Page
 
 #: The parts of the page, in the order of the menu.
 MENU = {
     "/": "Inbox", "/facts": "Facts", "/timeline": "Timeline", "/recall": "Recall", "/prompt": "Prompt",
     "/forgotten": "Forgotten", "/figures": "Figures", "/sync": "Sync", "/workspaces": "Workspaces",
 }  # fmt: skip
-_WITHIN = {"/proposal": "/", "/fact": "/facts", "/commit": "/timeline", "/revert": "/timeline"}
+_WITHIN = {"/proposal": "/", "/fact": "/facts", "/new": "/facts", "/commit": "/timeline", "/revert": "/timeline"}
 _ID = re.compile("[0-9a-f]{40}")
 _AGES = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -31,7 +33,7 @@ class Pages:
     """The pages of one memory."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self._session, self._root = session, _from_home(session.root)
         self._jinja = Environment(
             loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
             lstrip_blocks=True, finalize=_seen, auto_reload=False,
@@ -53,19 +55,25 @@ class Pages:
 
     def of(self, page: Page, ask: Ask) -> str:
         """The HTML of a page."""
-        waiting = len(self._session.engine.history.aside())
-        here = _WITHIN.get(ask.path, ask.path)
-        commits = [commit for id in ask.query.get("done", []) if (commit := self._commit(id))]
-        rejected = [id for id in ask.query.get("rejected", []) if _ID.fullmatch(id)]
-        outcome = [commit.subject for commit in commits] + [f"rejected {short(id)}" for id in rejected]
-        undo = {"commit": [commit.commit for commit in commits], "rejected": rejected}
-        around = {"waiting": waiting, "here": here, "root": str(self._session.root), "outcome": outcome, "undo": undo}
+        known = {name: [id for id in ask.query.get(name, []) if _ID.fullmatch(id)] for name in OUTCOME}
+        commits = [commit for id in known["done"] if (commit := self._commit(id))]
+        around = {
+            "waiting": waiting(self._session)[0], "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
+            "outcome": [
+                *(commit.subject for commit in commits), *(f"rejected {short(id)}" for id in known["rejected"]),
+                *(f"{short(id)} waits again" for id in known["again"]),
+            ],
+            "undo": None if known["again"] else {
+                "commit": [commit.commit for commit in commits], "rejected": known["rejected"],
+                "applied": known["applied"],
+            },
+        }  # fmt: skip
         return self._jinja.get_template(f"{page.template}.html").render({**around, **page.shown})
 
     def _commit(self, id: str) -> Commit | None:
         """The commit that was just made, as an address says; None where that is none of memory's."""
         history = self._session.engine.history
-        return history.commit(id, with_paths=False) if _ID.fullmatch(id) and history.reaches(id) else None
+        return history.commit(id, with_paths=False) if history.reaches(id) else None
 
     def _age(self, when: datetime) -> str:
         seconds = max(0.0, (self._session.engine.clock() - when).total_seconds())
@@ -73,6 +81,12 @@ class Pages:
             if seconds >= length:
                 return f"{counted(int(seconds // length), name)} ago"
         return "just now"
+
+
+def _from_home(folder: Path) -> str:
+    """A folder as a person names it: what lies in their own begins with ~."""
+    home = Path.home()
+    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
 
 
 def link(to: str, /, **query: object) -> str:

@@ -49,19 +49,29 @@ class Proposals:
     """The proposals for files of one workspace, of those that `allows` says a session may see.
 
     Those of before `since` have expired: nobody sees them any more, and the next one that comes takes their place.
+    `known` remembers for whoever has it what they say, by commit.
     """
 
     def __init__(
-        self, history: History, layout: Layout, allows: Callable[[str], bool], since: datetime | None = None
+        self,
+        history: History,
+        layout: Layout,
+        allows: Callable[[str], bool],
+        since: datetime | None = None,
+        known: dict[str, Proposal] | None = None,
     ) -> None:
         self._history = history
         self._layout = layout
         self._allows = allows
         self._since = since
+        self._known = {} if known is None else known
 
     def all(self) -> list[Proposal]:
         """Those that wait, the oldest first, without what they would change."""
-        return self._of(self._history.aside())
+        ids = self._history.aside()
+        for gone in set(self._known).difference(ids):  # as a purge may have taken what it said
+            self._known.pop(gone, None)
+        return self._of(ids)
 
     def _of(self, commits: Iterable[str]) -> list[Proposal]:
         return [each for each in map(self._read, commits) if each and not self._has_expired(each.time)]
@@ -136,6 +146,8 @@ class Proposals:
     def _read(self, commit: str) -> Proposal | None:
         """The proposal that a commit is; None for one that is about no file, as after a purge, or about what no memory
         is, and none while it is damaged: the others are still to be decided on."""
+        if known := self._known.get(commit):
+            return known if all(map(self._may_hold, known.files)) else None
         with suppress(DamagedHistory):
             changes = self._changes(commit)
             if not 0 < len(changes) <= _MOST_FILES or not all(map(self._may_hold, changes)):
@@ -143,10 +155,11 @@ class Proposals:
             told, reason = self._history.commit(commit, with_paths=False), self._history.body(commit)
             words = told.subject.removeprefix("propose: ")
             who = told.author, told.agent, told.session
-            return Proposal(commit, told.time, *who, words, reason, tuple(self._files(changes)))
+            made = Proposal(commit, told.time, *who, words, reason, tuple(self._files(changes)))
+            return self._known.setdefault(commit, made)
         return None
 
-    def _may_hold(self, change: Difference) -> bool:
+    def _may_hold(self, change: Difference | ProposedFile) -> bool:
         return self._layout.is_kept(change.path) and self._allows(change.path)
 
     def _files(self, changes: tuple[Difference, ...]) -> Iterator[ProposedFile]:

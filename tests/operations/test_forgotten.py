@@ -129,3 +129,17 @@ def test_a_fact_is_forgotten_and_renamed_in_the_version_that_was_seen_alone(memo
     memory.forget("Doctor", if_version=memory.get(renamed.path).version)
     with pytest.raises(NotFound):
         memory.forget("Doctor", if_version=seen)
+
+
+def test_a_version_of_nothing_is_for_what_is_not_there(memory: Memory) -> None:
+    saved = memory.remember("Vet", "who", "Dr. Moreno", if_version="")
+    assert saved.commit
+    with pytest.raises(Stale, match="is there already"):
+        memory.remember("Vet", "who", "Dr. Haas", if_version="")
+    memory.forget("Vet")
+    with pytest.raises(Stale):
+        memory.rollback(saved.commit, "Vet", if_version=saved.version)
+    assert memory.rollback(saved.commit, "Vet", if_version="").paths
+    with pytest.raises(Stale):
+        memory.rollback(saved.commit, "Vet", if_version="")
+    assert memory.get("Vet").content == "Dr. Moreno"

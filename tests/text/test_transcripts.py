@@ -1,6 +1,8 @@
 """Transcripts as lines: who said what when, whatever else stands in them, and no credential."""
 
+import hashlib
 import json
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -11,7 +13,8 @@ from crabmem.text.credentials import credentials_in, redacted
 from crabmem.text.transcripts import lines_of, time_of
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-KEY = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----"
+LINES = "\n".join(f"{at:02}MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7/x+{at:02}" for at in range(25))
+KEY = f"-----BEGIN PRIVATE KEY-----\n{LINES}\n-----END PRIVATE KEY-----"
 
 
 def said(text: object, **more: object) -> bytes:
@@ -61,7 +64,15 @@ def test_credentials_are_masked_wherever_they_stand() -> None:
     broken = TOKEN[:12] + "\n" + TOKEN[12:]
     assert redacted(f"it is {hidden}") == "it is [GitHub token]"
     assert redacted(f"it is {broken}") == "[left out: GitHub token]"
-    assert "MIIEvQ" not in redacted(f"a key:\n{KEY}\n")
+    for key in (KEY, KEY.replace("\n", "\\n"), KEY.replace("\n", "\r\n"), KEY[:400]):
+        assert redacted(f"a key:\n{key}\n").strip() == "a key:\n[private key]"
     assert "hunter2hunter" not in redacted("api_key = hunter2hunter99x")
     for text in (hidden, broken, KEY):
         assert TOKEN[4:12] not in "".join(lines_of(said(text))) and "MIIEvQ" not in "".join(lines_of(said(text)))
+
+
+def test_a_text_of_very_many_credentials_is_left_out_in_a_moment() -> None:
+    many = "\n".join(f"ghp_{hashlib.sha256(bytes([at % 256, at // 256])).hexdigest()[:36]}" for at in range(20_000))
+    began = time.process_time()
+    assert redacted(many) == "[left out: 20,000 credentials]"
+    assert time.process_time() - began < 5

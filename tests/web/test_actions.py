@@ -28,7 +28,7 @@ def version(site: Site, path: str) -> str:
 def undone(site: Site, answer: Answer) -> Answer:
     """The page after the button that every action offers."""
     page = site.follow(answer)
-    fields = dict(re.findall(r'<input type="hidden" name="(commit|rejected)" value="(\w+)"', page.text))
+    fields = dict(re.findall(r'<input type="hidden" name="(commit|rejected|applied)" value="(\w+)"', page.text))
     assert 'action="/undo"' in page.text and fields
     return site.follow(site.post("/undo", fields))
 
@@ -134,6 +134,21 @@ def test_a_credential_is_refused_where_the_person_wrote_it(site: Site, person: S
         assert "AKIAIOSFODNN7EXAMPLE" in answer.text.partition("<textarea")[2]
 
 
+def test_a_new_fact_is_remembered_under_a_name_of_its_own(site: Site, person: Session) -> None:
+    fields = {"name": " Luna's vet ", "description": "who looks after the dog", "tags": "dog, , pets"}
+    answer = site.post("/new", {**fields, "content": "Dr. Moreno.\r\nEvery [[Release day]]."})
+    made = facts.get(person, "Luna's vet")
+    assert made.content == "Dr. Moreno.\nEvery [[Release day]]." and set(made.labels) == {"dog", "pets"}
+    assert newest(person) == "remember: Luna's vet" and "Luna&#39;s vet" in site.follow(answer).text
+    refused = site.post("/new", {**fields, "content": "Dr. Haas, since May."})
+    assert refused.status == 409 and "is called that already" in refused.text and "Dr. Haas, since May." in refused.text
+    unnamed = site.post("/new", {"name": " ", "content": "My words."})
+    assert unnamed.status == 409 and "the name is empty" in unnamed.text and "My words." in unnamed.text
+    assert facts.get(person, "Luna's vet") == made
+    undone(site, answer)
+    assert not person.read(made.path)
+
+
 # What waits
 
 
@@ -155,38 +170,43 @@ def test_a_proposal_is_shown_word_by_word_and_applied(site: Site, person: Sessio
     address = f"/proposal?id={waiting[1]}"
     page = site.get(address)
     assert "<mark>helper</mark>" in page.text and "<mark>assistant</mark>" in page.text
-    answer = site.post(address, {"do": "apply", "version": page.hidden("version")})
+    answer = site.post(address, {"do": "apply", "which": page.hidden("which")})
     assert "helper" in text_of(person, "Crab.md") and newest(person).startswith("apply: ")
-    assert "1 text waits for you" in site.follow(answer).text
-    undone(site, answer)
-    assert "helper" not in text_of(person, "Crab.md")
+    assert "She asked twice." in site.follow(answer).text  # the next one
+    assert "1 text waits for you" in site.get("/").text
+    assert "It sounds nicer." in undone(site, answer).text  # it waits again
+    assert "helper" not in text_of(person, "Crab.md") and len(proposals.proposals(person)) == 2
 
 
 def test_a_proposal_whose_file_was_changed_is_refused_with_the_new_difference(
     site: Site, person: Session, waiting: list[str]
 ) -> None:
     address = f"/proposal?id={waiting[0]}"
-    seen = site.get(address).hidden("version")
+    seen = site.get(address).hidden("which")
     proposals.write_identity(person, "# Somebody else\n\nShort.\n")
     head = history.newest(person)
     for do in ("apply", "reject", "edit"):
-        answer = site.post(address, {"do": do, "version": seen, "text": "mine, all mine"})
-        assert answer.status == 409 and "decide again" in answer.text and "clashes" not in answer.hidden("version")
+        text = {"path": "Crab.md", "text": "mine, all mine"} if do == "edit" else {}
+        answer = site.post(address, {"do": do, "which": seen, **text})
+        assert answer.status == 409 and "decide again" in answer.text and answer.hidden("which") != seen
         assert ("mine, all mine" in answer.text) == (do == "edit")
     assert history.newest(person) == head and len(proposals.proposals(person)) == 2
 
 
 def test_a_proposal_is_edited_and_then_written(site: Site, person: Session, waiting: list[str]) -> None:
     address = f"/proposal?id={waiting[0]}"
-    fields = {"do": "edit", "version": site.get(address).hidden("version"), "text": "# I\n\nIn my words.\n"}
-    undone(site, answer := site.post(address, fields))
-    assert answer.status == 303 and "In my words." not in text_of(person, "Crab.md")
-    assert [each.id for each in proposals.proposals(person)] == waiting[1:]
+    fields = {"do": "edit", "which": site.get(address).hidden("which")}
+    answer = site.post(address, {**fields, "path": "Crab.md", "text": "# I\r\n\r\nIn my words.\r\n"})
+    assert answer.status == 303 and text_of(person, "Crab.md") == "# I\n\nIn my words.\n"
+    assert "reworded" in newest(person) and [each.id for each in proposals.proposals(person)] == waiting[1:]
+    undone(site, answer)
+    assert "In my words." not in text_of(person, "Crab.md") and len(proposals.proposals(person)) == 2
+    assert site.post(address, fields).status == 404  # no text was sent
 
 
 def test_what_was_rejected_can_be_brought_back(site: Site, person: Session, waiting: list[str]) -> None:
     address = f"/proposal?id={waiting[0]}"
-    answer = site.post(address, {"do": "reject", "version": site.get(address).hidden("version")})
+    answer = site.post(address, {"do": "reject", "which": site.get(address).hidden("which")})
     assert [each.id for each in proposals.proposals(person)] == waiting[1:]
     undone(site, answer)
     assert {each.id for each in proposals.proposals(person)} == set(waiting)
@@ -222,7 +242,7 @@ def test_several_for_one_file_are_applied_together(site: Site, person: Session, 
 
 def test_a_proposal_that_is_gone_is_no_page(site: Site, waiting: list[str]) -> None:
     address = f"/proposal?id={waiting[0]}"
-    fields = {"do": "reject", "version": site.get(address).hidden("version")}
+    fields = {"do": "reject", "which": site.get(address).hidden("which")}
     assert site.post(address, fields).status == 303
     assert site.post(address, fields).status == 404 and site.get(address).status == 404
 

@@ -31,7 +31,7 @@ if (slider) {
 }
 
 // Who has written something is asked before it is gone.
-for (const field of all("textarea#text")) {
+for (const field of all("textarea[id^=text]")) {
   const before = field.value;
   let isSent = false;
   field.form.addEventListener("submit", () => (isSent = true));
@@ -69,9 +69,28 @@ const acts = {
   x: () => items[at]?.querySelector("input[type=checkbox]")?.click(),
   "/": () => document.querySelector("input[type=search]")?.focus(),
 };
+// Buttons and links say their key. One that is held, or pressed twice, does nothing to the page that comes next.
+const SOON = 400;
+const begin = performance.now();
+for (const each of all("[data-key]")) {
+  const { key } = each.dataset;
+  const hint = document.createElement("kbd");
+  hint.textContent = key;
+  hint.ariaHidden = "true";
+  each.append(" ", hint);
+  each.ariaKeyShortcuts = key;
+  acts[key] = (event) => {
+    if (event.repeat || performance.now() - begin < SOON) return;
+    each.click();
+    each.closest("details[open]")?.querySelector("textarea")?.focus();
+  };
+}
+const show = () => document.body.classList.toggle("keyless", !keys.checked);
+keys.addEventListener("change", show);
+show();
 on("keydown", (event) => {
   const isTyping = event.target.closest("textarea, select, input:not([type=checkbox])");
   if (!keys.checked || isTyping || event.ctrlKey || event.metaKey || event.altKey || !(event.key in acts)) return;
   event.preventDefault();
-  acts[event.key]();
+  acts[event.key](event);
 });
