@@ -522,13 +522,24 @@ class News:
 
 
 @value
+class StaleFact:
+    """A fact of which the last day is past on which it surely held."""
+
+    name: str
+    path: str
+    description: str
+    stale_since: str
+
+
+@value
 class Digest:
     """What some time brought: from the commit `since` (None: the beginning) to `until`, by so many `commits`.
 
-    `passing` is what was learned and dropped again. What was changed and changed back is nowhere.
+    `passing` is what was learned and dropped again. What was changed and changed back is nowhere. `stale` are the facts
+    that are stale today, the oldest first, where the digest is of everybody and until now.
     """
 
-    JSON = ("since", "until", "commits=count", "authors", "learned", "changed", "dropped", "passing")
+    JSON = ("since", "until", "commits=count", "authors", "learned", "changed", "dropped", "passing", "stale")
 
     since: str | None
     until: str | None
@@ -537,6 +548,7 @@ class Digest:
     changed: tuple[News, ...]
     dropped: tuple[News, ...]
     passing: tuple[News, ...]
+    stale: tuple[StaleFact, ...] = ()
 
     @property
     def count(self) -> int:
@@ -575,7 +587,8 @@ class Hit:
     `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from. With
     `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
     `by_meaning` is what of the score is for meaning, where that counts; `repeated` is how like the hit one before it is
-    in words, from 0 to 1, where hits that say the same make room for others.
+    in words, from 0 to 1, where hits that say the same make room for others. `stale_since` is the last day on which a
+    fact surely held that names one which is past; "" for all others.
     """
 
     JSON = (
@@ -589,6 +602,7 @@ class Hit:
         "lines?",
         "by_meaning?",
         "repeated?",
+        "stale_since?",
     )
 
     entry: Entry
@@ -599,6 +613,7 @@ class Hit:
     lines: tuple[int, int] | None = None
     by_meaning: float | None = None
     repeated: float | None = None
+    stale_since: str = ""
 
     @property
     def shown(self) -> str:

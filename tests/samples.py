@@ -207,7 +207,7 @@ _WRITTEN = "path version commit created diff warnings"
 TOOLS: Mapping[str, Call] = {
     "remember": Call(
         VET, {"aliases": ["the vet"], "tags": ["dog"], "if_version": None},
-        "remembered: Luna's vet", f"name slug {_WRITTEN}",
+        "remembered: Luna's vet", f"name slug {_WRITTEN} like",
     ),
     "recall": Call(
         {"query": "password"}, {"limit": 2, "tags": None, "as_of": None},

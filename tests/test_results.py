@@ -524,6 +524,7 @@ CASES = {
             "changed": [],
             "dropped": [],
             "passing": [],
+            "stale": [],
         },
     ),
     "bisected": (

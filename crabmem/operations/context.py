@@ -85,7 +85,9 @@ def would_say(session: Session, message: str, again: bool = True) -> Injection:
     rules, seen, message = session.settings, _read_anyway(session), own_words(message)
     speaker = session.speaker
     return session.look(
-        lambda now: speaker.injection(message, now.entries, rules.auto_recall, rules.language, seen, again)
+        lambda now: speaker.injection(
+            message, now.entries, rules.auto_recall, rules.language, seen, again, session.engine.today
+        )
     )
 
 

@@ -6,8 +6,10 @@ import msgspec
 
 from ..git.changes import Difference
 from ..git.history import History
-from ..results import CREATOR, Commit, Digest, News
+from ..recall.labels import STALE
+from ..results import CREATOR, Commit, Digest, News, StaleFact
 from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.entry import entry_in
 from ..text.slug import name_key
 from ..text.values import replace
@@ -65,7 +67,20 @@ def digest(
         found = [fate.news for fate in fates if fate.kind == kind]
         return tuple(sorted(found, key=lambda news: name_key(news.name)))
 
-    return Digest(begin, end, commits, of("learned"), of("changed"), of("dropped"), of("passing"))
+    stale = stale_facts(session) if until is agent is from_session is None else ()
+    return Digest(begin, end, commits, of("learned"), of("changed"), of("dropped"), of("passing"), stale)
+
+
+def stale_facts(session: Session) -> tuple[StaleFact, ...]:
+    """The facts that are stale today, the oldest first."""
+    today = session.engine.today().isoformat()
+
+    def read(now: Snapshot) -> tuple[StaleFact, ...]:
+        found = sorted((label.removeprefix(STALE), path) for label, path in now.entries.index.pairs(STALE))
+        entries = [(day, now.entries.at(path)) for day, path in found if day < today]
+        return tuple(StaleFact(entry.name, entry.path, entry.description, day) for day, entry in entries)
+
+    return session.look(read)
 
 
 def texts_of(session: Session, news: News) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..errors import CrabmemError
 from ..results import Changed, Forgotten, Saved
 from ..text.entry import Fact, checked, checked_or_why, entry_in, render_entry
+from ..text.staleness import STALE_AFTER, checked_day
 from ..text.words import counted
 from .reading import entries as entries
 from .reading import entries_and_unreadable as entries_and_unreadable
@@ -34,13 +35,14 @@ def remember(
     *,
     aliases: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
+    stale_after: str | None = None,
     if_version: str | None = None,
 ) -> Saved:
     """Save a fact under its name, replacing the entry of that name.
 
-    `aliases` and `tags` of None leave those there are. With `if_version` the entry must still
-    be that version; "" is for a name that no entry has. Of a new fact, `like` of the answer is the one that says nearly
-    the same, where one surely does.
+    `aliases`, `tags` and `stale_after` of None leave what there is. `stale_after` is the last day on which the fact
+    surely holds, as 2026-12-31; "" removes it. With `if_version` the entry must still be that version; "" is for a name
+    that no entry has. Of a new fact, `like` of the answer is the one that says nearly the same, where one surely does.
 
     Raises:
         InvalidArguments: something given cannot be kept.
@@ -52,7 +54,8 @@ def remember(
     from .changes import saved
     from .plan import Plan
 
-    fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags)))
+    keys = {} if stale_after is None else {STALE_AFTER: checked_day(stale_after)}
+    fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags), keys))
     screen = rules.screen(session, fact.words)
 
     def decide(now: Snapshot) -> Draft[tuple[str, Entries | None]]:

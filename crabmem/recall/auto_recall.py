@@ -13,7 +13,7 @@ from ..text.templates import template
 from ..text.values import replace, value
 from .confidence import Topic, query_words
 from .entries import EntrySource
-from .ranking import fit_to_budget, note_passage
+from .ranking import fit_to_budget, note_passage, with_staleness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..disk.turns import Turn, Turns
     from ..workspace.settings import AutoRecall
+    from .ranking import Today
 
 # For each entry that may be told so many are looked at: what ranks further behind has little of the message.
 _LOOKED_AT = 4
@@ -52,6 +53,7 @@ class Speaker:
         language: str,
         prompt: str,
         again: bool = False,
+        today: Today | None = None,
     ) -> Injection:
         """What to say before a turn on `message`; `prompt` is what the model reads anyway.
 
@@ -65,7 +67,8 @@ class Speaker:
             return entry.version not in known and not _is_in(entry, seen)
 
         found = (hit for hit, _ in bearing(topic, source, rules.limit, rules.threshold, language) if is_new(hit.entry))
-        hits = fit_to_budget(list(islice(found, rules.limit)), rules.characters, topic.worth, language, _text)
+        told = with_staleness(list(islice(found, rules.limit)), today)
+        hits = fit_to_budget(told, rules.characters, topic.worth, language, _text)
         if not hits:
             return Injection()
         shown = fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
@@ -167,7 +170,7 @@ def _relevant_part(source: EntrySource, path: str, worth: Mapping[str, float], l
 
 def _text(hit: Hit, content: str) -> str:
     description = "" if hit.entry.is_note else hit.entry.description  # which says no more than the line above
-    return hit_text(hit.entry.path, hit.entry.name, description, content)
+    return hit_text(hit.entry.path, hit.entry.name, description, content, stale_since=hit.stale_since)
 
 
 def _is_in(entry: Entry, seen: str) -> bool:

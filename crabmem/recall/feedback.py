@@ -25,12 +25,14 @@ def with_feedback(found: Sequence[Ranked], telling: Callable[[str], Mapping[str,
     first, highest = found[:FIRST], max((each.score for each in found[:1]), default=0.0)
     shares = [(each.score / highest) ** _STEEPNESS for each in first] if highest > 0 else []
     texts = [telling(each.key) for each in first[: len(shares)]]
-    said: dict[str, float] = {}
+    said: dict[str, list[float]] = {}
     for share, words in zip(shares, texts, strict=True):
         for word, worth in words.items():
-            said[word] = said.get(word, 0.0) + share * worth
+            said.setdefault(word, []).append(share * worth)
+    # What a hit says itself is none of what others do; of a word that nobody else says, rounding would leave a trace.
+    others = {word: sum(each) for word, each in said.items() if len(each) > 1}
     common = [
-        sum(worth * (said[word] - share * worth) for word, worth in words.items())
+        sum(worth * max(0.0, others[word] - share * worth) for word, worth in words.items() if word in others)
         for share, words in zip(shares, texts, strict=True)
     ]
     most = max(common, default=0.0)

@@ -27,6 +27,8 @@ LIFE = "life "
 NOTE = "note "
 #: What an entry is found by that was imported, before what it was imported from.
 ORIGIN = "origin "
+#: What an entry is found by that names the last day on which it surely holds, before that day.
+STALE = "stale "
 
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
@@ -42,7 +44,8 @@ def labels_of(entry: Entry) -> list[str]:
     kept = _labels_of_key(entry) if "namespace" in entry.keys else []
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
     origins = [ORIGIN + entry.origin] if entry.origin else []
-    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *kept, *origins]
+    days = [STALE + entry.stale_after] if entry.stale_after else []
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *kept, *origins, *days]
 
 
 def _labels_of_key(entry: Entry) -> list[str]:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 # In characters. A text of at most `_SIZE` has no passages; neighbours in a longer one share `_OVERLAP`. Of sizes from
 # 600 to 2,000 and of overlaps up to a half these found most in half of the questions of eleven sets.
 _SIZE, _OVERLAP = 1_200, 150
-# The words of a longer text are too far apart to count together, and would make the index half as large again.
+# The words of a longer text are too far apart to count together: as a whole, too, no half of any of twelve sets found
+# more than half a question more or less, and an index of 400 pages of 8,000 characters was 2.3 times as large as one
+# without passages instead of 1.5 times.
 _WHOLE = 6_000
 # So far before an even cut a line may end instead, or a word.
 _LINE, _WORD = 120, 60

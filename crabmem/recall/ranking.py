@@ -21,6 +21,7 @@ from .passages import parts_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+    from datetime import date
 
     from ..search import Index
     from ..search.index import Term
@@ -34,6 +35,9 @@ PathFilter = Callable[[str], bool]
 WordSearch = Callable[[int | None], list[Ranked]]
 #: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
 Ranking = Callable[[WordSearch, int, PathFilter | None], tuple[list[Ranked], str]]
+
+#: Tells the day it is.
+Today = Callable[[], "date"]
 
 #: So much of a daily note is shown: the part that answers, not the whole day.
 NOTED = 700
@@ -49,7 +53,7 @@ class Question:
     `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
     by; None for all scores as they are. With `feedback`, what says much of what is found first moves up. `mmr` is the λ
     of `diversity`, None for all hits by their scores. `budget` is how many characters the answer may have as text,
-    None for all.
+    None for all. `today` tells on which day hits are stale or not; None where none is.
     """
 
     query: str
@@ -61,6 +65,7 @@ class Question:
     factor: Callable[[str], float] | None = None
     feedback: bool = False
     mmr: float | None = None
+    today: Today | None = None
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -116,6 +121,7 @@ def recall_from(
     unsaid = () if hits else query.phrases
     if unsaid:
         hits, trouble = found(())
+    hits = with_staleness(hits, question.today)
     if question.explain:
         hits = _with_matches(hits, source.index, query, words, question.language)
     if any(hit.entry.is_note for hit in hits):
@@ -188,6 +194,15 @@ def _ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -
     best = index.best_passages(list(index.terms_for(words)), list(several)) if several else []
     counting = {path: several[path][at] for path, at in zip(several, best, strict=True)}
     return {path: part for path, part in counting.items() if part}
+
+
+def with_staleness(hits: list[Hit], today: Today | None) -> list[Hit]:
+    """The hits, with since when each is stale that is so `today`, which is asked only where one names a day."""
+    days = [hit.entry.stale_after for hit in hits]
+    if today is None or not any(days):
+        return hits
+    now = today().isoformat()
+    return [replace(hit, stale_since=day) if day and day < now else hit for hit, day in zip(hits, days, strict=True)]
 
 
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
@@ -351,4 +366,4 @@ def text_of(hit: Hit, content: str | None = None) -> str:
     shown = hit.shown if content is None else content
     if entry.is_note:  # whose description says no more than its path, and which only grows
         return hit_text(entry.path, entry.name, "", shown)
-    return hit_text(entry.path, entry.name, entry.description, shown, short(entry.version))
+    return hit_text(entry.path, entry.name, entry.description, shown, short(entry.version), hit.stale_since)

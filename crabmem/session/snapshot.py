@@ -199,7 +199,16 @@ class Snapshot:
         rules, ranker = self.settings, ranker or self.ranker
         factor = self._freshness if rules.recency else None
         question = Question(
-            query, limit or rules.recall_limit, tags, rules.language, budget, explain, factor, rules.feedback, mmr
+            query,
+            limit or rules.recall_limit,
+            tags,
+            rules.language,
+            budget,
+            explain,
+            factor,
+            rules.feedback,
+            mmr,
+            None if self.is_past else self._engine.today,
         )
         return recall_from(self.entries, question, fits, ranker and ranker(query))
 

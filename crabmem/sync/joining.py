@@ -145,7 +145,7 @@ class _Joining:
             owners = self._history.owners(text, path, parent) if parent else []
             return [owner is None or owner.is_person for owner in owners]
 
-        rule = Rule(reduce(Review.and_all_of, reviews), self._layout, persons)
+        rule = Rule(reduce(Review.and_all_of, reviews), (self._layout,), persons)
         waits = rule.withheld(before, after).waits if rule.review.is_on else ()
         return {path for part in waits for path in part.files}
 

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def entry_layout(name: str, description: str, content: str, path: str = "", version: str = "") -> str:
+def entry_layout(
+    name: str, description: str, content: str, path: str = "", version: str = "", stale_since: str = ""
+) -> str:
     """One entry: a heading, the file it is from where `path` says one, the description, a blank line, the content."""
-    source = f"(from {path}{version and f', version {version}'})" if path else ""
+    aside = f"{version and f', version {version}'}{stale_since and f', stale since {stale_since}'}"
+    source = f"(from {path}{aside})" if path else ""
     parts = [" ".join(f"## {name}".split()), source, description.strip(), "", content.strip()]
     return "\n".join(part for at, part in enumerate(parts) if part or at == 3).strip()
 

@@ -10,6 +10,7 @@ from .daily_notes import title
 from .edit import BOM, is_in_conflict
 from .hashes import version_of
 from .limits import MAX_HEADER
+from .staleness import STALE_AFTER, stale_after
 from .values import field, replace, value
 
 TYPE_CHECKING = False
@@ -35,7 +36,7 @@ IMPORTED = "imported-from"
 _OWN = ("name", "description", "aliases", "tags")
 
 # Of what lies under `metadata`, so much is read.
-_MOVED = ("aliases", "tags", "type", "namespace", "key", "field")
+_MOVED = ("aliases", "tags", "type", "namespace", "key", "field", STALE_AFTER)
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)"
 # What most entries are: a name and a description in words that need no quotes. Only what `plain` reads as well, which
@@ -88,6 +89,11 @@ class Entry:
     def origin(self) -> str:
         """What it was imported from; "" for nothing."""
         return _text(self.keys.get(IMPORTED))
+
+    @property
+    def stale_after(self) -> str:
+        """The last day on which it surely holds, as 2026-12-31; "" where none is named."""
+        return stale_after(self.keys) if STALE_AFTER in self.keys else ""
 
     @property
     def slug(self) -> str:
@@ -373,11 +379,19 @@ def _lines(key: str, value: HeaderValue) -> Iterator[str]:
 def _exported(fact: Fact, newline: str) -> str:
     """The lines of a header of its own."""
     keys = {key: said for key, said in _keys(fact, {}).items() if said is not None}
+    if day := _day_line(fact):
+        del keys[STALE_AFTER]
     if (lines := plain.plain_lines(keys)) is not None:
-        return lines.replace("\n", newline)
+        return f"{lines}{day}".replace("\n", newline)
     from .frontmatter import dump
 
-    return dump(keys, newline)
+    return dump(keys, newline) + day.replace("\n", newline)
+
+
+def _day_line(fact: Fact) -> str:
+    """The line of a header with the day that a fact is stale after: without quotes, so that others read it as a day."""
+    day = fact.keys.get(STALE_AFTER)
+    return f"{STALE_AFTER}: {day}\n" if isinstance(day, str) and day == stale_after(fact.keys) else ""
 
 
 def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]) -> dict[str, Value | None]:
@@ -390,7 +404,7 @@ def _kept(lines: str, fact: Fact, newline: str) -> str:
     from . import frontmatter as header
 
     try:
-        source = header.parts_of(fact.before).header or ""
+        source = header.parts_of(fact.before).header or _day_line(fact)
         return header.with_keys(lines, _keys(fact, header.load(lines)), newline, source)
     except header.BadHeader:
         return _exported(fact, newline)

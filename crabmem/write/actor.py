@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from ..git.commits import Note
 
 _ABOUT_AN_ENTRY = ("remember", "forget", "edit")
-_OF_PEOPLE = ("rollback", "revert", "restore", "apply", "resolve")
 
 
 @value
@@ -48,7 +47,7 @@ class Actor:
         from ..git.commits import Note, identity, identity_of_agent, one_line
 
         agent = self._called(person)
-        is_agents = agent or not (self.is_person or tool in _OF_PEOPLE)
+        is_agents = agent or not self.is_person
         author = identity_of_agent(agent or "agent") if is_agents else identity(person)
         entry = what if tool in _ABOUT_AN_ENTRY else ""
         keys = {"Tool": tool, "Agent": agent, "Session": one_line(self.session or ""), "Entry": entry}

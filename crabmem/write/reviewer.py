@@ -6,7 +6,7 @@ from ..errors import CrabmemError
 from ..git.commits import Note
 from ..results import WAITS, Proposal
 from ..text.values import replace
-from ..workspace.layout import SETTINGS
+from ..workspace.layout import LAYOUTS, SETTINGS, Layout
 from ..workspace.settings import Review, read_settings
 from .proposals import Proposals, expired_before
 from .recorder import Recorder
@@ -33,7 +33,7 @@ class Reviewer:
         if not review.is_on:
             return after, {}
         layout, now = recorder.workspace.layout, recorder.clock()
-        held = Rule(review, layout, self._persons).withheld(before, after)
+        held = Rule(review, self._layouts(), self._persons).withheld(before, after)
         waiting = Proposals(recorder.history, layout, lambda path: True, expired_before(review.expire, now))
         proposals = dict[str, Proposal]()
         for part in held.waits:
@@ -43,6 +43,12 @@ class Reviewer:
             proposals |= dict.fromkeys(part.files, made)
         stay = {path: before.get(path) for path in proposals}
         return {**after, **stay, **held.goes_on}, proposals
+
+    def _layouts(self) -> tuple[Layout, ...]:
+        """The layout of the profile that memory was opened with, and the one that the settings name, where they name
+        no profile: who opens it by another one gets around no word."""
+        layout, settings = self._recorder.workspace.layout, self._recorder.settings()
+        return (layout,) if settings.profile else (layout, LAYOUTS[settings.layout])
 
     def _review(self) -> Review:
         """What waits by the settings as they are, and as they were: an agent's host may just have written them."""

@@ -51,10 +51,11 @@ class Withheld:
 
 @dataclass(frozen=True)
 class Rule:
-    """What agents may write at once, as the settings `review` of a workspace with that `layout` say."""
+    """What agents may write at once, as the settings `review` of a workspace say, in which a word means the files that
+    any of its `layouts` has for it."""
 
     review: Review
-    layout: Layout
+    layouts: Sequence[Layout]
     persons: Persons
 
     def withheld(self, before: Files, after: Files) -> Withheld:
@@ -81,22 +82,25 @@ class Rule:
 
     def _why(self, path: str, before: bytes | None, after: bytes | None) -> str:
         """Why a change of a whole file waits; "" where it does not."""
-        wait, layout = self.review.wait, self.layout
+        wait, layouts = self.review.wait, self.layouts
         if path.casefold() == SETTINGS:
             return OF_SETTINGS
         words = {
             "everything": True,
-            "soul": path.casefold() == layout.identity.casefold(),
-            "overview": path.casefold() == layout.overview.casefold(),
-            "entries": layout.is_entry(path),
+            "soul": any(path.casefold() == each.identity.casefold() for each in layouts),
+            "overview": any(path.casefold() == each.overview.casefold() for each in layouts),
+            "entries": self._is_entry(path),
         }
         if word := next((word for word in wait if words.get(word)), ""):
             return word
-        tags = self.review.tags if layout.is_entry(path) else frozenset[str]()
+        tags = self.review.tags if self._is_entry(path) else frozenset[str]()
         if tags and before is not None and _is_broken(path, before):
             return OF_BROKEN
         found = sorted(tags & {tag for data in (before, after) for tag in _tags(path, data)}) if tags else []
         return f"{TAGGED}{found[0]}" if found else ""
+
+    def _is_entry(self, path: str) -> bool:
+        return any(each.is_entry(path) for each in self.layouts)
 
     # Lines
 
@@ -109,10 +113,13 @@ class Rule:
         return [is_theirs and line.strip() not in _BARE for line, is_theirs in zip(lines, theirs, strict=True)]
 
     def _of_lines_that_go(self, before: Files, after: Files) -> str:
-        """Why a write that moves files waits: of the lines that are protected not all are in any file then."""
-        stays = Counter(line.strip() for data in after.values() for line in _lines(data or b""))
+        """Why a write that moves files waits: of the lines that are protected not all are in any file then, those of
+        entries in any entry."""
+        stays = Counter(
+            (self._is_entry(path), line.strip()) for path, data in after.items() for line in _lines(data or b"")
+        )
         protected = Counter(
-            line.strip()
+            (self._is_entry(path), line.strip())
             for path, data in before.items()
             if path in after and data is not None
             for line, is_protected in zip(_lines(data), self._protected(path, data), strict=False)

@@ -1,24 +1,19 @@
 """What an agent writes waits where the settings say so: by whatever way it writes, and until a person decides."""
 
 import os
-import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import cache, partial
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from crabmem import CrabmemError, Disabled, Full, Memory, Proposal
-from crabmem.operations import adoption, files, history, keyvalue, links, notes, proposals
-from crabmem.operations.facts import rewrite_entry
+from crabmem.operations import adoption, files, links, notes, proposals
 from crabmem.operations.status import status
 from crabmem.results import Saved
 from crabmem.text.entry import Fact
-from crabmem.text.keys import DEFAULT_NAMESPACE, Key
 from crabmem.text.merge import Conflicting
 from crabmem.write.actor import Actor
 from tests.conftest import assert_clean, git
@@ -30,235 +25,6 @@ SOUL, OVERVIEW = "Crab.md", "memory/MEMORY.md"
 VET, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/wifi.md"
 FACTS = {VET: ("Luna's vet", ("person",)), WIFI: ("Wifi", ("home",))}
 ALL = (SOUL, OVERVIEW, VET, WIFI)
-#: What each rule keeps agents from, of the four files, all of whose lines a person wrote.
-RULES: Mapping[str, tuple[str, ...]] = {
-    'wait = ["soul"]': (SOUL,),
-    'wait = ["overview"]': (OVERVIEW,),
-    'wait = ["entries"]': (VET, WIFI),
-    'wait = ["entries tagged person"]': (VET,),
-    'wait = ["everything"]': ALL,
-    'protect = "human-lines"': ALL,
-    'protect = "all-lines"': ALL,
-}
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Makes a memory with that rule, which a person wrote, each file twice."""
-
-    @cache
-    def made(rule: str) -> Path:
-        root = tmp_path_factory.mktemp("written") / "memory"
-        root.mkdir()
-        (root / "crabmem.toml").write_text(f"soul_editable = true\n[review]\n{rule}\n")
-        with Memory(root, is_person=True) as memory:
-            memory.init()
-            for text in ("First.", "Second."):
-                (root / SOUL).write_text(f"# I\n\nA crab.\n{text}\n")
-                memory.write_overview(f"# Overview\n\n[[Luna's vet]]\n{text}\n")
-                for name, tags in FACTS.values():
-                    memory.remember(name, f"about {name}", f"It is so.\n{text}", tags=tags)
-        return root
-
-    return made
-
-
-@pytest.fixture
-def ruled(written: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[[str], Path]]:
-    """Makes a copy of it; its history must end up clean."""
-    made: list[Path] = []
-
-    def copied(rule: str) -> Path:
-        root = tmp_path / f"memory-{len(made)}" / "memory"
-        made.append(Path(shutil.copytree(written(rule), root, symlinks=True)))
-        return made[-1]
-
-    yield copied
-    for root in made:
-        assert_clean(root)
-
-
-def state(root: Path) -> dict[str, bytes | None]:
-    return {path: (root / path).read_bytes() if (root / path).exists() else None for path in ALL}
-
-
-def remember(memory: Memory) -> None:
-    for name, _ in FACTS.values():
-        memory.remember(name, "other", "Other.", tags=())
-
-
-def forget(memory: Memory) -> None:
-    for name, _ in FACTS.values():
-        memory.forget(name)
-
-
-def rename(memory: Memory) -> None:
-    for name, _ in FACTS.values():
-        memory.rename(name, f"{name} of old")
-
-
-def whole_files(memory: Memory) -> None:
-    memory.write_overview("# Other\n")
-    memory.write_identity("# Another crab\n")
-
-
-def entry_files(memory: Memory) -> None:
-    for name, _ in FACTS.values():
-        rewrite_entry(memory, name, "---\nname: X\ndescription: d\n---\n\nOther.\n")
-
-
-def tree_writes(memory: Memory) -> None:
-    paths = [path.removeprefix("memory/") for path in (OVERVIEW, VET, WIFI)]
-    files.rewrite(memory, "all", lambda tree: dict.fromkeys(paths, "Other.\n"))
-
-
-def _said(changes: Mapping[str, str | None], tree: object) -> Mapping[str, str | None]:
-    return changes
-
-
-def tree_removes(memory: Memory) -> None:
-    for path in (VET, WIFI):
-        gone: Mapping[str, str | None] = {path.removeprefix("memory/"): None}
-        files.rewrite(memory, "away", partial(_said, gone), even_if_many=True)
-
-
-def tree_moves(memory: Memory) -> None:
-    for path in (VET, WIFI):
-        below = path.removeprefix("memory/")
-        files.rewrite(memory, "move", partial(_said, {below: None, f"x/{below}": "Other.\n"}))
-
-
-def imports(memory: Memory) -> None:
-    memory.remember_all([Fact(name, "other", "Other.", tags=()) for name, _ in FACTS.values()], "elsewhere")
-
-
-def keeps(memory: Memory) -> None:
-    keyvalue.keep(memory, {Key(DEFAULT_NAMESPACE, name): Fact(name, "o", "Other.") for name, _ in FACTS.values()})
-
-
-def removes_keys(memory: Memory) -> None:
-    keyvalue.keep(memory, {Key(DEFAULT_NAMESPACE, name): None for name, _ in FACTS.values()})
-
-
-def rolls_back(memory: Memory) -> None:
-    memory.rollback(to=memory.log(limit=5)[-1].commit)
-
-
-def rolls_back_one(memory: Memory) -> None:
-    for name, _ in FACTS.values():
-        memory.rollback(to=[*history.commits(memory, name)][1].commit, name=name)
-
-
-def reverts(memory: Memory) -> None:
-    for commit in memory.log(limit=8)[1:]:
-        with suppress(CrabmemError):
-            memory.revert(commit.commit, take="theirs", even_if_many=True)
-
-
-def undoes(memory: Memory) -> None:
-    for _ in range(6):
-        with suppress(CrabmemError):
-            memory.undo(even_if_many=True)
-
-
-def writes_by_its_host(memory: Memory) -> None:
-    for path in ALL:
-        (memory.root / path).write_text("Other.\n")
-    adoption.adopt_written(memory, [str(memory.root / path) for path in ALL])
-
-
-def writes_by_its_host_and_says_so_later(memory: Memory) -> None:
-    from crabmem.write.bylines import Bylines, bylines_for
-
-    for path in ALL:
-        (memory.root / path).write_text("Other.\n")
-    Bylines(memory.root / ".git/crabmem/bylines").add(bylines_for(memory.root, ALL, "coder", "s-1"))
-    with Memory(memory.root, is_person=True) as person:
-        person.adopt()
-
-
-def removes_by_its_host(memory: Memory) -> None:
-    (memory.root / VET).unlink()
-    adoption.adopt_written(memory, [str(memory.root / VET)])
-
-
-def calls_tools(memory: Memory) -> None:
-    for name, _ in FACTS.values():
-        memory.call("remember", {"name": name, "description": "other", "content": "Other."})
-        memory.call("forget", {"name": name})
-    memory.call("memory", {"content": "# Other"})
-    memory.call("soul", {"content": "# Other"})
-
-
-WAYS: list[Callable[[Memory], None]] = [
-    remember, forget, rename, whole_files, entry_files, tree_writes, tree_removes, tree_moves, imports, keeps,
-    removes_keys, rolls_back, rolls_back_one, reverts, undoes, writes_by_its_host,
-    writes_by_its_host_and_says_so_later, removes_by_its_host, calls_tools,
-]  # fmt: skip
-
-
-#: Those that change each file by itself.
-ONE_BY_ONE = (remember, whole_files, entry_files, tree_writes, imports, keeps, writes_by_its_host, calls_tools)
-
-
-def touched(root: Path, way: Callable[[Memory], None]) -> set[str]:
-    """Which of the files a way of writing changes."""
-    before = state(root)
-    with Memory(root, agent="coder", session="s-1") as memory, suppress(CrabmemError):
-        way(memory)
-    return {path for path in ALL if state(root)[path] != before[path]}
-
-
-def stays(rule: str, before: bytes | None, after: bytes | None) -> bool:
-    """Whether a file that the rule guards is as it was, or where lines are protected, still has all of its lines."""
-    if rule.startswith("wait"):
-        return before == after
-    return not Counter((before or b"").splitlines()) - Counter((after or b"").splitlines())
-
-
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("rule", RULES)
-def test_no_agent_gets_around_a_rule(ruled: Callable[[str], Path], rule: str, way: Callable[[Memory], None]) -> None:
-    free, root = ruled(""), ruled(rule)
-    guarded, wanted, before = set(RULES[rule]), touched(free, way), state(root)
-    assert wanted
-    done = touched(root, way)
-    for path in guarded:
-        assert stays(rule, before[path], state(root)[path])
-        assert git(root, "show", f"HEAD:{path}").encode() == state(root)[path]
-    with Memory(root, is_person=True) as person:
-        waiting = {file.path for each in proposals.proposals(person) for file in each.files}
-        # An undo takes back the newest commit: again, while that waits.
-        assert (
-            wanted & guarded & waiting if way is undoes and rule != 'wait = ["soul"]' else wanted & guarded <= waiting
-        )
-    if way in ONE_BY_ONE:
-        assert done - guarded == wanted - guarded
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_a_program_that_does_not_say_who_it_is_is_an_agent_by_every_rule(
-    ruled: Callable[[str], Path], rule: str
-) -> None:
-    root = ruled(rule)
-    before = state(root)
-    with Memory(root) as memory:
-        for way in (remember, whole_files, rolls_back):
-            with suppress(CrabmemError):
-                way(memory)
-    assert all(stays(rule, before[path], state(root)[path]) for path in RULES[rule])
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_a_person_writes_whatever_the_rule(ruled: Callable[[str], Path], rule: str) -> None:
-    root = ruled(rule)
-    with Memory(root, is_person=True) as person:
-        whole_files(person)
-        remember(person)
-        assert proposals.proposals(person) == []
-    assert "Other." in (root / VET).read_text() and "Another" in (root / SOUL).read_text()
-
-
 # What goes on, and what waits
 
 

@@ -22,7 +22,7 @@ def all_of(path: str, text: bytes) -> list[bool]:
 
 
 def of(review: Review, before: Files, after: Files) -> Withheld:
-    return Rule(review, ORDINARY, all_of).withheld(before, after)
+    return Rule(review, (ORDINARY,), all_of).withheld(before, after)
 
 
 @given(LINES, LINES, some.data())
@@ -31,7 +31,7 @@ def test_the_lines_of_a_person_stay_and_all_else_goes_on(
 ) -> None:
     theirs = data.draw(some.lists(some.booleans(), min_size=len(old), max_size=len(old)))
     before, after = b"".join(old), b"".join(new)
-    rule = Rule(Review(protect="human-lines"), ORDINARY, lambda path, text: theirs)
+    rule = Rule(Review(protect="human-lines"), (ORDINARY,), lambda path, text: theirs)
     done = rule.withheld({PATH: before}, {PATH: after})
     said = done.goes_on.get(PATH, before) or b""
     kept = [
@@ -106,7 +106,7 @@ def test_what_goes_away_and_comes_elsewhere_waits_whole_or_not_at_all() -> None:
 
 
 def test_in_a_folder_of_another_layout_the_words_mean_its_files() -> None:
-    rule = Rule(Review(wait=("overview",)), FLAT, all_of)
+    rule = Rule(Review(wait=("overview",)), (FLAT,), all_of)
     assert rule.withheld({"MEMORY.md": b"a\n"}, {"MEMORY.md": b"b\n"}).waits
     assert not rule.withheld({"memory/MEMORY.md": b"a\n"}, {"memory/MEMORY.md": b"b\n"}).waits
 

@@ -9,7 +9,7 @@ from ...disk import fs
 from ...errors import Unwritable
 from ...operations import digest as digest_operations
 from ...operations import proposals
-from ...results import Digest, News, json_of
+from ...results import Digest, News, StaleFact, json_of
 from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
 from ..completing import complete_commits, complete_files, complete_sessions, complete_writers
@@ -53,6 +53,8 @@ def digest(
     With --html it is a page of one file, which loads nothing and runs no script: what was written, word by word, by
     whom, and what waits for you.
 
+    Facts of which the day in `stale_after` is past stand at the end.
+
     \b
     crabmem digest
     crabmem digest --since 2026-05-01 --until 2026-06-01
@@ -86,8 +88,9 @@ def _write(file: str, text: str) -> None:
 
 
 def _markdown(found: Digest) -> str:
+    stale = f"\n## Stale ({len(found.stale)})\n\n{''.join(map(_stale, found.stale))}" if found.stale else ""
     if not found.commits:
-        return "# Memory\n\nNothing was recorded in that time.\n"
+        return plain(f"# Memory\n\nNothing was recorded in that time.\n{stale}")
     days = list(dict.fromkeys(f"{each.time:%Y-%m-%d}" for each in (found.commits[-1], found.commits[0])))
     people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in found.commits))
     head = f"# Memory, {' to '.join(days)}\n\n{counted(len(found.commits), 'change')} by {people}\n"
@@ -97,11 +100,16 @@ def _markdown(found: Digest) -> str:
         ("Dropped", found.dropped),
         ("Learned and dropped again", found.passing),
     )
-    return plain(head + "".join(_section(title, news) for title, news in parts if news))
+    return plain(head + "".join(_section(title, news) for title, news in parts if news) + stale)
 
 
 def _section(title: str, news: Sequence[News]) -> str:
     return f"\n## {title} ({len(news)})\n\n{''.join(map(_news, news))}"
+
+
+def _stale(fact: StaleFact) -> str:
+    about = f": {shortened(fact.description, _SHOWN)}" if fact.description else ""
+    return f"- **{fact.name}**{about} (since {fact.stale_since})\n"
 
 
 def _news(news: News) -> str:

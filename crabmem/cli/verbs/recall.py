@@ -97,7 +97,8 @@ def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
     from ...recall.marking import on_terminal
     from ...text.quoting import entry_text
 
-    text = entry_text(hit.entry.name, hit.entry.description, hit.shown)
+    aside = f"(stale since {hit.stale_since})" if hit.stale_since else ""
+    text = entry_text(hit.entry.name, f"{hit.entry.description} {aside}".strip(), hit.shown)
     return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
 
 

@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     shell_complete="complete_tags",
     help="A label to filter by; may be repeated.",
 )
+@option(
+    "--stale-after",
+    metavar="DAY",
+    type=Text(is_line=True),
+    help="The last day on which it surely holds, as 2026-12-31; recall says so when it is past. Empty: none.",
+)
 @option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
 @option("--no-tags", is_flag=True, help="Remove the tags it has.")
 @option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
@@ -58,6 +64,7 @@ def remember(
     file: str | None,
     aliases: tuple[str, ...],
     tags: tuple[str, ...],
+    stale_after: str | None,
     no_aliases: bool,
     no_tags: bool,
     if_version: str | None,
@@ -65,7 +72,7 @@ def remember(
 ) -> None:
     """Save one fact; the same NAME again replaces its content.
 
-    What you leave out then stays: the description, aliases and tags.
+    What you leave out then stays: the description, aliases, tags and the day it is stale after.
 
     \b
     crabmem remember "Deploy key" -d "where the deploy key lives" -c "In the vault."
@@ -93,6 +100,7 @@ def remember(
         text,
         aliases=() if no_aliases else aliases or None,
         tags=() if no_tags else tags or None,
+        stale_after=stale_after,
         if_version=if_version,
     )
     said = "remembered" if saved.commit or not saved.proposal else "waits"

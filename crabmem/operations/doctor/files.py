@@ -11,9 +11,10 @@ from ...results import Finding
 from ...text import frontmatter as header
 from ...text.credentials import credentials_in
 from ...text.edit import is_in_conflict, lenient_text
-from ...text.entry import NO_HEADER, decode, parse_entry
+from ...text.entry import NO_HEADER, Entry, decode, parse_entry
 from ...text.limits import DEEPEST
 from ...text.slug import name_key
+from ...text.staleness import STALE_AFTER
 from ...text.words import listed, shortened
 from ...workspace.layout import AGENTS, SETTINGS, Layout
 from ...workspace.settings import Settings
@@ -146,6 +147,7 @@ def entries(patient: Patient) -> Iterator[Finding]:
     named = defaultdict(list)
     for entry in map(listing.at, listing.paths):
         named[name_key(entry.name)].append(entry)
+        yield from _staleness(entry, patient.now.date().isoformat())
         if entry.problem == NO_HEADER and patient.is_found(entry.path):
             continue
         if entry.problem:
@@ -160,6 +162,18 @@ def entries(patient: Patient) -> Iterator[Finding]:
     yield from _folded(patient)
     for half in listing.being_written:
         yield info(half.path, "it is being written at this moment; recall leaves it out until that is done")
+
+
+def _staleness(entry: Entry, today: str) -> Iterator[Finding]:
+    """Whether the day is past on which an entry surely held, or what it names is none."""
+    day = entry.stale_after
+    if day and day < today:
+        yield info(
+            entry.path, f"it is stale since {day}: see whether it still holds, and give it a later {STALE_AFTER}"
+        )
+    elif not day and STALE_AFTER in entry.keys:
+        said = shortened(str(entry.keys[STALE_AFTER]), _SHOWN)
+        yield warning(entry.path, f"its {STALE_AFTER} is no day, and counts as none: write 2026-12-31, not {said}")
 
 
 def _folded(patient: Patient) -> Iterator[Finding]:
