@@ -6,6 +6,7 @@ Nothing in a workspace changes before a person decides; nothing of it is recalle
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ..write.writer import Draft
 
 T = TypeVar("T")
+_ID = re.compile("[0-9a-fA-F]{4,40}")
 # How the words of the commit of a proposal begin.
 _PROPOSED = "propose: "
 # So many facts are like what is proposed.
