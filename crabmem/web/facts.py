@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
-from ..operations import facts, history, paths, reading, revert
+from ..operations import changes, facts, history, paths, reading, revert
 from ..operations.links import rename
 from ..results import Commit
 from ..text.edit import lenient_text, unified_diff
@@ -16,13 +17,14 @@ from ..text.hashes import version_of
 from ..text.quoting import spelled
 from ..text.word_diff import files_in
 from ..workspace.layout import SETTINGS
-from .asking import CONFLICT, Ask, Go, Page, paged, written
+from .asking import CONFLICT, Ask, Go, Page, paged
 from .inbox import owners
 from .markdown import rendered
 
 VIEWS = {"read": "Read", "lines": "Lines", "history": "History", "links": "Links", "edit": "Edit"}
 _SHOWN, _TAGS = 60, 24
 _SIGN = "‹U+"
+_FIELDS = ("name", "description", "content", "tags")
 
 
 def listing(ask: Ask) -> Page:
@@ -42,17 +44,16 @@ def listing(ask: Ask) -> Page:
 
 def blank(ask: Ask, problem: str = "") -> Page:
     """A form for a new fact, with what was filled in already."""
-    given = {name: ask.form.one(name) for name in ("name", "description", "tags", "content")}
-    shown = {"title": "New fact", "problem": problem, "given": given}
+    shown = {"title": "New fact", "problem": problem, "given": {name: ask.form.one(name) for name in _FIELDS}}
     return Page("new", shown, CONFLICT if problem else 200)
 
 
 def add(ask: Ask) -> Page | Go:
     """Remember a new fact, under a name that no other has."""
-    name, description, tags, content = (ask.form.one(each) for each in ("name", "description", "tags", "content"))
-    text, labels = content.replace("\r\n", "\n"), list(filter(None, map(str.strip, tags.split(","))))
+    name, description, content, tags = (ask.form.one(each).replace("\r\n", "\n") for each in _FIELDS)
+    labels = list(filter(None, map(str.strip, tags.split(","))))
     try:
-        done = facts.remember(ask.session, name, description, text, tags=labels, if_version="")
+        done = facts.remember(ask.session, name, description, content, tags=labels, if_version="")
     except Stale:
         return blank(ask, "a fact is called that already: edit it, or find another name for this one")
     except CrabmemError as error:
@@ -160,7 +161,9 @@ def change(ask: Ask) -> Page | Go:
 
 
 def _save(ask: Ask, path: str, version: str) -> Go:
-    return Go("/fact", {"path": path}, [written(ask.session, path, ask.form.one("text"), version)])
+    text, is_entry = ask.form.one("text"), bool(version) and ask.session.layout.is_entry(path)
+    write = facts.rewrite_entry if is_entry else partial(changes.write_file, tool="edit")
+    return Go("/fact", {"path": path}, [write(ask.session, path, text, if_version=version).commit])
 
 
 def _rename(ask: Ask, path: str, version: str) -> Go:

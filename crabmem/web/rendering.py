@@ -11,8 +11,6 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..operations.status import waiting
-from ..results import Commit
 from ..session.session import Session
 from ..text.hashes import short
 from ..text.quoting import spelled
@@ -33,7 +31,7 @@ class Pages:
     """The pages of one memory."""
 
     def __init__(self, session: Session) -> None:
-        self._session, self._root = session, _from_home(session.root)
+        self._session, self._root = session, _from_home(session.root, session.engine.environment.get("HOME"))
         self._jinja = Environment(
             loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
             lstrip_blocks=True, finalize=_seen, auto_reload=False,
@@ -43,22 +41,24 @@ class Pages:
             "raw": escape,
         }  # fmt: skip
         self._jinja.globals |= {"link": link, "menu": MENU}
+        self._jinja.globals["parts"] = self._jinja.get_template("parts.html").module
 
     def source(self, name: str) -> str:
         """The style or the script, as it is."""
         assert self._jinja.loader
         return self._jinja.loader.get_source(self._jinja, name)[0]
 
-    def alone(self, template: str, **shown: Any) -> str:
-        """A page for somebody who was not let in yet, which says nothing of memory."""
-        return self._jinja.get_template(f"{template}.html").render(**shown)
+    def door(self, is_open: bool = False) -> str:
+        """The page for somebody who was not let in yet, which says nothing of memory."""
+        return self._jinja.get_template("door.html").render(is_open=is_open)
 
     def of(self, page: Page, ask: Ask) -> str:
         """The HTML of a page."""
         known = {name: [id for id in ask.query.get(name, []) if _ID.fullmatch(id)] for name in OUTCOME}
-        commits = [commit for id in known["done"] if (commit := self._commit(id))]
+        history = self._session.engine.history
+        commits = [history.commit(id, with_paths=False) for id in known["done"] if history.reaches(id)]
         around = {
-            "waiting": waiting(self._session)[0], "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
+            "waiting": len(ask.waiting), "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
             "outcome": [
                 *(commit.subject for commit in commits), *(f"rejected {short(id)}" for id in known["rejected"]),
                 *(f"{short(id)} waits again" for id in known["again"]),
@@ -70,11 +70,6 @@ class Pages:
         }  # fmt: skip
         return self._jinja.get_template(f"{page.template}.html").render({**around, **page.shown})
 
-    def _commit(self, id: str) -> Commit | None:
-        """The commit that was just made, as an address says; None where that is none of memory's."""
-        history = self._session.engine.history
-        return history.commit(id, with_paths=False) if history.reaches(id) else None
-
     def _age(self, when: datetime) -> str:
         seconds = max(0.0, (self._session.engine.clock() - when).total_seconds())
         for length, name in _AGES:
@@ -83,10 +78,9 @@ class Pages:
         return "just now"
 
 
-def _from_home(folder: Path) -> str:
+def _from_home(folder: Path, home: str | None) -> str:
     """A folder as a person names it: what lies in their own begins with ~."""
-    home = Path.home()
-    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
+    return f"~/{folder.relative_to(home)}" if home and folder.is_relative_to(home) else str(folder)
 
 
 def link(to: str, /, **query: object) -> str:

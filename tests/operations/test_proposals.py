@@ -110,7 +110,9 @@ def test_git_shows_a_proposal_as_a_commit_on_what_it_was_made_against(root: Path
     made, head = proposed(agent, reason="Too soft.\n\nSays Ann."), git(root, "rev-parse", "HEAD").strip()
     assert git(root, "for-each-ref", "--format=%(refname)", REFS).split() == [f"{REFS}/{made.id}"]
     assert git(root, "log", "-1", "--format=%P %an %s", made.id) == f"{head} coder propose: Crab.md\n"
-    assert git(root, "log", "-1", "--format=%(trailers)", made.id) == ("Tool: propose\nAgent: coder\nSession: s-1\n\n")
+    trailers = git(root, "log", "-1", "--format=%(trailers)", made.id).splitlines()
+    assert trailers[:3] == ["Tool: propose", "Agent: coder", "Session: s-1"]
+    assert trailers[3] == f"Time: {made.time.isoformat()}"
     assert "+Louder." in git(root, "show", made.id)
     assert made.reason == "Too soft.\n\nSays Ann."
 
@@ -342,6 +344,27 @@ def test_no_face_but_those_of_the_person_knows_how_to_decide() -> None:
     assert knowing & {"operations/proposals.py", "operations/review.py"} == {
         file for file in knowing if file.startswith("operations/")
     }
+
+
+def test_a_decision_goes_by_the_files_that_the_person_saw(person: Memory, agent: Memory) -> None:
+    """With the write itself: what comes between a look and the decision is seen by it."""
+    proposed = agent.write_identity(LOUDER)
+    assert isinstance(proposed, Proposed)
+    made, seen = proposed.proposal, person.identity().version or ""
+    with pytest.raises(Stale):
+        proposals.apply_proposal(person, made.id, if_versions={made.path: ""})
+    (person.root / "Crab.md").write_text(f"{TEXT}\nMine.\n")
+    for decide in (proposals.apply_proposal, proposals.reject_proposal):
+        with pytest.raises(Stale):
+            decide(person, made.id, if_versions={made.path: seen})
+    assert [each.id for each in proposals.proposals(person)] == [made.id]
+    proposals.reject_proposal(person, made.id, if_versions={made.path: person.identity().version or ""})
+    proposals.restore_proposal(person, made.id)
+    assert [each.id for each in proposals.proposals(person)] == [made.id]
+    with pytest.raises(Disabled):
+        proposals.restore_proposal(agent, made.id)
+    with pytest.raises(NotFound):
+        proposals.restore_proposal(person, "0" * 40)
 
 
 # On the command line
