@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ..write.writer import Draft
 
 T = TypeVar("T")
+_ID = re.compile("[0-9a-fA-F]{4,40}")
 # How the words of the commit of a proposal begin.
 _PROPOSED = "propose: "
 # So many facts are like what is proposed.

@@ -359,12 +359,12 @@ def test_a_decision_goes_by_the_files_that_the_person_saw(person: Memory, agent:
             decide(person, made.id, if_versions={made.path: seen})
     assert [each.id for each in proposals.proposals(person)] == [made.id]
     proposals.reject_proposal(person, made.id, if_versions={made.path: person.identity().version or ""})
-    proposals.have_wait_again(person, made.id)
+    proposals.restore_proposal(person, made.id)
     assert [each.id for each in proposals.proposals(person)] == [made.id]
     with pytest.raises(Disabled):
-        proposals.have_wait_again(agent, made.id)
+        proposals.restore_proposal(agent, made.id)
     with pytest.raises(NotFound):
-        proposals.have_wait_again(person, "0" * 40)
+        proposals.restore_proposal(person, "0" * 40)
 
 
 # On the command line
