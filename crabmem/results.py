@@ -110,7 +110,7 @@ class Commit:
     `commit` is its full id; `paths` are those that differ from its first parent, `entries` the names
     it gives as trailers. `tool`, `agent` and `session` are None where the commit does not say. `reverts` are
     the commits it took back, `restores` is the one whose files it brought back, `renamed` the paths of the entry that
-    got another name, before and after.
+    got another name, before and after, `applies` the proposal that it wrote.
     """
 
     JSON = ("commit", "time", "author", "subject", "tool", "agent", "session", "paths")
@@ -128,6 +128,7 @@ class Commit:
     reverts: tuple[str, ...] = field(default=(), repr=False)
     restores: str | None = field(default=None, repr=False)
     renamed: tuple[str, str] | None = field(default=None, repr=False)
+    applies: str | None = field(default=None, repr=False)
 
     @property
     def line(self) -> str:
@@ -1024,17 +1025,31 @@ class UnrecordedEdit:
 
 
 @value
+class Paused:
+    """A pause of memory on this machine: since when, until when (None: until a person resumes it), and whether agents
+    keep their tools meanwhile.
+    """
+
+    JSON = ("since", "until", "tools")
+
+    since: datetime
+    until: datetime | None
+    tools: bool
+
+
+@value
 class Status:
     """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
 
     `agents` have a workspace of their own in it; so many `proposals` wait for a person, the oldest `waiting_since` then
     (None: none does). `in_progress` is what the person is in the middle of with Git, as "rebase"; `odd` says what else
-    is to be minded, a line each. `sync` is how syncing stands, None where no remote was named.
+    is to be minded, a line each. `sync` is how syncing stands, None where no remote was named, `paused` the pause that
+    there is.
     """
 
     JSON = (
         "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
-        "proposals", "waiting_since", "in_progress", "odd", "sync",
+        "proposals", "waiting_since", "in_progress", "odd", "sync", "paused",
     )  # fmt: skip
 
     root: str
@@ -1050,6 +1065,7 @@ class Status:
     odd: tuple[str, ...]
     waiting_since: datetime | None = None
     sync: SyncState | None = None
+    paused: Paused | None = None
 
 
 @value

@@ -81,6 +81,7 @@ VERBS: Mapping[str, Verb] = {
     "proposals show": Verb(PROPOSAL, unseen=["0"]),
     "proposals apply": Verb(PROPOSAL, does="else", is_for_people=True, unseen=["0"]),
     "proposals edit": Verb(PROPOSAL, does="else", has_data=False, is_for_people=True, unseen=["0"]),
+    "proposals restore": Verb(PROPOSAL, does="else", is_for_people=True, unseen=["0"]),
     "review": Verb("--yes", does="else", has_data=False, is_for_people=True, unseen=["--yes", "--yes --json"]),
     "proposals reject": Verb(f"{PROPOSAL} --yes", does="else", is_for_people=True, unseen=["0 --yes"]),
     "prompt": Verb(unseen=["", "--as-of HEAD"]),
@@ -117,6 +118,8 @@ VERBS: Mapping[str, Verb] = {
     "reindex": Verb(does="else"),
     "watch": Verb(ends=False, does="else", unseen=[]),
     "ui": Verb(ends=False, does="else", has_data=False, is_for_people=True, unseen=[]),
+    "pause": Verb("--for 2h", does="else", unseen=[]),
+    "resume": Verb(does="else", unseen=[]),
     "sync": Verb("--status", unseen=["--status", "--status --json"]),
     "resolve": Verb(has_data=False),  # two machines are needed for what waits: see `tests/sync`
     "call": Verb("recall '{\"query\": \"password\"}'", unseen=[

@@ -35,6 +35,8 @@ article { margin: 1.2rem 0; padding: .9rem 1rem; border: 1px solid var(--line); 
 article:target { outline: 2px solid; }
 p, ul { margin: .35rem 0; }
 ul { padding-left: 1.2rem; }
+.text > div { position: relative; min-height: 1.5em; padding-inline: 2ch .4ch; }
+.sign { position: absolute; inset-inline-start: .4ch; color: var(--faint); }
 .faint, .by { color: var(--faint); font-size: .9rem; }
 .text { white-space: pre-wrap; font: .9rem/1.5 ui-monospace, monospace; margin: .7rem 0 0; padding: .7rem .8rem;
   border-left: 3px solid var(--line); }
@@ -163,4 +165,4 @@ def _line(line: Line) -> Html:
         return element("div", "…", class_="faint")
     kind, tag, sign = _KINDS[line.sign]
     pieces = (element(tag, text) if differs else escaped(text) for text, differs in line.pieces)
-    return element("div", element("span", sign, class_="faint"), " ", *pieces, class_=kind, dir="auto")
+    return element("div", element("span", f"{sign} ", class_="sign"), *pieces, class_=kind, dir="auto")

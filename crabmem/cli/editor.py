@@ -1,14 +1,15 @@
 """Opening a file in an editor: a person edits it where it lies, an agent a copy of it."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
 from ..disk import fs
-from ..errors import CrabmemError
 from ..text.entry import decode
 from ..text.hashes import version_of
 from .failure import Failure
@@ -47,20 +48,36 @@ def edit_copy_of(name: str, text: str, write: Callable[[str], T]) -> T | None:
 
     When `write` refuses the text, the copy stays and is named.
     """
+    with edited_copy(name, text) as copy:
+        return None if copy.text == text else write(copy.text)
+
+
+@dataclass
+class Copy:
+    """What somebody made of a text in an editor; whether its file `is_needed` still, for what is in it alone."""
+
+    text: str
+    is_needed: bool = False
+
+
+@contextmanager
+def edited_copy(name: str, text: str) -> Iterator[Copy]:
+    """`text` as it is after an editor had it, in a file of that name.
+
+    When something fails then, or in the editor itself, what was written stays and is named.
+    """
     folder = Path(tempfile.mkdtemp(prefix="crabmem-"))
-    copy, keep = folder / name.rpartition("/")[2], False
+    file, copy = folder / name.rpartition("/")[2], Copy(text)
     try:
-        fs.create(copy, text.encode())
-        edit_file(copy)
-        after = text_in(str(copy))
-        if after == text:
-            return None
-        try:
-            return write(after)
-        except CrabmemError:
-            keep = True
-            tell(f"what you wrote is in {copy}")
-            raise
+        fs.create(file, text.encode())
+        edit_file(file)
+        copy.text = text_in(str(file))
+        yield copy
+    except BaseException:  # Ctrl-C, too
+        copy.is_needed = file.exists() and fs.read(file)[0] != text.encode()
+        raise
     finally:
-        if not keep:
+        if copy.is_needed:
+            tell(f"what you wrote is in {file}")
+        else:
             fs.remove_tree(folder)

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ..errors import NotFound
 from ..operations import proposals
 from ..operations.review import Outcome
 from ..results import Proposal
@@ -57,7 +58,12 @@ def chosen(
 def outcome_line(outcome: Outcome) -> str:
     """What became of one decision, for a person."""
     decision, error = outcome.decision, outcome.error
-    told = f"waits still: {error.problem}" if error else _DONE[decision.what] + (", reworded" * bool(decision.wording))
+    gone = isinstance(error, NotFound)  # as by another review at the same time
+    told = (
+        f"{'decided already' if gone else 'waits still'}: {error.problem}"
+        if error
+        else _DONE[decision.what] + (", reworded" * bool(decision.wording))
+    )
     why = f" ({decision.why})" if decision.why else ""
     return plain(f"{short(decision.id)}  {told}{why}")
 

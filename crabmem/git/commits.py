@@ -157,6 +157,7 @@ def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
         reverts=tuple(value for key, value in trailers if key == "Reverts"),
         restores=known.get("Restores"),
         renamed=_renamed(known.get("Renamed", "")),
+        applies=known.get("Proposal"),
     )
 
 

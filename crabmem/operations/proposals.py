@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments, NotFound
+from ..errors import CrabmemError, DamagedHistory, Disabled, Inapplicable, InvalidArguments, NotFound
 from ..results import CREATOR, Changed, Proposal, Proposed, ProposedFile
 from ..session import rules
 from ..session.rules import check_may_write
 from ..text.edit import in_style_of, lenient_text, unified_diff
-from ..text.entry import check_text, entry_in
-from ..text.hashes import short, version_of
+from ..text.entry import check_text, entry_in, parse_entry
+from ..text.hashes import version_of
 from ..text.limits import MAX_QUERY
 from ..text.slug import name_key
 from ..text.values import replace
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from ..write.writer import Draft
 
 T = TypeVar("T")
+_ID = re.compile("[0-9a-fA-F]{4,40}")
+# How the words of the commit of a proposal begin.
+_PROPOSED = "propose: "
 # So many facts are like what is proposed.
 _LIKE = 5
 # One that has less words of it is about something else.
@@ -239,11 +242,13 @@ def apply_proposal(
     from .changes import changed, diff_of
 
     proposal = _to_decide_on(session, id)
-    path, keys = proposal.path, (("Proposal", proposal.id), ("Proposed-by", proposal.author))
+    main, keys = proposal.path, (("Proposal", proposal.id), ("Proposed-by", proposal.author))
     texts = [each.text for each in wording.values() if each.text is not None]
     screen = rules.screen(session, *texts)
     for each in texts:
         check_text("content", each, session.profile.largest)
+    for path, said in wording.items():
+        _check_fact(session, path, said)
 
     def made(file: ProposedFile, now: Snapshot) -> Verdict:
         there, said = now.read(file.path), wording.get(file.path)
@@ -268,10 +273,18 @@ def apply_proposal(
         return Draft({each.path: each.after for each in found}, replace(note, trailers=(*note.trailers, *keys)), None)
 
     done = session.write(decide)
-    result = replace(changed(session, done, path), diff=diff_of(done))
+    result = replace(changed(session, done, main), diff=diff_of(done))
     with suppress(CrabmemError):  # it is applied: where it still waits, applying it again changes nothing else
         _beside(session, lambda now: waiting(session).drop(proposal))
     return result
+
+
+def _check_fact(session: Session, path: str, said: Wording) -> None:
+    """Refuse a person's words for a fact whose header nobody can read any more."""
+    if said.text is not None and session.layout.is_entry(path):
+        entry = parse_entry(path, said.text.encode())
+        if entry.problem:
+            raise InvalidArguments(f"{path} as you have it: {entry.problem}")
 
 
 def _applying(session: Session, proposal: Proposal, wording: Mapping[str, Wording]) -> Note:
@@ -302,18 +315,25 @@ def reject_proposal(session: Session, id: str, if_versions: Mapping[str, str] = 
     return proposal
 
 
-def have_wait_again(session: Session, id: str) -> None:
-    """Have a proposal wait again that a person has just decided on.
+def restore_proposal(session: Session, id: str) -> Proposal:
+    """Have the proposal whose id begins so wait again, that a person decided on, while Git still has it.
 
     Raises:
         Disabled: it is an agent that asks.
-        NotFound: Git has removed it since.
+        NotFound: there is none, or Git has removed it since.
+        Inapplicable: several commits begin so.
     """
     check_may_decide(session)
     history = session.engine.history
-    if not history.has(id):
-        raise NotFound(f"{short(id)} is not there any more: Git has removed it since")
-    _beside(session, lambda now: history.keep_aside(id))
+    try:
+        commit = history.resolve(id, anywhere=True) if _ID.fullmatch(id) else ""
+        is_one = bool(commit) and history.commit(commit, with_paths=False).subject.startswith(_PROPOSED)
+    except (NotFound, DamagedHistory):
+        is_one = False
+    if not is_one:
+        raise NotFound(f"no proposal {id} is there any more: Git removes what is rejected by and by")
+    _beside(session, lambda now: history.keep_aside(commit))
+    return proposal(session, commit)
 
 
 def _check_versions(session: Session, now: Snapshot, versions: Mapping[str, str]) -> None:

@@ -1,12 +1,13 @@
 """The way back: files, a past state, or what somebody did, always as one more commit. Nothing is erased."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import get_args
 
 from ..disk.scan import Scan
-from ..errors import Disabled, Inapplicable, InvalidArguments, NotFound
+from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments, NotFound
 from ..git.commits import Note, is_join
 from ..git.history import History
 from ..git.timeline import State, Timeline
@@ -136,7 +137,7 @@ def undo(session: Session, *, even_if_many: bool = False) -> Restored:
     """Take back the newest commit as a new one; undoing again takes back the one before it, and so on.
 
     What was changed outside and not recorded yet is recorded first: then that is the newest. A commit that holds
-    nothing of memory is passed over.
+    nothing of memory is passed over. A proposal that it applied waits again, where a person takes it back.
 
     Raises:
         Inapplicable: there is nothing to undo, or its files were changed since.
@@ -149,7 +150,13 @@ def undo(session: Session, *, even_if_many: bool = False) -> Restored:
         was_there = commit.tool in (None, "restore") or commit.reverts or commit.restores
         return even_if_many or not was_there
 
-    return _taken_back(session, "undo", Undo.to_undo, is_meant)
+    done = _taken_back(session, "undo", Undo.to_undo, is_meant)
+    if done.commit and done.operation and done.operation.applies:
+        from .proposals import restore_proposal  # late: most of what is undone waited for nobody
+
+        with suppress(CrabmemError):  # Git may have removed it
+            restore_proposal(session, done.operation.applies)
+    return done
 
 
 def redo(session: Session, *, even_if_many: bool = False) -> Restored:

@@ -30,10 +30,10 @@ _HEAD = """\
 {mark} To apply all as it is, delete this line.
 """
 _HEADING = re.compile(rf"{MARK} \[([0-9a-f]{{4,40}})\]")
-_FILE = re.compile(rf"{MARK} file ([0-9]{{1,4}}):")
+_FILE = re.compile(rf"{MARK} file ([0-9]{{1,4}}):[ \t]*(.*)")
 # Lines of a text that would be taken for ours, and what they are written as.
-_OURS = re.compile(rf"(\\*)({MARK}|{LATER}[ \t]*$)", re.IGNORECASE)
-_LATER = re.compile(rf"{LATER}[ \t]*", re.IGNORECASE)
+_OURS = re.compile(rf"(\\*)({MARK}|[ \t]*#[ \t]*later[ \t]*$)", re.IGNORECASE)
+_LATER = re.compile(r"[ \t]*#[ \t]*later[ \t]*", re.IGNORECASE)
 _MOST_NOTED = 20
 
 
@@ -108,7 +108,7 @@ def _file(found: Verdict) -> File:
     gone = [line for line in diff if line.startswith("-")]
     notes = [f"what is there and goes: {counted(len(gone), 'line')}", *gone[:_MOST_NOTED]] if gone else []
     notes += ["nothing of it is there then: write a text to keep the file with that"] if found.after is None else []
-    if unseen := sorted({f"U+{ord(sign):04X}" for sign in set(text) - {"\r"} if not visible(sign)}):
+    if unseen := sorted({f"U+{ord(sign):04X}" for sign in set(text.replace("\r\n", "")) if not visible(sign)}):
         notes.append(f"mind: characters in it that nobody sees, {listed(unseen, _MOST_NOTED)}")
     return File(found.path, text.replace("\r\n", "\n"), found.now, tuple(map(visible, notes)))
 
@@ -177,7 +177,7 @@ class _Found:
 
 
 def _read(text: str, shown: Sequence[Block]) -> dict[str, _Found]:
-    found, block, lines = dict[str, _Found](), None, None
+    found, block, lines, files = dict[str, _Found](), None, None, tuple[File, ...]()
     for number, line in enumerate(text.split("\n"), 1):
         if heading := _HEADING.match(line):
             block, lines = _Found(), None
@@ -185,9 +185,12 @@ def _read(text: str, shown: Sequence[Block]) -> dict[str, _Found]:
             if id in found:
                 raise InvalidArguments(f"line {number}: [{heading[1]}] is there twice; nothing was decided")
             found[id] = block
+            files = next(each.files for each in shown if each.id == id)
         elif file := _FILE.match(line):
             if block is None or int(file[1]) in block.files:
                 raise InvalidArguments(f"line {number}: that file belongs to no heading; nothing was decided")
+            if file[2].strip() != next((visible(each.path) for each in files[int(file[1]) - 1 :]), ""):
+                raise InvalidArguments(f"line {number}: a path stays as it is here (`crabmem rename` changes one)")
             lines = block.files[int(file[1])] = []
         elif block is not None and _LATER.fullmatch(line):
             block.is_later = True
@@ -208,20 +211,24 @@ def _meant(id: str, shown: Sequence[Block], line: int) -> str:
 def _decision(block: Block, found: _Found | None) -> Decision:
     if found is None:
         return Decision(block.id, "reject")
-    if found.is_later:
-        return Decision(block.id, "later")
     wording = dict[str, Wording]()
     for number, file in enumerate(block.files, 1):
         if number not in found.files:
-            return Decision(block.id, "later", why=f"the line of {file.path} is missing: delete the heading to reject")
+            why = f"the line of {file.path} is missing: delete the heading to reject"
+            return Decision(block.id, "later", why="" if found.is_later else why)
         text = "\n".join(found.files[number]).rstrip()
         if text == file.text.rstrip():
-            if block.is_later:  # they saw what is there, too, and have this in its place
+            if block.is_later and not found.is_later:  # they saw what is there, too, and have this in its place
                 wording[file.path] = Wording(file.text or None, file.base)
             continue
         if not text.strip():
-            return Decision(block.id, "later", why=f"{file.path} has no text: delete the heading, too, to reject it")
+            why = f"{file.path} has no text: delete the heading, too, to reject it"
+            return Decision(block.id, "later", why="" if found.is_later else why)
         wording[file.path] = Wording(f"{text}\n", file.base)
+    if found.is_later:
+        return Decision(
+            block.id, "later", why="as it was proposed: it keeps waiting without your words" if wording else ""
+        )
     return Decision(block.id, "apply", wording)
 
 

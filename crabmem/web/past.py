@@ -91,7 +91,7 @@ def undo(ask: Ask) -> Page | Go:
     except (Conflicting, MassLoss) as error:
         return preview(ask, error.problem, ask.form, isinstance(error, MassLoss))
     for id in decided:
-        proposals.have_wait_again(ask.session, id)
+        proposals.restore_proposal(ask.session, id)
     place, query = ("/proposal", {"id": decided[0]}) if len(decided) == 1 else ("/", {})
     return Go(place, query, done, again=decided)
 

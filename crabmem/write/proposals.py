@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from ..errors import DamagedHistory, Full, Inapplicable, NotFound
 from ..git.changes import Difference
+from ..git.commits import TIME
 from ..git.history import History
 from ..results import Proposal, ProposedFile
 from ..text.hashes import blob_id
-from ..text.values import once
+from ..text.values import once, replace
 from ..workspace.layout import Layout
 
 TYPE_CHECKING = False
@@ -74,7 +75,8 @@ class Proposals:
         return self._of(ids)
 
     def _of(self, commits: Iterable[str]) -> list[Proposal]:
-        return [each for each in map(self._read, commits) if each and not self._has_expired(each.time)]
+        found = (each for each in map(self._read, commits) if each and not self._has_expired(each.time))
+        return sorted(found, key=lambda each: each.time)
 
     def named(self, name: str) -> Proposal:
         """The one whose id begins with `name`.
@@ -110,7 +112,8 @@ class Proposals:
         if waiting >= MOST:
             raise Full(f"{waiting} proposals wait already; ask the person to go through `crabmem proposals` first")
         blobs = {path: None if data is None else self._history.put(data) for path, data in files.items()}
-        commit = self._history.set_aside(blobs, note, when)
+        timed = replace(note, trailers=(*note.trailers, (TIME, when.isoformat())))  # Git's have no parts of a second
+        commit = self._history.set_aside(blobs, timed, when)
         made = self._read(commit) if commit else None
         if not made:
             raise Inapplicable(f"{next(iter(files))} says that already, so there is nothing to propose")

@@ -236,8 +236,9 @@ def test_a_summary_is_shown_and_asked_for_before_anything_happens(
     monkeypatch.setattr("crabmem.cli.output.can_ask", lambda: True)
     done = CliRunner().invoke(cli, ["--dir", str(root), "review"], input=f"{answer}\n")
     told = done.stderr
-    assert "apply 2 and keep waiting 1 (1 reworded):" in told and "Do this? [y/N]" in told
-    assert re.search(r"keep waiting  [0-9a-f]{8}  remember: Wifi", told)
+    assert "apply 2 (1 reworded) and keep waiting 1:" in told and "Do this? [y/N]" in told
+    lines = re.findall(r"  (keep waiting|apply)  +[0-9a-f]{8}  remember: (.*)", told)
+    assert lines == [("keep waiting", "Wifi"), ("apply", "Door  (reworded)"), ("apply", "Vet")]
     assert waiting(root) == ([WIFI] if answer == "y" else [VET, WIFI, DOOR])
     assert ("what you wrote is in" in told) is (answer == "n")
 
@@ -248,3 +249,85 @@ def test_of_several_one_that_does_not_fit_stops_no_other(root: Path, crab: Crab)
     assert done.returncode == 1 and "changed since" in done.stderr
     assert [line.split("  ")[1][:7] for line in done.stdout.splitlines()] == ["waits s", "applied", "applied"]
     assert waiting(root) == [VET]
+
+
+def ids(root: Path) -> list[str]:
+    with Memory(root, is_person=True) as person:
+        return [each.id for each in proposals.proposals(person)]
+
+
+def test_what_was_rejected_waits_again_as_long_as_git_has_it(root: Path, crab: Crab) -> None:
+    waited, before = ids(root), waiting(root)
+    assert crab("proposals", "reject", "--all", "--yes").returncode == 0 and waiting(root) == []
+    done = crab("proposals", "restore", *(id[:8] for id in waited))
+    assert done.returncode == 0 and done.stdout.count("waits again: ") == 3
+    assert (waiting(root), ids(root)) == (before, waited)
+    head = git(root, "rev-parse", "HEAD").strip()
+    for strange in (head, "0000", "HEAD", "refs/heads/main", "x"):
+        assert "no proposal" in crab("proposals", "restore", strange).stderr
+    assert ids(root) == waited
+    assert crab("--agent", "coder", "proposals", "restore", waited[0]).returncode != 0
+
+
+def test_what_was_applied_and_is_undone_waits_again(root: Path, crab: Crab) -> None:
+    waited = ids(root)
+    assert crab("proposals", "apply", waited[0]).returncode == 0
+    assert crab("undo").returncode == 0
+    assert ids(root) == waited and "Moreno" in (root / VET).read_text()
+
+
+def test_an_agent_that_undoes_has_nothing_wait_again(root: Path, crab: Crab) -> None:
+    assert crab("proposals", "apply", ids(root)[0]).returncode == 0
+    left = ids(root)
+    (root / "crabmem.toml").write_text("")
+    crab("adopt")
+    with Memory(root, agent="coder") as agent:
+        agent.revert("HEAD~1")
+        agent.undo()
+    assert ids(root) == left
+
+
+@pytest.mark.parametrize(
+    "ending", ["file.write_text(text); sys.exit(1)", "file.write_text(text); raise KeyboardInterrupt"]
+)
+def test_what_was_written_stays_when_the_editor_fails(root: Path, crab: Crab, ending: str) -> None:
+    done = crab("review", "--yes", editor=f"text = text.replace('green', 'red'); {ending}")
+    assert done.returncode == 1 and len(waiting(root)) == 3
+    [kept] = re.findall(r"what you wrote is in (.*)", done.stderr)
+    assert "The red one." in Path(kept).read_text()
+
+
+def test_words_for_what_is_to_wait_stay_in_the_file_and_are_told_of(root: Path, crab: Crab) -> None:
+    done = crab("review", "--yes", editor="text = text.replace('The green one.', 'The red one.\\n  #later')")
+    assert done.returncode == 0 and "without your words" in done.stdout and waiting(root) == [DOOR]
+    [kept] = re.findall(r"what you wrote is in (.*)", done.stderr)
+    assert "The red one." in Path(kept).read_text()
+
+
+def test_two_reviews_at_once_tell_of_what_the_other_one_decided(root: Path, crab: Crab) -> None:
+    other = [*forked.COMMAND, "--dir", str(root), "proposals", "apply", ids(root)[0]]
+    meanwhile = f"import subprocess; subprocess.run({other!r})"
+    done = crab("review", "--yes", editor=f"{meanwhile}\ntext = text.replace('green', 'red')")
+    assert done.returncode != 0 and "decided already" in done.stdout and waiting(root) == []
+
+
+def test_words_that_break_a_fact_are_not_applied(root: Path, crab: Crab) -> None:
+    done = crab("review", "--yes", editor="text = text.replace('description: which\\n---\\n\\nThe', 'The')")
+    assert done.returncode != 0 and "memory/entries/door.md" in done.stderr and waiting(root) == [DOOR]
+
+
+def test_signs_that_nobody_sees_are_spelled_where_a_person_looks_at_what_waits(root: Path, crab: Crab) -> None:
+    with Memory(root, agent="coder") as agent:
+        agent.remember("Odd", "d", "a \u202e b\rOVER")
+    done = crab("proposals", "show", ids(root)[-1])
+    assert "\u202e" not in done.stdout and "U+202E" in done.stdout
+    assert "remember: Odd" in crab("proposals").stdout
+
+
+def test_a_path_is_no_text_of_the_file(root: Path, crab: Crab) -> None:
+    done = crab(
+        "review",
+        "--yes",
+        editor="text = text.replace('file 1: memory/entries/door.md', 'file 1: memory/entries/gate.md')",
+    )
+    assert done.returncode != 0 and "a path stays as it is" in done.stderr and len(waiting(root)) == 3

@@ -110,7 +110,9 @@ def test_git_shows_a_proposal_as_a_commit_on_what_it_was_made_against(root: Path
     made, head = proposed(agent, reason="Too soft.\n\nSays Ann."), git(root, "rev-parse", "HEAD").strip()
     assert git(root, "for-each-ref", "--format=%(refname)", REFS).split() == [f"{REFS}/{made.id}"]
     assert git(root, "log", "-1", "--format=%P %an %s", made.id) == f"{head} coder propose: Crab.md\n"
-    assert git(root, "log", "-1", "--format=%(trailers)", made.id) == ("Tool: propose\nAgent: coder\nSession: s-1\n\n")
+    trailers = git(root, "log", "-1", "--format=%(trailers)", made.id).splitlines()
+    assert trailers[:3] == ["Tool: propose", "Agent: coder", "Session: s-1"]
+    assert trailers[3] == f"Time: {made.time.isoformat()}"
     assert "+Louder." in git(root, "show", made.id)
     assert made.reason == "Too soft.\n\nSays Ann."
 
@@ -357,12 +359,12 @@ def test_a_decision_goes_by_the_files_that_the_person_saw(person: Memory, agent:
             decide(person, made.id, if_versions={made.path: seen})
     assert [each.id for each in proposals.proposals(person)] == [made.id]
     proposals.reject_proposal(person, made.id, if_versions={made.path: person.identity().version or ""})
-    proposals.have_wait_again(person, made.id)
+    proposals.restore_proposal(person, made.id)
     assert [each.id for each in proposals.proposals(person)] == [made.id]
     with pytest.raises(Disabled):
-        proposals.have_wait_again(agent, made.id)
+        proposals.restore_proposal(agent, made.id)
     with pytest.raises(NotFound):
-        proposals.have_wait_again(person, "0" * 40)
+        proposals.restore_proposal(person, "0" * 40)
 
 
 # On the command line

@@ -175,6 +175,15 @@ def test_two_notes_of_a_day_that_both_wait_are_both_there_when_both_are_applied(
     assert "hums" in (root / note).read_text() and "sleeps" in (root / note).read_text()
 
 
+def test_what_waits_since_the_same_second_is_in_the_order_in_which_it_was_written(root: Path) -> None:
+    rule(root, 'wait = ["entries"]')
+    names = [f"Fact {number}" for number in range(9)]
+    with Memory(root, agent="coder") as agent:
+        for name in names:
+            agent.remember(name, "d", "Text.")
+    assert [each.change for each in waiting(root)] == [f"remember: {name}" for name in names]
+
+
 def test_the_same_write_again_is_one_proposal(root: Path) -> None:
     rule(root, 'wait = ["entries"]')
     with Memory(root, agent="coder") as agent:

@@ -12,6 +12,7 @@ from ...results import Proposal, byline, json_of
 from ...session.session import Session
 from ...text.edit import lenient_text
 from ...text.hashes import short
+from ...text.quoting import spelled
 from ...text.words import counted, listed, shortened
 from ..app import open_session, verb
 from ..editor import edit_copy_of
@@ -20,7 +21,7 @@ from ..output import coloured_diff, confirm, plain, show, tell
 from ..selecting import chosen, complete_ids, meant_by, outcome_data, outcome_line, selected
 from ..whole_file import show_changed
 
-_REASON = 80
+_REASON, _WHO, _IDS = 80, 40, 3
 _PATHS = 2
 _NONE = "nothing waits; [review] in crabmem.toml says what of agents' writes does"
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
@@ -70,7 +71,7 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
     memory = open_session(ctx)
     found = operation.proposal(memory, id)
     text = f"{_heading(found, memory.engine.clock())}\n\n"
-    show(json_wanted, json_of(found), lambda: f"{text}{coloured_diff(found.diff)}")
+    show(json_wanted, json_of(found), lambda: f"{text}{coloured_diff(spelled(found.diff))}")
 
 
 @proposals.command("apply")
@@ -148,7 +149,7 @@ def reject(
     yes: bool,
     json_wanted: bool,
 ) -> None:
-    """Let proposals go. Git removes their texts by and by; `crabmem purge` erases a text at once.
+    """Let proposals go. `restore` has one wait again, until Git removes its text; `crabmem purge` erases it at once.
 
     \b
     crabmem proposals reject 3f2a91c7
@@ -160,6 +161,24 @@ def reject(
     done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
     data = json_of(done[0]) if len(ids) == 1 else [json_of(each) for each in done]
     show(json_wanted, data, lambda: "\n".join(f"rejected: {_line(each, now)}" for each in done))
+    if done and not json_wanted:
+        tell(f"`crabmem proposals restore {' '.join(short(each.id) for each in done[:_IDS])}` has it wait again")
+
+
+@proposals.command("restore")
+@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@json_option
+@click.pass_context
+def restore(ctx: click.Context, ids: tuple[str, ...], json_wanted: bool) -> None:
+    """Have proposals wait again that you rejected, while Git still has them: `reject` and `review` tell their ids.
+
+    \b
+    crabmem proposals restore 3f2a91c7
+    """
+    memory = open_session(ctx)
+    done, now = [operation.restore_proposal(memory, id) for id in ids], memory.engine.clock()
+    data = json_of(done[0]) if len(ids) == 1 else [json_of(each) for each in done]
+    show(json_wanted, data, lambda: "\n".join(f"waits again: {_line(each, now)}" for each in done))
 
 
 def _asked(
@@ -185,12 +204,15 @@ def _line(proposal: Proposal, now: datetime) -> str:
     old = f" ({counted(days, 'day')})" if days > 0 else ""
     paths = listed([file.path for file in proposal.files], _PATHS)
     why = f"  {shortened(proposal.reason, _REASON)}" if proposal.reason else ""
-    who = byline(proposal.author, proposal.session)
-    return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}{old}  {who}  {paths}{why}")
+    who = shortened(byline(proposal.author, proposal.session), _WHO)
+    what = f"{shortened(proposal.change, _WHO)}  " * (proposal.change != paths.rpartition("/")[2])
+    return plain(spelled(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}{old}  {who}  {what}{paths}{why}"))
 
 
 def _heading(proposal: Proposal, now: datetime) -> str:
     who = f"{byline(proposal.author, proposal.session)}, {age(proposal.time, now)}"
     reason = f"\n\n{proposal.reason}" if proposal.reason else ""
     told = f"\n\n{_CLASHES}" if proposal.clashes else "" if proposal.diff else "\n\nthe file says that already"
-    return plain(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {who}  {proposal.change}{reason}{told}")
+    return plain(
+        spelled(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {who}  {proposal.change}{reason}{told}")
+    )

@@ -1,13 +1,9 @@
 """`crabmem review`: opens what waits in an editor, as the memory that the person wants, and does what they decided."""
 
-import tempfile
 from collections import Counter
-from pathlib import Path
 
 import click
 
-from ...disk import fs
-from ...errors import CrabmemError
 from ...operations import proposals
 from ...operations import review as operation
 from ...operations.review import Block, Decision, Outcome
@@ -15,8 +11,7 @@ from ...session.session import Session
 from ...text.hashes import short
 from ...text.words import counted, enumerated
 from ..app import open_session, verb
-from ..editor import edit_file
-from ..input import text_in
+from ..editor import edited_copy
 from ..options import json_option, yes_option
 from ..output import can_ask, confirm, show, tell
 from ..selecting import meant_by, outcome_data, outcome_line, selected
@@ -55,6 +50,8 @@ def review(
     show(json_wanted, [outcome_data(each) for each in outcomes], lambda: "\n".join(map(outcome_line, outcomes)))
     if not outcomes and not json_wanted:
         tell("nothing was decided")
+    if failed := next((each.error for each in outcomes if each.error), None):
+        raise failed
     left = len(proposals.proposals(memory)) if outcomes else 0
     if left and not json_wanted:
         tell(f"{counted(left, 'proposal')} {'waits' if left == 1 else 'wait'} still")
@@ -62,38 +59,27 @@ def review(
 
 def _edited(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]:
     """What became of what the person decided in the editor. The file stays when that cannot be told or done."""
-    folder = Path(tempfile.mkdtemp(prefix="crabmem-"))
-    file, keeps = folder / "review.md", False
-    try:
-        fs.create(file, operation.rendered(shown).encode())
-        edit_file(file)
-        try:
-            decided = operation.decisions(text_in(str(file)), shown)
-            if decided and not is_sure:
-                confirm(f"{_summary(decided, shown)}\nDo this?", "decided")
-            outcomes = operation.carry_out_decisions(memory, decided)
-            if any(each.error for each in outcomes):
-                keeps = True
-                tell(f"what you wrote is in {file}")
-            return outcomes
-        except (CrabmemError, click.Abort):
-            keeps = True
-            tell(f"what you wrote is in {file}")
-            raise
-    finally:
-        if not keeps:
-            fs.remove_tree(folder)
+    text = operation.rendered(shown)
+    with edited_copy("review.md", text) as copy:
+        decided = operation.decisions(copy.text, shown)
+        if decided and not is_sure:
+            confirm(f"{_summary(decided, shown)}\nDo this?", "decided")
+        outcomes = operation.carry_out_decisions(memory, decided)
+        copy.is_needed = any(each.error or each.decision.why for each in outcomes)
+        return outcomes
 
 
 def _summary(decided: list[Decision], shown: list[Block]) -> str:
-    """What is about to happen: how much of what, and a line for each that does not just go as it is."""
-    counts = Counter(each.what for each in decided)
+    """What is about to happen: how much of what, and a line for each, first those that do not just go as they are."""
+    counts = Counter[str](each.what for each in decided)
     reworded = sum(bool(each.wording) for each in decided)
-    words = [f"{_DOES[what]} {count}" for what in _DOES if (count := counts[what])]  # type: ignore[index]
-    head = enumerated(words) + (f" ({reworded} reworded)" if reworded else "")
+    asides = {"apply": f" ({reworded} reworded)" if reworded else ""}
+    words = [f"{does} {counts[what]}{asides.get(what, '')}" for what, does in _DOES.items() if counts[what]]
     about = {block.id: block.notes[0] for block in shown}
+    told = {each.id: each.why or "reworded" * bool(each.wording) for each in decided}
+    ends = {id: f"  ({words})" if words else "" for id, words in told.items()}
     lines = [
-        f"  {_DOES[each.what]:12}  {short(each.id)}  {about[each.id]}{f'  ({each.why})' if each.why else ''}"
-        for each in decided
+        f"  {_DOES[each.what]:12}  {short(each.id)}  {about[each.id]}{ends[each.id]}"
+        for each in sorted(decided, key=lambda each: (each.what == "apply", not told[each.id]))
     ]
-    return "\n".join([f"{head}:", *lines])
+    return "\n".join([f"{enumerated(words)}:", *lines])
