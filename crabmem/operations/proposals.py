@@ -6,6 +6,7 @@ Nothing in a workspace changes before a person decides; nothing of it is recalle
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
