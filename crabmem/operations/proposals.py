@@ -41,6 +41,8 @@ _ID = re.compile("[0-9a-fA-F]{4,40}")
 _PROPOSED = "propose: "
 # So many facts are like what is proposed.
 _LIKE = 5
+# One that has less words of it is about something else.
+_ALIKE = 3
 #: By path, of no file.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -208,8 +210,9 @@ def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
     added = (line[1:] for line in proposal.diff.split("\n") if line.startswith("+") and not line.startswith("+++ "))
     query = " ".join(" ".join(added).replace("*", " ").replace('"', " ").split())[:MAX_QUERY]
     with suppress(CrabmemError):
-        hits = recall(session, query, _LIKE + 1).hits
-        return tuple(hit for hit in hits if hit.entry.path != proposal.path)[:_LIKE]
+        hits = recall(session, query, _LIKE + 1, explain=True).hits
+        like = (hit for hit in hits if len({match.word for match in hit.matches}) >= _ALIKE)
+        return tuple(hit for hit in like if hit.entry.path != proposal.path)[:_LIKE]
     return ()
 
 

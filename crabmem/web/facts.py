@@ -8,22 +8,19 @@ from functools import partial
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
-from ..operations import changes, facts, history, paths, reading, revert
+from ..operations import changes, facts, history, paths, provenance, reading, revert
 from ..operations.links import rename
 from ..results import Commit
 from ..text.edit import lenient_text, unified_diff
 from ..text.entry import Entry, entry_in
 from ..text.hashes import version_of
-from ..text.quoting import spelled
 from ..text.word_diff import files_in
 from ..workspace.layout import SETTINGS
 from .asking import CONFLICT, Ask, Go, Page, paged
-from .inbox import owners
 from .markdown import rendered
 
 VIEWS = {"read": "Read", "lines": "Lines", "history": "History", "links": "Links", "edit": "Edit"}
 _SHOWN, _TAGS = 60, 24
-_SIGN = "‹U+"
 _FIELDS = ("name", "description", "content", "tags")
 
 
@@ -85,12 +82,11 @@ def _shown(ask: Ask, path: str, view: str = "", problem: str = "", **more: Any) 
         raise InvalidArguments(f"there is no such action: {view}")
     text, is_entry = lenient_text(data), session.layout.is_entry(path)
     entry = entry_in(path, data) if is_entry and data is not None else None
-    odd = spelled(text or "").count(_SIGN) - (text or "").count(_SIGN)
     shown = {
         "title": entry.name if entry else path.rpartition("/")[2], "path": path, "view": view,
         "views": {name: said for name, said in VIEWS.items() if path != SETTINGS or name != "edit"},
         "entry": entry, "text": text, "version": "" if data is None else version_of(data), "problem": problem,
-        "last": last, "is_entry": is_entry, "odd": odd, **_PARTS[view](ask, path, entry, text or ""), **more,
+        "last": last, "is_entry": is_entry, **_PARTS[view](ask, path, entry, text or ""), **more,
     }  # fmt: skip
     return Page("fact", shown, CONFLICT if problem else 200)
 
@@ -100,7 +96,7 @@ def _read(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]
 
 
 def _lines(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
-    return {"lines": list(owners(ask.session, path).values())}
+    return {"lines": list(provenance.owners(ask.session, path).values())}
 
 
 def _history(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +12,7 @@ from ..errors import InvalidArguments, NotFound, Stale
 from ..operations import history, proposals, provenance, status
 from ..operations.proposals import Wording
 from ..operations.review import Decision, Outcome, carry_out_decisions
-from ..results import Line, Proposal
+from ..results import Proposal
 from ..session.session import Session
 from ..text.edit import lenient_text
 from ..text.word_diff import files_in
@@ -40,12 +39,17 @@ def inbox(ask: Ask, problem: str = "") -> Page:
 def _row(session: Session, each: Proposal) -> dict[str, Any]:
     lines = [line for file in files_in(each.diff) for line in file.lines]
     signs = [line.sign for line in lines]
-    added = ("".join(text for text, _ in line.pieces).strip() for line in lines if line.sign == "+")
-    gist = min(filter(None, added), key=lambda line: bool(_HEADER.fullmatch(line)), default="")
+    gists = [(shown, name, _gist(lines, sign)) for shown, name, sign in (("−", "minus", "-"), ("+", "plus", "+"))]
     return {
-        "proposal": each, "is_conflict": proposals.is_of_sync(each), "key": _key(session, each), "gist": gist,
+        "proposal": each, "is_conflict": proposals.is_of_sync(each), "key": _key(session, each), "gists": gists,
         "added": signs.count("+"), "removed": signs.count("-"),
     }  # fmt: skip
+
+
+def _gist(lines: Sequence[Any], sign: str) -> str:
+    """The first of the lines with a sign that says something."""
+    texts = ("".join(text for text, _ in line.pieces).strip() for line in lines if line.sign == sign)
+    return min(filter(None, texts), key=lambda text: bool(_HEADER.fullmatch(text)), default="")
 
 
 def _key(session: Session, each: Proposal) -> str:
@@ -82,7 +86,7 @@ def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProx
     shown = {
         "title": found.change, "proposal": found, "is_conflict": proposals.is_of_sync(found), "place": at + 1,
         "total": len(ids), "next": ids[(at + 1) % len(ids)], "key": _key(session, found), "files": files,
-        "owners": {each.path: owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
+        "owners": {each.path: provenance.owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
         "similar": proposals.facts_like(session, found), "is_edited": bool(texts), "problem": problem,
     }  # fmt: skip
     return Page("proposal", shown, CONFLICT if problem else 200)
@@ -142,10 +146,3 @@ def _after(path: str, query: Mapping[str, str], outcomes: Sequence[Outcome]) -> 
     rejected = [each.decision.id for each in outcomes if each.decision.what == "reject"]
     applied = [each.decision.id for each in outcomes if each.decision.what == "apply"]
     return Go(path, query, [each.commit for each in outcomes], rejected, applied)
-
-
-def owners(session: Session, path: str) -> dict[int, Line]:
-    """Who wrote each line of the file at a path, by its number; nobody of a file that is not there."""
-    with suppress(NotFound):
-        return {line.number: line for line in provenance.blame(session, path)}
-    return {}

@@ -24,6 +24,7 @@ MENU = {
 }  # fmt: skip
 _WITHIN = {"/proposal": "/", "/fact": "/facts", "/new": "/facts", "/commit": "/timeline", "/revert": "/timeline"}
 _ID = re.compile("[0-9a-f]{40}")
+_SIGN = "‹U+"
 _AGES = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -38,7 +39,7 @@ class Pages:
         )  # fmt: skip
         self._jinja.filters |= {
             "here": _here, "when": _when, "age": self._age, "short": short, "shortened": shortened, "counted": counted,
-            "raw": escape,
+            "raw": escape, "unseen": _unseen,
         }  # fmt: skip
         self._jinja.globals |= {"link": link, "menu": MENU}
         self._jinja.globals["parts"] = self._jinja.get_template("parts.html").module
@@ -57,11 +58,12 @@ class Pages:
         known = {name: [id for id in ask.query.get(name, []) if _ID.fullmatch(id)] for name in OUTCOME}
         history = self._session.engine.history
         commits = [history.commit(id, with_paths=False) for id in known["done"] if history.reaches(id)]
+        names = {name: [self._name(id) for id in known[name] if id in ask.decided] for name in ("rejected", "again")}
         around = {
             "waiting": len(ask.waiting), "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
             "outcome": [
-                *(commit.subject for commit in commits), *(f"rejected {short(id)}" for id in known["rejected"]),
-                *(f"{short(id)} waits again" for id in known["again"]),
+                *(commit.subject for commit in commits), *(f"rejected: {name}" for name in names["rejected"]),
+                *(f"waits again: {name}" for name in names["again"]),
             ],
             "undo": None if known["again"] else {
                 "commit": [commit.commit for commit in commits], "rejected": known["rejected"],
@@ -69,6 +71,11 @@ class Pages:
             },
         }  # fmt: skip
         return self._jinja.get_template(f"{page.template}.html").render({**around, **page.shown})
+
+    def _name(self, id: str) -> str:
+        """What was proposed, as long as Git still has it."""
+        history = self._session.engine.history
+        return history.commit(id, with_paths=False).subject.removeprefix("propose: ") if history.has(id) else short(id)
 
     def _age(self, when: datetime) -> str:
         seconds = max(0.0, (self._session.engine.clock() - when).total_seconds())
@@ -91,6 +98,11 @@ def link(to: str, /, **query: object) -> str:
 def _seen(value: Any) -> Any:
     """What is shown of a value: of a text that is no HTML of ours, what nobody sees spelled out."""
     return spelled(value) if type(value) is str else value
+
+
+def _unseen(text: str | None) -> int:
+    """How many signs of a text are spelled out."""
+    return spelled(text or "").count(_SIGN) - (text or "").count(_SIGN)
 
 
 def _here(when: datetime, form: str = "%Y-%m-%d %H:%M") -> str:
