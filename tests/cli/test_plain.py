@@ -261,9 +261,9 @@ def loaded(root: Path, *words: str) -> set[str]:
 def test_recall_loads_nothing_that_takes_longer_than_it(root: Path, words: list[str]) -> None:
     found = loaded(root, "recall", *words)
     assert found & HEAVY == set()
-    assert not {name for name in found if name.startswith(("crabmem.git.", "crabmem.write.", "crabmem.prompt."))} - {
-        "crabmem.write.actor"
-    }
+    # The text of the profile says whether hits make room for others; nothing reads it as TOML.
+    rooms = {name for name in found if name.startswith(("crabmem.git.", "crabmem.write.", "crabmem.prompt."))}
+    assert rooms <= {"crabmem.write.actor", "crabmem.prompt.shipped"}
 
 
 def test_the_log_loads_neither_search_nor_what_values_are_not_made_by(root: Path) -> None:
