@@ -238,6 +238,11 @@ class Proposal:
         return rule if waits else ""
 
     @property
+    def why(self) -> str:
+        """The reason that was given, without that rule."""
+        return self.reason.removesuffix(f"{WAITS}{self.rule}").strip() if self.rule else self.reason
+
+    @property
     def data(self) -> bytes | None:
         """What that file is to say; None for no file."""
         return self.main.data
@@ -1020,17 +1025,31 @@ class UnrecordedEdit:
 
 
 @value
+class Paused:
+    """A pause of memory on this machine: since when, until when (None: until a person resumes it), and whether agents
+    keep their tools meanwhile.
+    """
+
+    JSON = ("since", "until", "tools")
+
+    since: datetime
+    until: datetime | None
+    tools: bool
+
+
+@value
 class Status:
     """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
 
     `agents` have a workspace of their own in it; so many `proposals` wait for a person, the oldest `waiting_since` then
     (None: none does). `in_progress` is what the person is in the middle of with Git, as "rebase"; `odd` says what else
-    is to be minded, a line each. `sync` is how syncing stands, None where no remote was named.
+    is to be minded, a line each. `sync` is how syncing stands, None where no remote was named, `paused` the pause that
+    there is.
     """
 
     JSON = (
         "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
-        "proposals", "waiting_since", "in_progress", "odd", "sync",
+        "proposals", "waiting_since", "in_progress", "odd", "sync", "paused",
     )  # fmt: skip
 
     root: str
@@ -1046,6 +1065,7 @@ class Status:
     odd: tuple[str, ...]
     waiting_since: datetime | None = None
     sync: SyncState | None = None
+    paused: Paused | None = None
 
 
 @value

@@ -68,6 +68,9 @@ REPAIRS = "repairs.log"
 HOOKS_LOG = "hooks.log"
 #: When the workspace was synced last, and since when that fails, and why. Without it nothing is known of that.
 SYNC = "sync.json"
+#: Until when memory does not speak unasked, as a person said. Believed whoever wrote it: it only keeps memory
+#: silent, and `status` says so. Without it memory speaks.
+PAUSED = "paused"
 #: Which versions of entries were injected before which turn. Holds no words. Without it memory repeats itself.
 TURNS = "turns"
 #: Which entries were used when, by digests of their paths. Without it none counts as used.

@@ -114,6 +114,7 @@ class History:
             fs.identity(self._root),
         )
         self._last: str | None = None
+        self._aside: tuple[frozenset[str], list[str]] = frozenset(), []
 
     def close(self) -> None:
         """Close the files that reading has opened, and keep for the next process what commits changed."""
@@ -517,8 +518,13 @@ class History:
             return times.committed, times.authored, commit
 
         refs = self._refs.all() if self.exists() else {}
-        found = (commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}")
-        return sorted(filter(self._is_commit, found), key=age)
+        found = frozenset(commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}")
+        if found != self._aside[0]:
+            readable = sorted(filter(self._is_commit, found), key=age)
+            if len(readable) < len(found):  # which may be mended at any moment
+                return readable
+            self._aside = found, readable
+        return list(self._aside[1])
 
     def keep_aside(self, commit: str) -> None:
         """Keep a commit beside the branch that another machine set aside; it is one of `aside` then. Nothing else is

@@ -80,11 +80,9 @@ class Refs:
 
     def all(self) -> dict[str, str]:
         """Return every readable reference and its commit."""
-        loose = (
-            file.relative_to(self._git).as_posix()
-            for file in (self._git / "refs").rglob("*")
-            if os.path.isfile(file) and not file.name.endswith(".lock")
-        )
+        top = str(self._git)
+        files = (f"{folder}/{name}" for folder, _, names in os.walk(f"{top}/refs") for name in names)
+        loose = (file[len(top) + 1 :] for file in files if os.path.isfile(file) and not file.endswith(".lock"))
         values = {ref: (self._text(ref) or "").strip() for ref in loose}
         return self._packed() | {ref: oid for ref, oid in values.items() if OID.match(oid)}
 

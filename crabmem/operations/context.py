@@ -70,8 +70,10 @@ def before_turn(
     Silent about what the prompt says anyway, what was said in this session before, and what does not
     have enough in common with the message. With `again`, not about what was said before: for hosts that keep
     nothing of it in view. `is_heard` is asked last: where nobody hears it any more, nothing is said, nor counts
-    as said. Changes no memory, and is never called by crabmem itself: the host decides.
+    as said. Silent while memory is paused. Changes no memory, and is never called by crabmem itself: the host decides.
     """
+    if session.engine.pause():
+        return ""
     said = would_say(session, message, again)
     session.engine.catalog.save()
     if not is_heard():
@@ -86,7 +88,7 @@ def would_say(session: Session, message: str, again: bool = True) -> Injection:
     speaker = session.speaker
     return session.look(
         lambda now: speaker.injection(
-            message, now.entries, rules.auto_recall, rules.language, seen, again, session.engine.today
+            message, now.entries, rules.auto_recall, rules.language, seen, again, session.engine.today, now.likest
         )
     )
 
@@ -100,10 +102,11 @@ def confidence(session: Session, message: str) -> float:
 
 
 def may_flush(session: Session) -> bool:
-    """Whether this session is to store what a full window would lose: its kind is, and the disk lets it."""
+    """Whether this session is to store what a full window would lose: its kind is, the disk lets it, no pause is."""
     folder = next(folder for folder in (session.root, *session.root.parents) if os.path.exists(folder))
     is_seen = session.view.allows(session.layout.note_path(session.engine.today()))
-    return session.profile.flushes(session.kind) and is_seen and os.access(folder, os.W_OK)
+    may_write = is_seen and os.access(folder, os.W_OK)
+    return session.profile.flushes(session.kind) and may_write and session.engine.pause() is None
 
 
 def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, flushed: int | None = None) -> Due:

@@ -70,7 +70,7 @@ def _reaction(message: Message, now: Snapshot) -> Reaction:
     from ..recall.auto_recall import best_confidence, told_of
 
     rules, words = now.settings, own_words(message.text)
-    told = told_of(words, now.entries, rules.auto_recall, rules.language)
+    told = told_of(words, now.entries, rules.auto_recall, rules.language, now.likest)
     sure = best_confidence(words, now.entries, rules.auto_recall, rules.language)
     paths = {hit.entry.path for hit in told}
     wanted = {_path(now, name) for name in message.find}

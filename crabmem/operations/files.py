@@ -129,7 +129,8 @@ def secrets(session: Session, paths: Iterable[str]) -> list[Finding]:
 def search(session: Session, query: str, limit: int | None = None, *, as_of: str | None = None) -> FileSearch:
     """The sections of files that answer `query` best, at most `limit` (None: as many as the profile says).
 
-    Which files, in which sections, and how much the notes of late count more is in the profile, too. Words,
+    Which files, in which sections, and how much the notes of late count more is in the profile, too. Folders elsewhere
+    that the settings list and this user allowed are among them, as they are now. Words,
     `deploy*` and `"deploy key"` are as in `recall`, and so is meaning. With `as_of`, in the files as they were
     at that revision or time.
 

@@ -20,6 +20,7 @@ from ..session.rules import check_may_write
 from ..text.edit import in_style_of, lenient_text, unified_diff
 from ..text.entry import check_text, entry_in, parse_entry
 from ..text.hashes import version_of
+from ..text.limits import MAX_QUERY
 from ..text.slug import name_key
 from ..text.values import replace
 from ..text.words import counted
@@ -29,6 +30,7 @@ from .files import identity
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..git.commits import Note
+    from ..results import Hit
     from ..session.session import Session
     from ..session.snapshot import Snapshot
     from ..write.writer import Draft
@@ -37,6 +39,10 @@ T = TypeVar("T")
 _ID = re.compile("[0-9a-fA-F]{4,40}")
 # How the words of the commit of a proposal begin.
 _PROPOSED = "propose: "
+# So many facts are like what is proposed.
+_LIKE = 5
+# One that has less words of it is about something else.
+_ALIKE = 3
 #: By path, of no file.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -195,6 +201,19 @@ def proposal(session: Session, id: str) -> Proposal:
     """
     found = waiting(session).named(id)
     return session.look(lambda now: against(found, _files_now(session, now, found)))
+
+
+def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
+    """Facts that say much of what a proposal with its effect would add, the best first."""
+    from .recall import recall
+
+    added = (line[1:] for line in proposal.diff.split("\n") if line.startswith("+") and not line.startswith("+++ "))
+    query = " ".join(" ".join(added).replace("*", " ").replace('"', " ").split())[:MAX_QUERY]
+    with suppress(CrabmemError):
+        hits = recall(session, query, _LIKE + 1, explain=True).hits
+        like = (hit for hit in hits if len({match.word for match in hit.matches}) >= _ALIKE)
+        return tuple(hit for hit in like if hit.entry.path != proposal.path)[:_LIKE]
+    return ()
 
 
 def verdicts(session: Session, proposal: Proposal) -> list[Verdict]:

@@ -30,6 +30,14 @@ def blame(session: Session, name: str) -> tuple[Line, ...]:
     )
 
 
+def owners(session: Session, path: str) -> dict[int, Line]:
+    """The lines of the file at `path` by their numbers, with who wrote each; none of a file that is not there."""
+    try:
+        return {line.number: line for line in blame(session, path)}
+    except NotFound:
+        return {}
+
+
 def _gone(timeline: Timeline, path: str, name: str) -> str:
     last = next(timeline.commits(path, None, None), None) if timeline.head() else None
     if last is None:

@@ -16,9 +16,17 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..disk.scan import Scan
-    from ..results import Commit
+    from ..results import Commit, Paused
     from ..session.session import Session
     from ..session.snapshot import Snapshot
+
+
+def _paused(session: Session) -> Paused | None:
+    if session.engine.pause() is None:
+        return None
+    from .pause import paused  # late: memory is rarely paused
+
+    return paused(session)
 
 
 def status(session: Session) -> Status:
@@ -58,6 +66,7 @@ def status(session: Session) -> Status:
         in_progress=in_progress,
         odd=tuple(odd),
         sync=sync,
+        paused=_paused(session),
     )
 
 

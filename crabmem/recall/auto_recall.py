@@ -17,12 +17,15 @@ from .ranking import fit_to_budget, note_passage, with_staleness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from ..disk.turns import Turn, Turns
     from ..workspace.settings import AutoRecall
     from .ranking import Today
+
+    #: The paths of the entries that are much like a message in meaning, the likest first.
+    Likest = Callable[[str], Sequence[str]]
 
 # For each entry that may be told so many are looked at: what ranks further behind has little of the message.
 _LOOKED_AT = 4
@@ -54,10 +57,11 @@ class Speaker:
         prompt: str,
         again: bool = False,
         today: Today | None = None,
+        likest: Likest | None = None,
     ) -> Injection:
         """What to say before a turn on `message`; `prompt` is what the model reads anyway.
 
-        With `again`, also what was said in this session before.
+        With `again`, also what was said in this session before; `likest` is as in `bearing`.
         """
         known = set() if again else self._injected | (self._turns.versions(self._session) if self._session else set())
         seen = " ".join(prompt.split())
@@ -66,7 +70,8 @@ class Speaker:
         def is_new(entry: Entry) -> bool:
             return entry.version not in known and not _is_in(entry, seen)
 
-        found = (hit for hit, _ in bearing(topic, source, rules.limit, rules.threshold, language) if is_new(hit.entry))
+        about = bearing(topic, source, rules.limit, rules.threshold, language, likest)
+        found = (hit for hit, _ in about if is_new(hit.entry))
         told = with_staleness(list(islice(found, rules.limit)), today)
         hits = fit_to_budget(told, rules.characters, topic.worth, language, _text)
         if not hits:
@@ -99,12 +104,19 @@ def stats_of(entries: int, unreadable: int, turns: Sequence[Turn]) -> Stats:
 
 
 def bearing(
-    topic: Topic, source: EntrySource, limit: int, threshold: float, language: str
+    topic: Topic,
+    source: EntrySource,
+    limit: int,
+    threshold: float,
+    language: str,
+    likest: Likest | None = None,
 ) -> Iterator[tuple[Hit, float]]:
     """What bears on a message so much that it may be told, best first, each with the confidence in it.
 
     First come facts whose name stands in the message, whatever else is said. Of a daily note its passage has to bear on
     it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
+    Last come those that `likest` finds, which is asked only where they are wanted, and about no message of which every
+    word is of courtesy or talk.
     """
     if not topic.words:
         return
@@ -124,12 +136,18 @@ def bearing(
             others.append((Hit(entry, found.score), sure))
     yield from named
     yield from others
+    told = {hit.entry.path for hit, _ in (*named, *others)} | source.notes
+    for path in likest(topic.gist()) if likest else ():
+        if path not in told:
+            yield Hit(source.at(path), 0.0), threshold
 
 
-def told_of(message: str, source: EntrySource, rules: AutoRecall, language: str) -> list[Hit]:
+def told_of(
+    message: str, source: EntrySource, rules: AutoRecall, language: str, likest: Likest | None = None
+) -> list[Hit]:
     """What is told before a message that is the first of a session, with a prompt that says nothing."""
     topic = Topic(message, source.index, rules.words, language)
-    found = bearing(topic, source, rules.limit, rules.threshold, language)
+    found = bearing(topic, source, rules.limit, rules.threshold, language, likest)
     return [hit for hit, _ in islice(found, rules.limit)]
 
 

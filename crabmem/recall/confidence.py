@@ -40,9 +40,9 @@ class Topic:
         text = asked_text(message, first)
         row = tokens(text, language)
         terms = list(dict.fromkeys(row))
-        self._index, self._language = index, language
+        self._index, self._language, self._text = index, language, text
         self._row = f" {' '.join(row)} "
-        parts = sentences(text)
+        self._sentences = parts = sentences(text)
         self._levels = levels(parts, language)
         self.words = _searched([word for word in terms if self._levels.get(word, 1.0) > NOTHING], index)
         found = ((term, word, index.document_frequency(term)) for term, word in index.terms_for(self.words).items())
@@ -71,6 +71,15 @@ class Topic:
             if word not in told:  # nobody holds it: then the message is about something else, too
                 told[word] = self._levels.get(word, 1.0)
         return told
+
+    def gist(self) -> str:
+        """What the message asks, or all it says where it asks nothing; without sentences of courtesy and talk alone."""
+        telling = [part for part in self._sentences if self._tells(part.text)]
+        asked = [part.text for part in telling if part.asks]
+        return " ".join(asked or [part.text for part in telling])
+
+    def _tells(self, text: str) -> bool:
+        return any(self._levels.get(word, 1.0) > NOTHING for word in tokens(text, self._language))
 
     def shares(self, keys: Sequence[str]) -> list[dict[Term, float]]:
         """For each document, which share of each term that it holds counts there: what `confidence` takes."""

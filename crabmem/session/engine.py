@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from typing import TypeAlias
 
     from ..disk.allowed import Allowed
+    from ..disk.pause import Pause
     from ..disk.scan import Scan
     from ..disk.turns import Turns
     from ..embeddings.embedder import Embedder
@@ -169,6 +170,10 @@ class Engine:
         """Whether anybody is named who could make vectors."""
         return self.options.embedder is not None or rules.vectors.are_wanted
 
+    def is_meaning_at_hand(self, rules: Settings) -> bool:
+        """Whether vectors are made without a service: by a model on this machine, or by who was given."""
+        return self.options.embedder is not None or (rules.vectors.are_wanted and not rules.vectors.url)
+
     @once
     def item_vectors(self) -> TextVectors:
         """The vectors of items of stores."""
@@ -304,6 +309,12 @@ class Engine:
     def today(self) -> date:
         """The day it is here."""
         return self.clock().date()
+
+    def pause(self) -> Pause | None:
+        """The pause that there is on this machine; None where memory may speak."""
+        from ..disk.pause import read_pause
+
+        return read_pause(self.workspace.private, self.clock())
 
     def now_ns(self) -> int:
         """The time in nanoseconds since 1970."""

@@ -155,13 +155,16 @@ def reach_of(root: Path, rules: Settings) -> Reach:
 
 def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> tuple[list[Place], str]:
     """The folders outside of the workspace in `root` that `search` of its profile looks into, as far as its settings
-    list them and this user allowed that; and what to say of the others, "" where there are none.
+    list them and this user allowed that; and what to say of the others, "" where there are none. A profile that
+    searches no files looks nowhere.
 
     Raises:
         InvalidSettings: the profile names a folder that the settings do not list.
     """
     from ..recall.elsewhere import Place
 
+    if not search.files:
+        return [], ""
     asked, known = reach_of(root, rules), allowed.reach(root)
     wanted = asked.extra_paths
     if search.extra_paths:
@@ -174,7 +177,7 @@ def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> 
                 )
     transcripts = asked.transcripts if search.transcripts else ()
     places = [Place(folder) for folder in wanted if _lies_in(folder, known.extra_paths)]
-    places += [Place(folder, has_transcripts=True) for folder in transcripts if folder in known.transcripts]
+    places += [Place(folder, has_transcripts=True) for folder in transcripts if _lies_in(folder, known.transcripts)]
     if not (left := len(wanted) + len(transcripts) - len(places)):
         return places, ""
     import shlex
@@ -193,7 +196,8 @@ def _folders_outside(root: Path, named: tuple[str, ...]) -> tuple[str, ...]:
             found = os.path.realpath(os.path.join(root, os.path.expanduser(folder)))
         except ValueError:  # no folder has such a name
             continue
-        if not _lies_in(found, (own,)):
+        # A link may lead to a name that no file of ours can hold, or that would begin a line of its own.
+        if found.isprintable() and not _lies_in(found, (own,)):
             folders[found] = None
     return tuple(folders)
 

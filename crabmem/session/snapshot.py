@@ -8,7 +8,7 @@ from .view import EVERYTHING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from ..disk.scan import Scan
@@ -217,6 +217,15 @@ class Snapshot:
         """What ranks by meaning, too, as the settings of this moment say; None where it does not count."""
         make = self._engine.ranker if self._scan is not None else self._engine.ranker_of_old
         return make(self.entries, self.settings)
+
+    @property
+    def likest(self) -> Callable[[str], list[str]] | None:
+        """What finds entries that are much like a message in meaning; None of a commit, and where a service would be
+        asked: of messages nothing is sent that nobody asks about."""
+        rules = self.settings
+        if self._scan is None or not self._engine.is_meaning_at_hand(rules):
+            return None
+        return lambda text: self._engine.meaning.likest(self.entries, rules.vectors, text)
 
     def _freshness(self, path: str) -> float:
         from ..recall.recency import day_of, recency

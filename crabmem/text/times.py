@@ -6,6 +6,9 @@ from datetime import datetime, timedelta
 # Characters of a date without a time.
 _DATE = len("2024-02-28")
 _UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_SPAN = re.compile(r"([0-9]{1,6}) ?(m|min|h|d|w)")
+#: The longest span that is taken.
+LONGEST_SPAN = timedelta(days=366)
 _SHORT = re.compile(rf"(\d+) ?({'|'.join(_UNITS)}) ago")
 
 
@@ -24,6 +27,13 @@ def parse_time(text: str, now: datetime, is_end: bool = False) -> datetime | Non
     if is_end and len(text) <= _DATE:
         when = when.replace(hour=23, minute=59, second=59, microsecond=999_999)
     return when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
+
+
+def span_in(text: str) -> timedelta | None:
+    """How long `text` means: 30m, 2h, 3d, 1w; None for all else, and for what is longer than a year."""
+    found = _SPAN.fullmatch(text.strip())
+    span = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else timedelta()
+    return span if timedelta() < span <= LONGEST_SPAN else None
 
 
 def _relative(text: str, now: datetime) -> datetime | None:

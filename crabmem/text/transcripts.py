@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from .credentials import redacted
-
 _TYPES = ("message", "user", "assistant")
 _ROLES = ("user", "assistant")
 # Said by no one in the conversation: what a host put in, and what an agent asks of those that it sent out.
@@ -27,6 +25,8 @@ def is_transcript(path: str) -> bool:
 
 def lines_of(data: bytes) -> Iterator[str]:
     """What was said in a transcript, as lines such as "2026-03-14T09:30:00Z user: the text"; credentials are masked."""
+    from .credentials import redacted  # late: who searches need not read a transcript
+
     for line in data.split(b"\n"):
         try:
             record = json.loads(line) if line.strip() else None

@@ -57,7 +57,10 @@ class Toolbox:
         return all(item.hints.read_only for item in self._of_profile())
 
     def _is_allowed(self, item: ToolFunction) -> bool:
-        return self._memory.settings.tools and item.allowed(self._memory)
+        return self._memory.settings.tools and not self._is_paused() and item.allowed(self._memory)
+
+    def _is_paused(self) -> bool:
+        return self._memory.settings.pause == "all" and self._memory.engine.pause() is not None
 
     def call(self, name: str, arguments: Mapping[str, Any] | str, names: Iterable[str] | None = None) -> Result:
         """Call a tool that was offered: one of those called `names`, which a host chose, or of the usual ones.
@@ -94,6 +97,8 @@ class Toolbox:
     def _checked_call(self, name: str, arguments: Mapping[str, Any] | str, names: Collection[str]) -> Result:
         if not self._memory.settings.tools:
             raise Disabled("tools are switched off here; a person may set tools = true in crabmem.toml")
+        if self._is_paused():
+            raise Disabled("memory is paused by the person, tools included; go on without it")
         item = self._by_name().get(name) if name in names else None
         if item is None:
             offered = ", ".join(tool.name for tool in self.chosen(names)) or "none in this session"

@@ -8,15 +8,15 @@ from urllib.parse import parse_qs
 
 from anyio import sleep, to_thread
 from starlette.applications import Starlette
-from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..loopback.connections import trust
 from ..loopback.guard import Guard
+from ..loopback.headers import WithHeaders
 from ..operations.chronicle import Chronicle
 from ..session.session import Session
 from . import agent, around, facts, inbox, past
@@ -68,22 +68,7 @@ def application(session: Session, port: int, entrance: Entrance, noticed: Callab
         *(Route(path, site.act, methods=["POST"]) for path in ACTIONS),
     ]
     let_in = _Door(Starlette(routes=routes, exception_handlers={404: site.nowhere}), entrance, site.pages, noticed)
-    return _Saying(Guard(let_in, port, is_page=True, entrance=PATH))
-
-
-class _Saying:
-    """Has every answer say what a browser may do with it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def said(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(_SAID)
-            await send(message)
-
-        await self._app(scope, receive, said)
+    return WithHeaders(Guard(let_in, port, is_page=True, entrance=PATH), _SAID)
 
 
 class _Door:
@@ -95,7 +80,7 @@ class _Door:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in _STATIC and not scope["path"].startswith(PATH):
             if not self._entrance.knows(Request(scope).cookies):
-                closed = HTMLResponse(self._pages.alone("door", title="Closed"), 403, {"Connection": "close"})
+                closed = HTMLResponse(self._pages.door(), 403, {"Connection": "close"})
                 return await closed(scope, receive, send)
             trust(scope)
             self._noticed()
@@ -115,8 +100,8 @@ class _Site:
         program opened, a browser would not send the cookie along."""
         if not self._entrance.takes(request.path_params["ticket"]):
             await sleep(_PAUSE)
-            return HTMLResponse(self.pages.alone("door", title="Closed"), 403)
-        response = HTMLResponse(self.pages.alone("enter", title="Come in"))
+            return HTMLResponse(self.pages.door(), 403)
+        response = HTMLResponse(self.pages.door(is_open=True))
         response.set_cookie(self._entrance.cookie, self._entrance.secret, httponly=True, samesite="strict")
         return response
 
@@ -150,10 +135,10 @@ class _Site:
         return await to_thread.run_sync(self._shown, page, self._ask(request))
 
     def _ask(self, request: Request, form: Mapping[str, list[str]] | None = None) -> Ask:
+        query = Given()
         with suppress(ValueError):  # of more fields than a page has
             query = Given(parse_qs(request.url.query, keep_blank_values=True, max_num_fields=_FIELDS))
-            return Ask(self._session, self._chronicle, self._decided, request.url.path, query, Given(form or {}))
-        return Ask(self._session, self._chronicle, self._decided, request.url.path, Given())
+        return Ask(self._session, self._chronicle, self._decided, request.url.path, query, Given(form or {}))
 
     def _answer(self, view: View, ask: Ask) -> Response:
         try:

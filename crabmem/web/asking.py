@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
 from ..errors import InvalidArguments
-from ..operations import changes, facts
+from ..operations import proposals
 from ..operations.chronicle import Chronicle
+from ..results import Proposal
 from ..session.session import Session
 from ..text.hashes import version_of
 
@@ -55,6 +57,11 @@ class Ask:
     query: Given
     form: Given = field(default_factory=Given)
 
+    @cached_property
+    def waiting(self) -> list[Proposal]:
+        """All that waits for the person, the oldest first."""
+        return proposals.waiting(self.session).all()
+
 
 @dataclass(frozen=True)
 class Page:
@@ -92,17 +99,6 @@ def version_at(session: Session, path: str, commit: str | None = None) -> str:
     return "" if data is None else version_of(data)
 
 
-def written(session: Session, path: str, text: str, version: str) -> str | None:
-    """The commit of the whole text of a file, which was at `version` when the person began to write ("": no file).
-
-    Raises:
-        Stale: it was changed since.
-    """
-    if version and session.layout.is_entry(path):
-        return facts.rewrite_entry(session, path, text, version).commit
-    return changes.write_file(session, path, text, "edit", version).commit
-
-
 def paged(items: Sequence[Any], ask: Ask, size: int) -> dict[str, Any]:
     """Those of `items` on the page that is asked for, and where the pages before and after it are."""
     start = min(ask.query.number("from"), max(0, len(items) - 1)) // size * size
@@ -111,12 +107,7 @@ def paged(items: Sequence[Any], ask: Ask, size: int) -> dict[str, Any]:
     def at(place: int) -> str | None:
         return f"{ask.path}?{urlencode({**query, 'from': place})}" if 0 <= place < len(items) else None
 
-    shown, last = items[start : start + size], min(start + size, len(items))
-    about = {
-        "first": start + 1,
-        "last": last,
-        "total": len(items),
-        "before": at(start - size),
-        "after": at(start + size),
-    }
-    return {"items": shown, **about}
+    return {
+        "items": items[start : start + size], "first": start + 1, "last": min(start + size, len(items)),
+        "total": len(items), "before": at(start - size), "after": at(start + size),
+    }  # fmt: skip

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
-from ..operations import facts, history, paths, reading, revert
+from ..operations import changes, facts, history, paths, provenance, reading, revert
 from ..operations.links import rename
 from ..results import Commit
 from ..text.edit import lenient_text, unified_diff
 from ..text.entry import Entry, entry_in
 from ..text.hashes import version_of
-from ..text.quoting import spelled
 from ..text.word_diff import files_in
 from ..workspace.layout import SETTINGS
-from .asking import CONFLICT, Ask, Go, Page, paged, written
-from .inbox import owners
+from .asking import CONFLICT, Ask, Go, Page, paged
 from .markdown import rendered
 
 VIEWS = {"read": "Read", "lines": "Lines", "history": "History", "links": "Links", "edit": "Edit"}
 _SHOWN, _TAGS = 60, 24
-_SIGN = "‹U+"
+_FIELDS = ("name", "description", "content", "tags")
 
 
 def listing(ask: Ask) -> Page:
@@ -42,17 +41,16 @@ def listing(ask: Ask) -> Page:
 
 def blank(ask: Ask, problem: str = "") -> Page:
     """A form for a new fact, with what was filled in already."""
-    given = {name: ask.form.one(name) for name in ("name", "description", "tags", "content")}
-    shown = {"title": "New fact", "problem": problem, "given": given}
+    shown = {"title": "New fact", "problem": problem, "given": {name: ask.form.one(name) for name in _FIELDS}}
     return Page("new", shown, CONFLICT if problem else 200)
 
 
 def add(ask: Ask) -> Page | Go:
     """Remember a new fact, under a name that no other has."""
-    name, description, tags, content = (ask.form.one(each) for each in ("name", "description", "tags", "content"))
-    text, labels = content.replace("\r\n", "\n"), list(filter(None, map(str.strip, tags.split(","))))
+    name, description, content, tags = (ask.form.one(each).replace("\r\n", "\n") for each in _FIELDS)
+    labels = list(filter(None, map(str.strip, tags.split(","))))
     try:
-        done = facts.remember(ask.session, name, description, text, tags=labels, if_version="")
+        done = facts.remember(ask.session, name, description, content, tags=labels, if_version="")
     except Stale:
         return blank(ask, "a fact is called that already: edit it, or find another name for this one")
     except CrabmemError as error:
@@ -84,12 +82,11 @@ def _shown(ask: Ask, path: str, view: str = "", problem: str = "", **more: Any) 
         raise InvalidArguments(f"there is no such action: {view}")
     text, is_entry = lenient_text(data), session.layout.is_entry(path)
     entry = entry_in(path, data) if is_entry and data is not None else None
-    odd = spelled(text or "").count(_SIGN) - (text or "").count(_SIGN)
     shown = {
         "title": entry.name if entry else path.rpartition("/")[2], "path": path, "view": view,
         "views": {name: said for name, said in VIEWS.items() if path != SETTINGS or name != "edit"},
         "entry": entry, "text": text, "version": "" if data is None else version_of(data), "problem": problem,
-        "last": last, "is_entry": is_entry, "odd": odd, **_PARTS[view](ask, path, entry, text or ""), **more,
+        "last": last, "is_entry": is_entry, **_PARTS[view](ask, path, entry, text or ""), **more,
     }  # fmt: skip
     return Page("fact", shown, CONFLICT if problem else 200)
 
@@ -99,7 +96,7 @@ def _read(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]
 
 
 def _lines(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
-    return {"lines": list(owners(ask.session, path).values())}
+    return {"lines": list(provenance.owners(ask.session, path).values())}
 
 
 def _history(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
@@ -160,7 +157,9 @@ def change(ask: Ask) -> Page | Go:
 
 
 def _save(ask: Ask, path: str, version: str) -> Go:
-    return Go("/fact", {"path": path}, [written(ask.session, path, ask.form.one("text"), version)])
+    text, is_entry = ask.form.one("text"), bool(version) and ask.session.layout.is_entry(path)
+    write = facts.rewrite_entry if is_entry else partial(changes.write_file, tool="edit")
+    return Go("/fact", {"path": path}, [write(ask.session, path, text, if_version=version).commit])
 
 
 def _rename(ask: Ask, path: str, version: str) -> Go:

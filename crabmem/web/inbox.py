@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
-from ..operations import history, proposals, provenance, recall, status
+from ..errors import InvalidArguments, NotFound, Stale
+from ..operations import history, proposals, provenance, status
 from ..operations.proposals import Wording
 from ..operations.review import Decision, Outcome, carry_out_decisions
-from ..results import Hit, Line, Proposal
+from ..results import Proposal
 from ..session.session import Session
 from ..text.edit import lenient_text
-from ..text.limits import MAX_QUERY
-from ..text.word_diff import FileDiff, files_in
+from ..text.word_diff import files_in
 from ..text.words import counted, shortened
 from .asking import CONFLICT, Ask, Go, Page, paged, version_at
 
-_SHOWN, _SIMILAR, _NEWEST = 40, 5, 6
+_SHOWN, _NEWEST = 40, 6
 _TOLD = 600
 _BETWEEN = "@"
 # What a fact says comes after such lines.
@@ -31,7 +29,7 @@ _HEADER = re.compile(r"-{3}|\w+:.*")
 def inbox(ask: Ask, problem: str = "") -> Page:
     """All that waits, the oldest first."""
     session, stands = ask.session, status.status(ask.session)
-    rows = paged(proposals.waiting(session).all(), ask, _SHOWN)
+    rows = paged(ask.waiting, ask, _SHOWN)
     rows["items"] = [_row(session, each) for each in proposals.with_effects(session, rows["items"])]
     newest = [] if rows["total"] or not stands.last else history.log(session, _NEWEST)
     shown = {"title": "Inbox", "rows": rows, "status": stands, "newest": newest, "problem": problem}
@@ -41,16 +39,17 @@ def inbox(ask: Ask, problem: str = "") -> Page:
 def _row(session: Session, each: Proposal) -> dict[str, Any]:
     lines = [line for file in files_in(each.diff) for line in file.lines]
     signs = [line.sign for line in lines]
-    added = ("".join(text for text, _ in line.pieces).strip() for line in lines if line.sign == "+")
-    gist = min(filter(None, added), key=_is_of_header, default="")
+    gists = [(shown, name, _gist(lines, sign)) for shown, name, sign in (("−", "minus", "-"), ("+", "plus", "+"))]
     return {
-        "proposal": each, "is_conflict": proposals.is_of_sync(each), "key": _key(session, each), "gist": gist,
+        "proposal": each, "is_conflict": proposals.is_of_sync(each), "key": _key(session, each), "gists": gists,
         "added": signs.count("+"), "removed": signs.count("-"),
     }  # fmt: skip
 
 
-def _is_of_header(line: str) -> bool:
-    return bool(_HEADER.fullmatch(line))
+def _gist(lines: Sequence[Any], sign: str) -> str:
+    """The first of the lines with a sign that says something."""
+    texts = ("".join(text for text, _ in line.pieces).strip() for line in lines if line.sign == sign)
+    return min(filter(None, texts), key=lambda text: bool(_HEADER.fullmatch(text)), default="")
 
 
 def _key(session: Session, each: Proposal) -> str:
@@ -80,15 +79,15 @@ def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProx
     `texts` are the person's own, by path.
     """
     session, found = ask.session, proposals.proposal(ask.session, ask.query.needed("id"))
-    ids, files = [each.id for each in proposals.waiting(session).all()], files_in(found.diff)
+    ids, files = [each.id for each in ask.waiting], files_in(found.diff)
     verdicts = proposals.verdicts(session, found)
     after = {each.path: lenient_text(each.after) or "" for each in verdicts if each.after is not None}
     at = ids.index(found.id) if found.id in ids else 0
     shown = {
         "title": found.change, "proposal": found, "is_conflict": proposals.is_of_sync(found), "place": at + 1,
         "total": len(ids), "next": ids[(at + 1) % len(ids)], "key": _key(session, found), "files": files,
-        "owners": {each.path: owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
-        "similar": _similar(session, found, files), "is_edited": bool(texts), "problem": problem,
+        "owners": {each.path: provenance.owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
+        "similar": proposals.facts_like(session, found), "is_edited": bool(texts), "problem": problem,
     }  # fmt: skip
     return Page("proposal", shown, CONFLICT if problem else 200)
 
@@ -96,7 +95,7 @@ def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProx
 def decide_one(ask: Ask) -> Page | Go:
     """Apply a text, or another one in its place, or let it go; then comes the next one that waits."""
     id, said = ask.query.needed("id"), dict(zip(ask.form.get("path", []), ask.form.get("text", []), strict=False))
-    ids = [each.id for each in proposals.waiting(ask.session).all()]
+    ids = [each.id for each in ask.waiting]
     [outcome] = _carried_out(ask, [_decision(ask, ask.form.needed("which"), said)])
     if isinstance(outcome.error, NotFound):
         raise outcome.error
@@ -118,6 +117,8 @@ def _decision(ask: Ask, key: str, texts: Mapping[str, str] = MappingProxyType({}
     found = proposals.proposal(ask.session, id)
     if do not in ("apply", "reject", "edit") or len(versions) != len(found.files) or (do == "edit" and not texts):
         raise InvalidArguments(f"there is no such action: {do}")
+    if not all(map(str.strip, texts.values())):
+        raise InvalidArguments("a text is blank: to have nothing of it, reject it")
     wording = dict[str, Wording]()
     for each in proposals.verdicts(ask.session, found):
         text, meant = texts.get(each.path, "").replace("\r\n", "\n"), lenient_text(each.after) or ""
@@ -145,20 +146,3 @@ def _after(path: str, query: Mapping[str, str], outcomes: Sequence[Outcome]) -> 
     rejected = [each.decision.id for each in outcomes if each.decision.what == "reject"]
     applied = [each.decision.id for each in outcomes if each.decision.what == "apply"]
     return Go(path, query, [each.commit for each in outcomes], rejected, applied)
-
-
-def owners(session: Session, path: str) -> dict[int, Line]:
-    """Who wrote each line of the file at a path, by its number; nobody of a file that is not there."""
-    with suppress(NotFound):
-        return {line.number: line for line in provenance.blame(session, path)}
-    return {}
-
-
-def _similar(session: Session, found: Proposal, files: list[FileDiff]) -> tuple[Hit, ...]:
-    """Facts that say much of what the proposal would add."""
-    added = (text for file in files for line in file.lines if line.sign == "+" for text, _ in line.pieces)
-    query = " ".join(" ".join(added).replace("*", " ").replace('"', " ").split())[:MAX_QUERY]
-    with suppress(CrabmemError):
-        hits = recall.recall(session, query, _SIMILAR + 1).hits
-        return tuple(hit for hit in hits if hit.entry.path != found.path)[:_SIMILAR]
-    return ()

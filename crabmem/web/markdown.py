@@ -27,15 +27,9 @@ _SCHEMES = ("http://", "https://", "mailto:")
 
 def rendered(text: str) -> Markup:
     """The HTML of a text, in which what nobody sees is spelled out."""
+    schemes, rel = {"http", "https", "mailto"}, "noopener noreferrer"
     html = _READER.render(spelled(text))
-    clean = nh3.clean(
-        html,
-        tags=_TAGS,
-        attributes=_ATTRIBUTES,
-        url_schemes={"http", "https", "mailto"},
-        link_rel="noopener noreferrer",
-    )
-    return Markup(clean)
+    return Markup(nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes=schemes, link_rel=rel))
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
@@ -58,9 +52,8 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 def _link_close(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
     """The end of a link, and where it leads, which the text of a link may hide."""
-    start = max(
-        place for place in range(at) if tokens[place].type == "link_open" and tokens[place].level == tokens[at].level
-    )
+    starts = (place for place in range(at) if tokens[place].type == "link_open")
+    start = max(place for place in starts if tokens[place].level == tokens[at].level)
     address = str(tokens[start].attrs.get("href", ""))
     said = "".join(token.content for token in tokens[start:at])
     hides = not address.startswith("/fact?") and said != address
@@ -74,9 +67,8 @@ def _deeper(state: Any) -> None:
 
 
 def _reader() -> MarkdownIt:
-    reader = (
-        MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"]).disable("image")
-    )
+    reader = MarkdownIt("commonmark", {"html": False, "breaks": True})
+    reader.enable(["table", "strikethrough"]).disable("image")
     reader.validateLink = lambda url: url.startswith(_SCHEMES)  # type: ignore[method-assign]
     reader.inline.ruler.before("link", "wiki_link", _wiki_link)
     reader.core.ruler.push("deeper", _deeper)

@@ -63,7 +63,7 @@ def preview(ask: Ask, problem: str = "", given: Given | None = None, may_be_mean
     except Conflicting as error:
         done, conflicts = None, error.conflicts
     shown: dict[str, Any] = {
-        "title": "Take back", "what": _what(asked), "done": None, "reverted": done, "conflicts": conflicts,
+        "title": "Take back", "what": _what(asked), "reverted": done, "conflicts": conflicts,
         "files": files_in(done.diff)[:_MOST] if done else [], "seen": _seen(done) if done else "", "problem": problem,
         "take": asked.one("take"), "may_be_meant": may_be_meant,
     }  # fmt: skip
@@ -77,10 +77,8 @@ def take_back(ask: Ask) -> Page | Go:
             words = "memory was changed since this page was made: look at what would change now, and decide again"
             return preview(ask, words, ask.form)
         return Go("/timeline", {}, [_reverted(ask, ask.form, dry_run=False).commit])
-    except MassLoss as error:
-        return preview(ask, error.problem, ask.form, may_be_meant=True)
-    except Conflicting as error:
-        return preview(ask, error.problem, ask.form)
+    except (Conflicting, MassLoss) as error:
+        return preview(ask, error.problem, ask.form, isinstance(error, MassLoss))
 
 
 def undo(ask: Ask) -> Page | Go:

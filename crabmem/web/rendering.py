@@ -11,8 +11,6 @@ from urllib.parse import urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from ..operations.status import waiting
-from ..results import Commit
 from ..session.session import Session
 from ..text.hashes import short
 from ..text.quoting import spelled
@@ -26,6 +24,7 @@ MENU = {
 }  # fmt: skip
 _WITHIN = {"/proposal": "/", "/fact": "/facts", "/new": "/facts", "/commit": "/timeline", "/revert": "/timeline"}
 _ID = re.compile("[0-9a-f]{40}")
+_SIGN = "‹U+"
 _AGES = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
@@ -33,35 +32,38 @@ class Pages:
     """The pages of one memory."""
 
     def __init__(self, session: Session) -> None:
-        self._session, self._root = session, _from_home(session.root)
+        self._session, self._root = session, _from_home(session.root, session.engine.environment.get("HOME"))
         self._jinja = Environment(
             loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
             lstrip_blocks=True, finalize=_seen, auto_reload=False,
         )  # fmt: skip
         self._jinja.filters |= {
             "here": _here, "when": _when, "age": self._age, "short": short, "shortened": shortened, "counted": counted,
-            "raw": escape,
+            "raw": escape, "unseen": _unseen,
         }  # fmt: skip
         self._jinja.globals |= {"link": link, "menu": MENU}
+        self._jinja.globals["parts"] = self._jinja.get_template("parts.html").module
 
     def source(self, name: str) -> str:
         """The style or the script, as it is."""
         assert self._jinja.loader
         return self._jinja.loader.get_source(self._jinja, name)[0]
 
-    def alone(self, template: str, **shown: Any) -> str:
-        """A page for somebody who was not let in yet, which says nothing of memory."""
-        return self._jinja.get_template(f"{template}.html").render(**shown)
+    def door(self, is_open: bool = False) -> str:
+        """The page for somebody who was not let in yet, which says nothing of memory."""
+        return self._jinja.get_template("door.html").render(is_open=is_open)
 
     def of(self, page: Page, ask: Ask) -> str:
         """The HTML of a page."""
         known = {name: [id for id in ask.query.get(name, []) if _ID.fullmatch(id)] for name in OUTCOME}
-        commits = [commit for id in known["done"] if (commit := self._commit(id))]
+        history = self._session.engine.history
+        commits = [history.commit(id, with_paths=False) for id in known["done"] if history.reaches(id)]
+        names = {name: [self._name(id) for id in known[name] if id in ask.decided] for name in ("rejected", "again")}
         around = {
-            "waiting": waiting(self._session)[0], "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
+            "waiting": len(ask.waiting), "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
             "outcome": [
-                *(commit.subject for commit in commits), *(f"rejected {short(id)}" for id in known["rejected"]),
-                *(f"{short(id)} waits again" for id in known["again"]),
+                *(commit.subject for commit in commits), *(f"rejected: {name}" for name in names["rejected"]),
+                *(f"waits again: {name}" for name in names["again"]),
             ],
             "undo": None if known["again"] else {
                 "commit": [commit.commit for commit in commits], "rejected": known["rejected"],
@@ -70,10 +72,10 @@ class Pages:
         }  # fmt: skip
         return self._jinja.get_template(f"{page.template}.html").render({**around, **page.shown})
 
-    def _commit(self, id: str) -> Commit | None:
-        """The commit that was just made, as an address says; None where that is none of memory's."""
+    def _name(self, id: str) -> str:
+        """What was proposed, as long as Git still has it."""
         history = self._session.engine.history
-        return history.commit(id, with_paths=False) if history.reaches(id) else None
+        return history.commit(id, with_paths=False).subject.removeprefix("propose: ") if history.has(id) else short(id)
 
     def _age(self, when: datetime) -> str:
         seconds = max(0.0, (self._session.engine.clock() - when).total_seconds())
@@ -83,10 +85,9 @@ class Pages:
         return "just now"
 
 
-def _from_home(folder: Path) -> str:
+def _from_home(folder: Path, home: str | None) -> str:
     """A folder as a person names it: what lies in their own begins with ~."""
-    home = Path.home()
-    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
+    return f"~/{folder.relative_to(home)}" if home and folder.is_relative_to(home) else str(folder)
 
 
 def link(to: str, /, **query: object) -> str:
@@ -97,6 +98,11 @@ def link(to: str, /, **query: object) -> str:
 def _seen(value: Any) -> Any:
     """What is shown of a value: of a text that is no HTML of ours, what nobody sees spelled out."""
     return spelled(value) if type(value) is str else value
+
+
+def _unseen(text: str | None) -> int:
+    """How many signs of a text are spelled out."""
+    return spelled(text or "").count(_SIGN) - (text or "").count(_SIGN)
 
 
 def _here(when: datetime, form: str = "%Y-%m-%d %H:%M") -> str:

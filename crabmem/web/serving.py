@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 
 import anyio
@@ -44,13 +45,10 @@ def serve(session: Session, port: int, ready: Callable[[Doorway], None]) -> None
 
 
 async def _serve(session: Session, listens: socket.socket, ready: Callable[[Doorway], None]) -> None:
-    port, seen = port_of(listens), [time.monotonic()]
+    port, seen = port_of(listens), deque([time.monotonic()], maxlen=1)
     entrance = Entrance(port, time.monotonic)
 
-    def noticed() -> None:
-        seen[0] = time.monotonic()
-
-    server = Server(application(session, port, entrance, noticed))
+    server = Server(application(session, port, entrance, lambda: seen.append(time.monotonic())))
 
     async def end_at_signal() -> None:
         with anyio.open_signal_receiver(*_SIGNALS) as signals:

@@ -238,6 +238,10 @@ class Settings:
         ),
     ] = ""
     tools: Annotated[bool, Meta(description="are agents offered tools? Without, the prompt still has the files")] = True
+    pause: Annotated[
+        Literal["auto", "all"],
+        Meta(description="what `crabmem pause` stops: what memory does unasked, or the tools of agents, too"),
+    ] = "auto"
     layout: Annotated[
         Literal["ordinary", "flat"], Meta(description="flat: MEMORY.md and facts in one folder, as adopt DIR found it")
     ] = "ordinary"

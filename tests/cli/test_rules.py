@@ -127,7 +127,17 @@ def test_bash_completes_verbs_and_values(root: Path, tmp_path: Path) -> None:
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
         return {*done.stdout.split()}
 
-    assert offered("re") == {"recall", "remember", "rename", "resolve", "restore", "revert", "review", "reindex"}
+    assert offered("re") == {
+        "recall",
+        "remember",
+        "rename",
+        "resolve",
+        "restore",
+        "revert",
+        "review",
+        "reindex",
+        "resume",
+    }
     assert offered("--dir", str(root), "show", "wi") == {"wifi"}
     assert offered("list", "--sort", "") == {"file", "name", "changed"}
     assert offered("--dir", str(root), "list", "--tag", "o") == {"ops"}

@@ -1,6 +1,7 @@
 """`crabmem ui`: who may begin it, and how it ends."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -33,7 +34,8 @@ def begun(root: Path, *options: str, **surroundings: str) -> Iterator[tuple["sub
             assert process.stdout and process.stderr
             said = process.stderr.readline().decode()
             file = Path(process.stdout.readline().decode().strip().removeprefix("file://"))
-            yield process, file, int(said.partition("127.0.0.1:")[2].partition("/")[0])
+            assert "http://" not in said  # which would be a closed door
+            yield process, file, int(re.findall(r"127\.0\.0\.1:(\d+)", said)[0])
         finally:
             process.kill()
 

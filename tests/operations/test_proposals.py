@@ -346,6 +346,27 @@ def test_no_face_but_those_of_the_person_knows_how_to_decide() -> None:
     }
 
 
+def test_a_decision_goes_by_the_files_that_the_person_saw(person: Memory, agent: Memory) -> None:
+    """With the write itself: what comes between a look and the decision is seen by it."""
+    proposed = agent.write_identity(LOUDER)
+    assert isinstance(proposed, Proposed)
+    made, seen = proposed.proposal, person.identity().version or ""
+    with pytest.raises(Stale):
+        proposals.apply_proposal(person, made.id, if_versions={made.path: ""})
+    (person.root / "Crab.md").write_text(f"{TEXT}\nMine.\n")
+    for decide in (proposals.apply_proposal, proposals.reject_proposal):
+        with pytest.raises(Stale):
+            decide(person, made.id, if_versions={made.path: seen})
+    assert [each.id for each in proposals.proposals(person)] == [made.id]
+    proposals.reject_proposal(person, made.id, if_versions={made.path: person.identity().version or ""})
+    proposals.restore_proposal(person, made.id)
+    assert [each.id for each in proposals.proposals(person)] == [made.id]
+    with pytest.raises(Disabled):
+        proposals.restore_proposal(agent, made.id)
+    with pytest.raises(NotFound):
+        proposals.restore_proposal(person, "0" * 40)
+
+
 # On the command line
 
 

@@ -316,6 +316,14 @@ def test_nothing_outside_is_read_before_a_person_allows_it(root: Path, notes: Pa
     assert len(asked(root, "kiln")) == 0
 
 
+def test_a_person_is_told_that_a_service_is_sent_these_texts_too(root: Path, notes: Path, run: Run) -> None:
+    names(root, notes)
+    with (root / "crabmem.toml").open("a") as settings:
+        settings.write('[vectors]\nurl = "https://api.openai.com/v1"\nmodel = "x"\n')
+    told = run("--dir", str(root), "config", "allow", "--yes").stderr
+    assert f"- show agents the texts in {notes} and below it that answer a question; they are sent to that" in told
+
+
 def test_what_settings_name_besides_waits_and_the_rest_goes_on(root: Path, notes: Path, tmp_path: Path) -> None:
     names(root, notes)
     allow(root)
@@ -479,6 +487,48 @@ def test_what_is_swapped_for_a_link_between_the_look_and_the_reading_is_not_foll
     assert path not in again.marks
 
 
+@pytest.mark.parametrize("trap", [_pipe, _socket, _device, _huge, _folder, _link])
+def test_what_takes_the_place_of_a_file_after_the_look_is_not_read(
+    tmp_path: Path, notes: Path, trap: Callable[[Path, Path], None]
+) -> None:
+    looked = Elsewhere(lambda: 0, str(tmp_path / "ws")).look([Place(str(notes))], {})
+    (notes / "kiln.md").unlink()
+    trap(notes / "kiln.md", notes / ".hidden.md")
+    with pytest.raises(Busy):
+        looked.data(str(notes / "kiln.md"))
+
+
+def test_a_file_that_becomes_a_pipe_while_it_is_found_is_counted_and_nothing_waits(
+    tmp_path: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = fs.Folder.status
+
+    def turned(folder: fs.Folder, name: str) -> os.stat_result:
+        status = real(folder, name)
+        if name == "kiln.md":
+            (notes / name).unlink()
+            os.mkfifo(notes / name)
+        return status
+
+    monkeypatch.setattr(fs.Folder, "status", turned)
+    looked = Elsewhere(lambda: 0, str(tmp_path / "ws")).look([Place(str(notes))], {})
+    assert set(looked.marks) == {f"{notes}/deep/wheel.TXT"} and looked.unusable == (f"{notes}/kiln.md",)
+
+
+def test_names_that_no_line_can_hold_are_passed_over(root: Path, notes: Path, tmp_path: Path) -> None:
+    odd = os.fsencode(tmp_path) + b"/odd\xff\n[2] SOUL.md"
+    os.mkdir(odd)
+    with open(odd + b"/kiln.md", "wb") as opened:
+        opened.write(b"kiln\n")
+    (tmp_path / "link").symlink_to(os.fsdecode(odd))
+    for name in (b"kiln\xff.md", b"kiln\n[2].md", "kiln\u202e.md".encode()):
+        with open(os.fsencode(notes) + b"/" + name, "wb") as opened:
+            opened.write(b"kiln\n")
+    names(root, notes, tmp_path / "link")
+    allow(root)
+    assert [hit.path for hit in asked(root, "kiln")] == [f"{notes}/kiln.md"]
+
+
 def test_a_folder_is_opened_with_no_link_on_the_way_even_where_it_may_not_be_listed(tmp_path: Path) -> None:
     (tmp_path / "a" / "b" / "c").mkdir(parents=True)
     (tmp_path / "a").chmod(0o300)
@@ -545,6 +595,8 @@ def test_doctor_says_when_the_profile_searches_no_files(root: Path, notes: Path)
     with Memory(root, is_person=True) as memory:
         [finding] = [each for each in memory.doctor() if each.check == "places"]
         assert "the profile searches no files" in finding.message
+        allow(root)
+        assert not memory.search("kiln").hits
 
 
 def test_reading_all_anew_reads_them_too(root: Path, notes: Path) -> None:

@@ -94,6 +94,34 @@ def test_an_explanation_says_what_of_a_score_is_for_meaning(root: Path) -> None:
         assert both.recall("vet")[0].by_meaning is None is words.recall("vet", explain=True)[0].by_meaning
 
 
+# Before a turn
+
+
+def test_before_a_turn_a_fact_is_told_that_shares_no_word_and_means_what_is_asked(root: Path) -> None:
+    message, own = "Good morning, how are you? I met Jo. Who is the puppy's physician?", Own()
+    with Memory(root) as words, Memory(root, embedder=own) as both:
+        assert not both.before_turn(message, again=True)  # as nobody made vectors yet
+        both.recall("puppy")
+        assert "Dr. Moreno" in both.before_turn(message, again=True) and not words.before_turn(message, again=True)
+        assert own.asked[-1] == "Who is the puppy's physician?"
+        assert not both.before_turn("Does the train go to the coast?", again=True)
+        known = len(own.asked)
+        assert not both.before_turn("Good morning, thanks a lot!", again=True)
+        assert (
+            both.before_turn("Good morning, what does the vet of the dog say, doctor?", again=True).count("(from") == 1
+        )
+        assert len(own.asked) == known + 1, "courtesy was asked about"
+        assert not both.before_turn(message), "said before"
+
+
+def test_before_a_turn_no_service_hears_the_message(root: Path, told: Service) -> None:
+    wants(root, url=told.url)
+    with Memory(root) as both:
+        assert names(both, "puppy") == ["Luna"]
+        heard = len(told.asked)
+        assert not both.before_turn("Who is the puppy's physician?") and len(told.asked) == heard
+
+
 def test_tags_hold_for_what_is_found_by_meaning(root: Path) -> None:
     with Memory(root, embedder=Own()) as both:
         both.remember("Rex", "the other one", "A puppy.", tags=["pets"])

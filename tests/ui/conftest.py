@@ -19,21 +19,31 @@ if TYPE_CHECKING:
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator["Browser"]:
-    """The browser, which has a name of somebody else lead to this machine."""
+@contextmanager
+def started() -> Iterator["Browser | None"]:
+    """A browser that has a name of somebody else lead to this machine; None where there is none here."""
     file = os.environ.get("CRABMEM_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         file = None
     if file is None:
-        pytest.skip(NO_BROWSER)
+        yield None
+        return
     rules = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP evil.test 127.0.0.1"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=file, args=rules)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator["Browser"]:
+    """The browser."""
+    with started() as browser:
+        if browser is None:
+            pytest.skip(NO_BROWSER)
+        yield browser
 
 
 class Watched:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -206,7 +207,57 @@ def test_the_inbox_is_gone_through_by_keyboard_alone(tab: Any, person: Session, 
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.dataset.key") == "u"
     tab.keyboard.press("Enter")
-    tab.wait_for_selector("text=3 texts wait for you")
+    tab.wait_for_selector("#outcome >> text=waits again")
+    assert len(proposals.proposals(person)) == 3
+
+
+def test_twenty_texts_are_decided_on_by_keyboard_within_a_minute(tab: Any, story: Path, person: Session) -> None:
+    """By who reads each for two seconds: one key opens the first, and one key decides on each."""
+    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    with Memory(story, agent="coder", session="s-9") as memory:
+        for number in range(20):
+            memory.remember(f"Walk {number}", "what is decided on", f"Text {number}.")
+    tab.reload()
+    begin, pressed = time.monotonic(), 0
+
+    def press(key: str) -> None:
+        nonlocal pressed
+        pressed += 1
+        tab.keyboard.press(key)
+
+    press("j")
+    with tab.expect_navigation():
+        press("Enter")
+    applied, seen = set[str](), list[str]()
+    for number in range(20):
+        seen.append(tab.inner_text("h1").removeprefix("remember: "))
+        if is_applied := number % 4 < 3:
+            applied.add(seen[-1])
+        tab.wait_for_timeout(500)  # a key before that does nothing
+        with tab.expect_navigation():
+            press("a" if is_applied else "r")
+    tab.wait_for_selector("text=Nothing waits for you")
+    reading = 20 * 2.0 - 20 * 0.5
+    assert pressed == 22 and time.monotonic() - begin + reading < 60
+    assert len({*seen}) == 20
+    assert {each.name for each in facts.entries(person) if each.name.startswith("Walk")} == applied
+    tab.wait_for_timeout(500)
+    tab.keyboard.press("u")
+    tab.wait_for_selector(f"h1:has-text('{seen[-1]}')")  # which waits again
+
+
+def test_a_key_that_is_held_decides_on_one_text_alone(tab: Any, person: Session, waiting: None) -> None:
+    tab.reload()
+    for key in ("j", "Enter"):
+        tab.keyboard.press(key)
+    tab.wait_for_selector("h2:has-text('What it would change')")
+    for _ in range(12):
+        tab.keyboard.down("r")  # again and again without `up`, as a keyboard repeats
+        tab.wait_for_timeout(60)
+    tab.keyboard.up("r")
+    tab.keyboard.press("r")
+    tab.wait_for_selector("#outcome >> text=rejected")
+    assert len(proposals.proposals(person)) == 2
 
 
 def test_keys_of_one_letter_can_be_switched_off_and_are_no_keys_in_a_field(tab: Any, site: Site) -> None:

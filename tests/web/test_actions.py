@@ -247,6 +247,35 @@ def test_a_proposal_that_is_gone_is_no_page(site: Site, waiting: list[str]) -> N
     assert site.post(address, fields).status == 404 and site.get(address).status == 404
 
 
+def test_what_waits_of_several_files_is_decided_on_as_one(site: Site, person: Session, story: Path) -> None:
+    """A rename, with the links that it leads along; and its undo."""
+    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    with Memory(story, agent="coder", session="s-9") as memory:
+        facts.remember(person, "Release list", "what to do", "Take the [[Deploy key]].\n\nOne.\n\nTwo.")
+        memory.rename("Deploy key", "Signing key")
+    [waits] = proposals.proposals(person)
+    page = site.get(f"/proposal?id={waits.id}")
+    assert len(waits.files) == 3 and "[[Signing key]]" in page.text and "and 2 other files" in site.get("/").text
+    assert "your setting <code>review</code>: entries" in page.text
+    facts.remember(person, "Release list", "what to do", "Take the [[Deploy key]].\n\nOne.\n\nTwo.\n\nShip it.")
+    stale = site.post(f"/proposal?id={waits.id}", {"do": "apply", "which": page.hidden("which")})
+    assert stale.status == 409 and person.read(KEY)
+    answer = site.post(f"/proposal?id={waits.id}", {"do": "apply", "which": stale.hidden("which")})
+    assert answer.status == 303 and not person.read(KEY)
+    assert text_of(person, "memory/entries/release-list.md").endswith("[[Signing key]].\n\nOne.\n\nTwo.\n\nShip it.\n")
+    undone(site, answer)
+    assert person.read(KEY) and [each.id for each in proposals.proposals(person)] == [waits.id]
+
+
+def test_a_blank_text_is_no_wording(site: Site, person: Session, waiting: list[str]) -> None:
+    address, head = f"/proposal?id={waiting[0]}", history.newest(person)
+    fields = {"do": "edit", "which": site.get(address).hidden("which"), "path": "Crab.md", "text": " \r\n"}
+    answer = site.post(address, fields)
+    assert answer.status == 404 and "is blank" in answer.text and history.newest(person) == head
+    assert site.post(address, {**fields, "do": "apply", "which": f"{waiting[0]}@"}).status in (404, 409)
+    assert site.post(address, {**fields, "do": "apply", "which": f"{waiting[0]}@a@b"}).status == 404
+
+
 # Taking back
 
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from crabmem import Memory
+from crabmem.git.commits import Note
 from crabmem.session.opening import session_at
 from crabmem.session.session import Session
 from crabmem.web.app import VIEWS
@@ -136,7 +137,7 @@ def test_an_invisible_sign_is_shown_wherever_a_text_is(tmp_path: Path) -> None:
 
 
 def test_a_page_takes_less_than_a_tenth_of_a_second_among_ten_thousand_facts(tmp_path: Path) -> None:
-    """Of the processor, and once what is read at first was read."""
+    """Of the processor, and once what is read at first was read; a thousand texts wait."""
     from crabmem.text.entry import Fact
 
     with Memory(tmp_path / "notes", agent="coder", session="s-1") as memory:
@@ -146,6 +147,10 @@ def test_a_page_takes_less_than_a_tenth_of_a_second_among_ten_thousand_facts(tmp
         memory.remember_all(facts, "elsewhere")
         for n in range(30):
             memory.remember(f"Fact {n}", f"about {n}", f"It is {n} now.")
+        history = memory.engine.history
+        for n in range(1_000):
+            changes = {f"memory/entries/fact-{n}.md": history.put(f"---\nname: Fact {n}\n---\n\n{n}!\n".encode())}
+            history.set_aside(changes, Note(f"propose: remember: Fact {n}", "coder <>"), memory.engine.clock())
     with session_at(tmp_path / "notes", Actor(is_person=True)) as session, site_of(session) as site:
         fact = "/fact?path=memory/entries/fact-7.md"
         pages = [
@@ -164,6 +169,9 @@ def test_a_page_takes_less_than_a_tenth_of_a_second_among_ten_thousand_facts(tmp
             fact,
             *(f"{fact}&view={view}" for view in ("lines", "history", "links", "edit")),
         ]
+        inbox = site.get("/?from=480").text
+        assert "1000 texts wait" in inbox
+        pages += ["/?from=480", "/proposal?id=" + inbox.partition("/proposal?id=")[2][:40]]
         slow = {}
         for page in pages:
             assert site.get(page).status == 200

@@ -52,6 +52,8 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "profile": "",
         "tools": True,
         "layout": "ordinary",
+        "extra_paths": (),
+        "transcripts": (),
         "auto_recall": {"limit": 3, "words": 0, "characters": 4_000, "threshold": 0.22},
         "hooks": {"messages": 8, "transcript": 400_000},
         "vectors": {"provider": "auto", "model": "", "url": "", "key": "", "weight": 0.6, "timeout": 5.0},

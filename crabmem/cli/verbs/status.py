@@ -69,6 +69,10 @@ def _lines(found: Status) -> Iterator[str]:
         yield from _edits(found.edits)
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
+    if found.paused:
+        from ..pausing import paused_words  # late: memory is rarely paused
+
+        yield _line("paused", paused_words(found.paused).removeprefix("paused "), "yellow")
     yield from _sync(found)
     if proposals := found.proposals - (found.sync.waiting if found.sync else 0):
         from datetime import datetime  # late: mostly nothing waits

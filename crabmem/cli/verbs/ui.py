@@ -71,8 +71,11 @@ class _WayIn:
     def show(self, doorway: Doorway) -> None:
         """Say where the page is, and open it."""
         is_seen = sys.stdout.isatty()
-        tell(f"the memory in {self._root} is at {doorway.address}; stop with Ctrl-C")
         self._file = self._file and _left(self._file, doorway.fresh())
+        leads = is_seen or not self._file  # the bare address is a closed door for who has no ticket
+        bare = doorway.address.removeprefix("http://").rstrip("/")
+        place = doorway.address if leads else f"{bare}: open the file below within a minute"
+        tell(f"the memory in {self._root} is at {place}; stop with Ctrl-C")
         if is_seen:
             tell("open this within a minute; Enter makes a new one:")
             echo(f"{doorway.fresh()}\n")

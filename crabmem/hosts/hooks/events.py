@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ...disk import fs, state
+from ...disk.pause import pause_words, read_pause
 from ...disk.turns import Talk, Turn, Turns
 from ...session.locate import known_settings_at, settings_at
 from ...workspace.layout import DEFAULT
@@ -101,7 +102,7 @@ def answer(call: Call) -> Json:
 def _session_start(call: Call) -> Json:
     """Answer with who the agent is and the overview, also when the context was emptied.
 
-    The person is told how much waits for them, and if syncing fails for long; the model is not.
+    The person is told if memory is paused, how much waits for them, and if syncing fails for long; the model is not.
     """
     call.note("begun")
     if call.input.is_emptied:
@@ -112,7 +113,14 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        return call.context(text) | call.notice("; ".join(filter(None, (_waiting(call, memory), _trouble(memory)))))
+        notices = _pause(call), _waiting(call, memory), _trouble(memory)
+        return call.context(text) | call.notice("; ".join(filter(None, notices)))
+
+
+def _pause(call: Call) -> str:
+    """Until when memory is paused; "" for no pause."""
+    found = read_pause(call.workspace.private, call.now)
+    return f"{pause_words(found, call.now)}; `crabmem resume` ends that" if found else ""
 
 
 def _waiting(call: Call, memory: Session) -> str:
@@ -161,7 +169,7 @@ def _prompt(call: Call) -> Json:
 
 def _stop(call: Call) -> Json:
     """Give the agent one more turn to store what is worth keeping, after much talk of which it stored nothing."""
-    if call.input.is_again or not call.session:
+    if call.input.is_again or not call.session or read_pause(call.workspace.private, call.now):
         return {}
     talk = call.turns.talk(call.session)
     if not is_due(talk.messages, call.size() - talk.transcript, call.settings.hooks):

@@ -28,6 +28,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "identity": past.identity,
     "proposals": past.proposals,
     "sync": machine.sync,
+    "pause": machine.pause,
     "locks and leftovers": past.leftovers,
     "cache": machine.cache,
     "vectors": machine.vectors,

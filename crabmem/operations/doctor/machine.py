@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...disk import fs
+from ...disk.pause import pause_words, read_pause
 from ...disk.stat import packed
 from ...errors import CrabmemError
 from ...results import Finding
@@ -75,6 +76,12 @@ def sync(patient: Patient) -> Iterator[Finding]:
     """Whether this machine and the others have had the same for a day, and what was purged is gone there."""
     for words in trouble(patient.sync(), patient.now).splitlines():
         yield warning("", words)
+
+
+def pause(patient: Patient) -> Iterator[Finding]:
+    """Whether memory is paused."""
+    if found := read_pause(patient.workspace.private, patient.now):
+        yield info("", f"{pause_words(found, patient.now)}; `crabmem resume` ends that")
 
 
 def cache(patient: Patient) -> Iterator[Finding]:

@@ -41,14 +41,9 @@ class FoundData(TypedDict):
 
 
 class SearchData(TypedDict):
-    """What files and facts say; `note` tells why there is nothing, or what was not looked at."""
-
-    results: list[FoundData]
-    note: str
-
-
-class ThoughtData(TypedDict):
-    """What memory has on a question, and the words of it that are in none of the `results`."""
+    """What files and facts say; `note` tells why there is nothing, or what was not looked at. No result says the words
+    of the query that are `missing`.
+    """
 
     results: list[FoundData]
     missing: list[str]
@@ -58,29 +53,23 @@ class ThoughtData(TypedDict):
 def memory_search(
     memory: Session, query: Query, category: Category = None, max_results: Limit = 5
 ) -> Annotated[Result, SearchData]:
-    """Search all of memory: curated files, daily notes, learnings and facts. Do so before you say you do not know."""
-    found, note = _search(memory, query, category, max_results)
-    return Result("\n\n".join(_blocks(found, note)), {"results": found, "note": note})
+    """Search all of memory: curated files, daily notes, learnings and facts. Do so before you say you do not know.
 
-
-def memory_think(
-    memory: Session,
-    question: Annotated[str, Meta(description="What you are asked, in whole words.")],
-    category: Category = None,
-    max_results: Limit = 8,
-) -> Annotated[Result, ThoughtData]:
-    """Gather what memory has on a question, to answer from it alone: cite each result as [1], and say what is missing.
-
-    Names the words of the question that no result says: what it asks about them, memory does not cover.
+    Cite results as [1], and say what they do not cover.
     """
-    found, note = _search(memory, question, category, max_results)
+    facts = salient_facts.recall_facts(memory, query, category, max_results)
+    files = None if category else files_operations.search(memory, query, max_results)
     words = partial(tokens, language=memory.settings.language)
-    said = set(words(" ".join(f"{each['name'] or ''} {each['file']} {each['snippet']}" for each in found)))
-    asked = [word for word in question.split() if words(word) and said.isdisjoint(words(word))]
-    missing = list(dict.fromkeys(one_line(word).strip(_EDGES) for word in asked))
-    gaps = [f"Not said by any of these: {quoted(', '.join(missing))}"] if missing and found else []
-    data: ThoughtData = {"results": found, "missing": missing, "note": note}
-    return Result("\n\n".join([*_blocks(found, note), *gaps]), dict(data))
+    found = _alternating(facts, files, words)[:max_results]
+    uses.count_uses_by_name(memory, facts)
+    sides = [each for each in (facts, files) if each is not None and (len(each) or not found)]
+    note = "; ".join(dict.fromkeys(each.note for each in sides if each.note))
+    aside = f" ({one_line(note)})" if note else ""
+    missing = _missing(query, found, words)
+    texts = [f"[{number}] {_text(each)}" for number, each in enumerate(found, 1)]
+    texts += [f"Said by none of these: {', '.join(missing)}"] if found and missing else []
+    head = f"From memory: {DATA}." if found else "nothing found"
+    return Result("\n\n".join([head + aside, *texts]), {"results": found, "missing": missing, "note": note})
 
 
 def memory_save(
@@ -106,21 +95,11 @@ def memory_recall(
     return Result(recall_text(found, _hit_text), json_of(found))
 
 
-def _search(memory: Session, query: str, category: str | None, limit: int) -> tuple[list[FoundData], str]:
-    """What facts and files have on a query, and what is to be said of the search."""
-    facts = salient_facts.recall_facts(memory, query, category, limit)
-    files = None if category else files_operations.search(memory, query, limit)
-    found = _alternating(facts, files, partial(tokens, language=memory.settings.language))[:limit]
-    uses.count_uses_by_name(memory, facts)
-    sides = [each for each in (facts, files) if each is not None and (len(each) or not found)]
-    return found, "; ".join(dict.fromkeys(each.note for each in sides if each.note))
-
-
-def _blocks(found: list[FoundData], note: str) -> list[str]:
-    """What was found as text: a head, and each with its number."""
-    head = f"From memory: {DATA}." if found else "nothing found"
-    texts = [f"[{number}] {_text(each)}" for number, each in enumerate(found, 1)]
-    return [head + (f" ({one_line(note)})" if note else ""), *texts]
+def _missing(query: str, found: list[FoundData], words: Words) -> list[str]:
+    """The words of a query that no result says: what it asks about them, memory does not cover."""
+    said = set(words(" ".join(f"{each['name'] or ''} {each['file']} {each['snippet']}" for each in found)))
+    asked = (word for word in query.split() if (terms := words(word)) and said.isdisjoint(terms))
+    return list(dict.fromkeys(one_line(word).strip(_EDGES) for word in asked))
 
 
 def _alternating(facts: Recall, files: FileSearch | None, words: Words) -> list[FoundData]:
@@ -172,7 +151,6 @@ def _about(hit: Hit) -> str:
 
 TOOLS = (
     ToolFunction(memory_search, "Search memory", READS),
-    ToolFunction(memory_think, "Gather what memory knows", READS),
     ToolFunction(memory_save, "Save a fact", SAVES),
     ToolFunction(memory_recall, "Recall facts", READS),
 )

@@ -67,7 +67,10 @@ const acts = {
   j: () => move(1),
   k: () => move(-1),
   x: () => items[at]?.querySelector("input[type=checkbox]")?.click(),
-  "/": () => document.querySelector("input[type=search]")?.focus(),
+  "/": () => {
+    const search = document.querySelector("input[type=search]");
+    search ? search.focus() : location.assign("/facts");
+  },
 };
 // Buttons and links say their key. One that is held, or pressed twice, does nothing to the page that comes next.
 const SOON = 400;

@@ -1,0 +1,70 @@
+"""A pause: for a while memory does not speak unasked, and asks for nothing to be stored. A person's alone."""
+
+from __future__ import annotations
+
+from ..disk.pause import Pause, remove_pause, write_pause
+from ..errors import Disabled, NotFound
+from ..results import Paused
+from ..session.init import is_begun
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from ..session.session import Session
+
+
+def paused(session: Session) -> Paused | None:
+    """The pause of this workspace; None where there is none."""
+    found = session.engine.pause()
+    return Paused(found.since, found.until, session.settings.pause == "auto") if found else None
+
+
+def pause(session: Session, lasting: timedelta | None = None) -> Paused:
+    """Pause memory on this machine, for a while or until it is resumed: no auto-recall, no reminders.
+
+    Whether agents keep their tools meanwhile, the setting `pause` says. A pause that is under way is replaced.
+
+    Raises:
+        Disabled: an agent asks.
+        NotFound: there is no memory here.
+        Unwritable: the disk refused.
+    """
+    from ..write.writer import unwritable
+
+    _check_person(session)
+    if not is_begun(session):
+        raise NotFound("there is nothing to pause: no memory has begun here")
+    now, private = session.engine.clock(), session.engine.workspace.private
+    try:
+        write_pause(private, Pause(now, now + lasting if lasting else None))
+    except OSError as error:
+        raise unwritable(error) from error
+    found = paused(session)
+    assert found, "a pause is read as it was written"
+    return found
+
+
+def resume(session: Session) -> Paused | None:
+    """End the pause; the one that was, None where there was none.
+
+    Raises:
+        Disabled: an agent asks.
+        Unwritable: the disk refused.
+    """
+    from ..write.writer import unwritable
+
+    _check_person(session)
+    before, private = paused(session), session.engine.workspace.private
+    try:
+        remove_pause(private)
+    except OSError as error:
+        raise unwritable(error) from error
+    return before
+
+
+def _check_person(session: Session) -> None:
+    if session.actor.is_agent or session.kind != "main":
+        raise Disabled(
+            "a person pauses and resumes memory, and no agent; leave out --agent (and CRABMEM_AGENT), and --kind"
+        )
