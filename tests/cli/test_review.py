@@ -331,3 +331,10 @@ def test_a_path_is_no_text_of_the_file(root: Path, crab: Crab) -> None:
         editor="text = text.replace('file 1: memory/entries/door.md', 'file 1: memory/entries/gate.md')",
     )
     assert done.returncode != 0 and "a path stays as it is" in done.stderr and len(waiting(root)) == 3
+
+
+def test_an_edit_of_what_does_not_fit_any_more_says_that_it_replaces_what_is_there(root: Path, crab: Crab) -> None:
+    (root / VET).write_text((root / VET).read_text().replace("Moreno", "Vega"))
+    done = crab("proposals", "edit", ids(root)[0], editor="text = text.replace('Ortega', 'Ortega, once Vega')")
+    assert done.returncode == 0 and "what you save replaces what is there" in done.stderr
+    assert "Dr. Ortega, once Vega." in (root / VET).read_text()

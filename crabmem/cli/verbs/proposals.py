@@ -25,6 +25,7 @@ _REASON, _WHO, _IDS = 80, 40, 3
 _PATHS = 2
 _NONE = "nothing waits; [review] in crabmem.toml says what of agents' writes does"
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
+_OPENS = "the same lines were changed since: this opens what was proposed, and what you save replaces what is there"
 _DONE = {"apply": "applied", "reject": "rejected"}
 _ids = click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=complete_ids)
 _all = click.option("--all", "is_all", is_flag=True, help="All that waits.")
@@ -122,6 +123,8 @@ def edit(ctx: click.Context, id: str) -> None:
     found = operation.proposal(memory, id)
     before = operation.verdicts(memory, found)
     shown = next(each for each in before if each.path == found.path)
+    if shown.clashes:
+        tell(_OPENS)
     done = edit_copy_of(
         found.path,
         lenient_text(shown.after) or "",
