@@ -208,7 +208,10 @@ def test_what_was_rejected_can_be_brought_back(site: Site, person: Session, wait
     address = f"/proposal?id={waiting[0]}"
     answer = site.post(address, {"do": "reject", "which": site.get(address).hidden("which")})
     assert [each.id for each in proposals.proposals(person)] == waiting[1:]
-    undone(site, answer)
+    assert (
+        "rejected: Crab.md" in site.follow(answer).text and "rejected:" not in site.get(f"/?rejected={'0' * 40}").text
+    )
+    assert "waits again: Crab.md" in undone(site, answer).text
     assert {each.id for each in proposals.proposals(person)} == set(waiting)
 
 
