@@ -118,8 +118,8 @@ VERBS: Mapping[str, Verb] = {
     "reindex": Verb(does="else"),
     "watch": Verb(ends=False, does="else", unseen=[]),
     "ui": Verb(ends=False, does="else", has_data=False, is_for_people=True, unseen=[]),
-    "pause": Verb("--for 2h", does="else", unseen=[]),
-    "resume": Verb(does="else", unseen=[]),
+    "pause": Verb("--for 2h", does="else", is_for_people=True, unseen=[]),
+    "resume": Verb(does="else", is_for_people=True, unseen=[]),
     "sync": Verb("--status", unseen=["--status", "--status --json"]),
     "resolve": Verb(has_data=False),  # two machines are needed for what waits: see `tests/sync`
     "call": Verb("recall '{\"query\": \"password\"}'", unseen=[

@@ -187,9 +187,10 @@ def proposals(
     return with_effects(session, tagged)
 
 
-def with_effects(session: Session, found: Sequence[Proposal]) -> list[Proposal]:
-    """The proposals, each with what applying it would change now."""
-    return session.look(lambda now: [against(each, _files_now(session, now, each)) for each in found])
+def with_effects(session: Session, proposed: Sequence[Proposal]) -> list[Proposal]:
+    """The proposals that the session may see, each with what applying it would change now."""
+    seen = [each for each in proposed if all(session.view.allows(file.path) for file in each.files)]
+    return session.look(lambda now: [against(each, _files_now(session, now, each)) for each in seen])
 
 
 def proposal(session: Session, id: str) -> Proposal:

@@ -125,6 +125,7 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "news": [News("x", path, "", (), ((None, _blob(root, path)),)) for path in hidden],
         "proposal": proposed,
         "waiting": [proposed],
+        "proposed": [proposed],
         "now": [datetime.now(UTC)],
         "decided": [[Decision("0" * 40, "apply"), Decision("0" * 40, "reject")]],
         "dry_run": [True],

@@ -40,6 +40,9 @@ _MADE_OF_ARGUMENTS = {
     "text.credentials._expression": _made(
         "credentials", "finditer", *(credentials._expression(mark, each) for _, mark, each in credentials._FORMATS)
     ),
+    "text.credentials.redacted": _made(
+        "redacted", "finditer", re.compile(re.escape("-----BEGIN PRIVATE KEY-----") + credentials._REST_OF_KEY)
+    ),
     "operations.erasure.rule._any_of": _made(
         "rule._any_of", "finditer", rule._any_of(["Luna's vet", 'a "quoted" text\n\nof two lines'])
     ),

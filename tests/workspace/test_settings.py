@@ -51,6 +51,7 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "secrets": "refuse",
         "profile": "",
         "tools": True,
+        "pause": "auto",
         "layout": "ordinary",
         "extra_paths": (),
         "transcripts": (),
