@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent.parent / "crabmem"
+# Rooms whose libraries come with an extra, and which take longer to load than all else.
+_SERVERS = frozenset(["loopback", "mcp", "web"])
 _LATE = ("bm25s", "dulwich.repo", "importlib.metadata", "tomlkit")  # what verbs load when they need it
 
 
@@ -42,7 +44,7 @@ class Server:
         client, _ = self._socket.accept()
         with suppress(OSError, EOFError):  # who is gone before it has asked
             folder, words, surroundings, streams = _asked(client)
-            load("mcp" in words)
+            load(not {"mcp", "ui"}.isdisjoint(words))
             if not (child := os.fork()):
                 _be(folder, words, surroundings, streams)
             for stream in streams:
@@ -94,10 +96,10 @@ def _asked(client: socket.socket) -> tuple[bytes, list[str], dict[bytes, bytes],
 
 @cache
 def load(is_server: bool) -> None:
-    """Everything that a verb may load, once; what a server of the protocol loads takes longer than all else."""
+    """Everything that a verb may load, once; what servers load only where one is meant."""
     for file in sorted(_PACKAGE.rglob("*.py")):
         parts = file.relative_to(_PACKAGE.parent).with_suffix("").parts
-        if parts[1] not in ("__main__.py", "adapters") and (is_server or parts[1] != "mcp"):
+        if parts[1] not in ("__main__.py", "adapters") and (is_server or parts[1] not in _SERVERS):
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
     for name in _LATE:
         importlib.import_module(name)
