@@ -1,6 +1,7 @@
 """Repositories in pieces, files that are no entries, each made by a few lines; and what has to hold all the same."""
 
 import atexit
+import importlib
 import os
 import re
 import shutil
@@ -484,6 +485,7 @@ def _not_as_root(folder: Path) -> Iterator[None]:
     if os.geteuid():
         yield
         return
+    importlib.import_module("secrets")  # which seals load late, from where that user may not read
     for each in (folder, *folder.rglob("*")):
         os.chown(each, _NOBODY, _NOBODY)
     os.seteuid(_NOBODY)
