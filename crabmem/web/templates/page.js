@@ -92,6 +92,7 @@ const show = () => document.body.classList.toggle("keyless", !keys.checked);
 keys.addEventListener("change", show);
 show();
 on("keydown", (event) => {
+  if (event.key === "Enter" && keys.checked && event.target === document.body) items[Math.max(0, at)]?.querySelector("a")?.click();
   const isTyping = event.target.closest("textarea, select, input:not([type=checkbox])");
   if (!keys.checked || isTyping || event.ctrlKey || event.metaKey || event.altKey || !(event.key in acts)) return;
   event.preventDefault();
