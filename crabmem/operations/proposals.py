@@ -23,7 +23,6 @@ from ..text.hashes import version_of
 from ..text.limits import MAX_QUERY
 from ..text.slug import name_key
 from ..text.values import replace
-from ..text.words import counted
 from ..write.proposals import Proposals, expired_before
 from .files import identity
 
@@ -293,9 +292,10 @@ def _applying(session: Session, proposal: Proposal, wording: Mapping[str, Wordin
     """The words of the commit of who applies a proposal, or a text of another machine."""
     path, is_synced = proposal.path, is_of_sync(proposal)
     entry = entry_in(path, proposal.data) if proposal.data is not None and session.layout.is_entry(path) else None
-    others = f" and {counted(len(proposal.files) - 1, 'other file')}" if len(proposal.files) > 1 else ""
-    words = "as the other machine has it" if is_synced else f"as {proposal.author} proposed"
-    what = f"{entry.name if entry else path.rpartition('/')[2]}{others} {words}"
+    name = entry.name if entry else path.rpartition("/")[2]
+    if not is_synced and (proposal.data is None or len(proposal.files) > 1):
+        name = proposal.change.replace(": ", " ", 1)  # as "forget Luna": a name alone would not say what becomes of it
+    what = f"{name} {'as the other machine has it' if is_synced else f'as {proposal.author} proposed'}"
     return rules.note(session, "resolve" if is_synced else "apply", f"{what}, reworded" if wording else what)
 
 

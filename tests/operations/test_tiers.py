@@ -51,6 +51,17 @@ def waiting(root: Path) -> list[Proposal]:
         return proposals.proposals(person)
 
 
+@pytest.mark.parametrize("verb", ["forget Luna's vet", "rename Luna's vet to The vet"])
+def test_the_commit_of_an_apply_says_what_becomes_of_a_fact_that_goes_or_moves(root: Path, verb: str) -> None:
+    rule(root, 'wait = ["entries"]')
+    with Memory(root, agent="coder") as agent:
+        agent.forget("Luna's vet") if verb.startswith("forget") else agent.rename("Luna's vet", "The vet")
+    [proposal] = waiting(root)
+    with Memory(root, is_person=True) as person:
+        proposals.apply_proposal(person, proposal.id)
+        assert person.log(1)[0].subject == f"apply: {verb} as coder proposed"
+
+
 def test_of_a_write_the_lines_of_a_person_wait_and_the_rest_goes_on(root: Path) -> None:
     rule(root, 'protect = "human-lines"')
     with Memory(root, agent="coder") as agent:
