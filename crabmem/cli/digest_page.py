@@ -88,8 +88,8 @@ def _summary(found: Digest) -> str:
     return f"{counted(len(found.commits), 'change')} by {', '.join(people)}. A star marks a person."
 
 
-def _section(title: str, items: Sequence[Html]) -> Html:
-    return element("section", element("h2", f"{title} ({len(items)})"), *items)
+def _section(title: str, items: Sequence[Html], *notes: Html) -> Html:
+    return element("section", element("h2", f"{title} ({len(items)})"), *notes, *items)
 
 
 def _waiting(memory: Session, waiting: Sequence[Proposal], now: datetime) -> Html:
@@ -99,8 +99,7 @@ def _waiting(memory: Session, waiting: Sequence[Proposal], now: datetime) -> Htm
     note = element(
         "p", "Nothing of this is in memory: ", element("code", "crabmem review"), " decides.", class_="faint"
     )
-    found = _section("Waits for you", [_proposal(memory, each, now) for each in waiting])
-    return Html(found.replace("</h2>", f"</h2>{note}", 1))
+    return _section("Waits for you", [_proposal(memory, each, now) for each in waiting], note)
 
 
 def _proposal(memory: Session, proposal: Proposal, now: datetime) -> Html:

@@ -1,6 +1,8 @@
 """Which of what waits a verb is about, by ids, agent, session or tag; and what became of the decisions on it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import click
@@ -20,39 +22,81 @@ _DONE = {"apply": "applied", "reject": "rejected", "later": "waits"}
 complete_ids = complete_from(lambda memory: [short(proposal.id) for proposal in proposals.proposals(memory)])
 
 
+_SOME = (
+    as_click(TAGS),
+    click.option(
+        "--in", "in_session", metavar="S", shell_complete=complete_sessions, help="What was written in a session."
+    ),
+    click.option("--by", metavar="A", shell_complete=complete_writers, help="What an agent wrote."),
+)
+_IDS = click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=complete_ids)
+_ALL = click.option("--all", "is_all", is_flag=True, help="All that waits.")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The proposals a person named: by id, agent, session or tags (all of them), or all that wait."""
+
+    by: str | None
+    in_session: str | None
+    tags: tuple[str, ...]
+    ids: tuple[str, ...] = ()
+    is_all: bool = False
+
+    @property
+    def is_by_id(self) -> bool:
+        """True if ids, and nothing else, name the proposals."""
+        return bool(self.ids) and not (self.by or self.in_session or self.tags or self.is_all)
+
+    @property
+    def _is_some(self) -> bool:
+        return self.by is not None or self.in_session is not None or bool(self.tags)
+
+    def found(self, memory: Session) -> list[Proposal]:
+        """Return what waits from an agent, from a session or on tagged facts; without a filter, all of it."""
+        return proposals.proposals(memory, self.by, self.in_session, self.tags)
+
+    def chosen(self, memory: Session) -> list[Proposal]:
+        """Return the named proposals.
+
+        Raises:
+            UsageError: nothing is named, or it is named in two ways.
+            NotFound: no proposal has such an id.
+        """
+        if bool(self.ids) + (self._is_some or self.is_all) != 1:
+            raise click.UsageError("name proposals by their ids, or by --by, --in, --tag or --all")
+        if self.ids:
+            return [proposals.proposal(memory, id) for id in dict.fromkeys(self.ids)]
+        return self.found(memory)
+
+
 def selected(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that name some of what waits: `by`, `in_session` and `tags`."""
-    for option in (
-        as_click(TAGS),
-        click.option(
-            "--in", "in_session", metavar="S", shell_complete=complete_sessions, help="What was written in a session."
-        ),
-        click.option("--by", metavar="A", shell_complete=complete_writers, help="What an agent wrote."),
-    ):
-        function = option(function)
-    return function
+    """Give `function` the options that filter proposals, as its argument `meant`."""
+    return _selected(function, _SOME)
 
 
-def meant_by(memory: Session, by: str | None, in_session: str | None, tags: Sequence[str]) -> list[Proposal]:
-    """What waits of an agent, a session or facts with a tag; of everybody where none is named."""
-    return proposals.proposals(memory, by, in_session, tags)
+def selected_by_id(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give `function` those options, ids and `--all`, as its argument `meant`."""
+    return _selected(function, (_ALL, *_SOME, _IDS))
 
 
-def chosen(
-    memory: Session, ids: Sequence[str], by: str | None, in_session: str | None, tags: Sequence[str], is_all: bool
-) -> list[Proposal]:
-    """The proposals that words and options name.
+def _selected(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(
+        *args: Any,
+        by: str | None,
+        in_session: str | None,
+        tags: tuple[str, ...],
+        ids: tuple[str, ...] = (),
+        is_all: bool = False,
+        **given: Any,
+    ) -> Any:
+        return function(*args, meant=Selection(by, in_session, tags, ids, is_all), **given)
 
-    Raises:
-        UsageError: they name none, or twice.
-        NotFound: there is no proposal with such an id.
-    """
-    is_some = any(each is not None for each in (by, in_session, tags or None))
-    if bool(ids) + (is_some or is_all) != 1:
-        raise click.UsageError("name proposals by their ids, or by --by, --in, --tag or --all")
-    if ids:
-        return [proposals.proposal(memory, id) for id in dict.fromkeys(ids)]
-    return meant_by(memory, by, in_session, tags)
+    found: Callable[..., Any] = call
+    for option in options:
+        found = option(found)
+    return found
 
 
 def outcome_line(outcome: Outcome) -> str:

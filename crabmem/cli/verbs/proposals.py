@@ -1,6 +1,5 @@
 """The verb with which a person looks at what waits, and decides one by one."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 import click
@@ -18,7 +17,7 @@ from ..app import open_session, verb
 from ..editor import edit_copy_of
 from ..options import json_option, yes_option
 from ..output import coloured_diff, confirm, plain, show, tell
-from ..selecting import chosen, complete_ids, meant_by, outcome_data, outcome_line, selected
+from ..selecting import Selection, complete_ids, outcome_data, outcome_line, selected, selected_by_id
 from ..whole_file import show_changed
 
 _REASON, _WHO, _IDS = 80, 40, 3
@@ -27,17 +26,13 @@ _NONE = "nothing waits; [review] in crabmem.toml says what of agents' writes doe
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
 _OPENS = "the same lines were changed since: this opens what was proposed, and what you save replaces what is there"
 _DONE = {"apply": "applied", "reject": "rejected"}
-_ids = click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=complete_ids)
-_all = click.option("--all", "is_all", is_flag=True, help="All that waits.")
 
 
 @verb(after="soul", cls=click.Group, invoke_without_command=True)
 @selected
 @json_option
 @click.pass_context
-def proposals(
-    ctx: click.Context, by: str | None, in_session: str | None, tags: tuple[str, ...], json_wanted: bool
-) -> None:
+def proposals(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
     """List what waits for you of what agents wrote, show one, apply, reword or reject it; `crabmem review` opens all.
 
     What waits is set by [review] in crabmem.toml, and for the identity by soul = "propose", too. It lies in the history
@@ -53,7 +48,7 @@ def proposals(
     """
     if ctx.invoked_subcommand is None:
         memory = open_session(ctx)
-        found, now = meant_by(memory, by, in_session, tags), memory.engine.clock()
+        found, now = meant.found(memory), memory.engine.clock()
         show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(_line(each, now) for each in found))
         if not found and not json_wanted:
             tell(_NONE)
@@ -76,22 +71,11 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 
 
 @proposals.command("apply")
-@_ids
-@selected
-@_all
+@selected_by_id
 @yes_option
 @json_option
 @click.pass_context
-def apply_(
-    ctx: click.Context,
-    ids: tuple[str, ...],
-    by: str | None,
-    in_session: str | None,
-    tags: tuple[str, ...],
-    is_all: bool,
-    yes: bool,
-    json_wanted: bool,
-) -> None:
+def apply_(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
     """Write what was proposed, as yours; what was changed since stays. Several are shown and asked for first.
 
     \b
@@ -100,9 +84,9 @@ def apply_(
     """
     memory = open_session(ctx)
     operation.check_may_decide(memory)
-    if len(ids) == 1 and not (by or in_session or tags or is_all):
-        return show_changed(json_wanted, operation.apply_proposal(memory, ids[0]))
-    found = _asked(memory, ids, by, in_session, tags, is_all, yes, "apply")
+    if meant.is_by_id and len(meant.ids) == 1:
+        return show_changed(json_wanted, operation.apply_proposal(memory, meant.ids[0]))
+    found = _asked(memory, meant, yes, "apply")
     done = carry_out_decisions(memory, (Decision(each.id, "apply") for each in found))
     show(json_wanted, [outcome_data(each) for each in done], lambda: "\n".join(map(outcome_line, done)))
     if failed := next((each.error for each in done if each.error), None):
@@ -136,22 +120,11 @@ def edit(ctx: click.Context, id: str) -> None:
 
 
 @proposals.command("reject")
-@_ids
-@selected
-@_all
+@selected_by_id
 @yes_option
 @json_option
 @click.pass_context
-def reject(
-    ctx: click.Context,
-    ids: tuple[str, ...],
-    by: str | None,
-    in_session: str | None,
-    tags: tuple[str, ...],
-    is_all: bool,
-    yes: bool,
-    json_wanted: bool,
-) -> None:
+def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
     """Let proposals go. `restore` has one wait again, until Git removes its text; `crabmem purge` erases it at once.
 
     \b
@@ -160,9 +133,9 @@ def reject(
     """
     memory = open_session(ctx)
     operation.check_may_decide(memory)
-    found = _asked(memory, ids, by, in_session, tags, is_all, yes, "reject")
+    found = _asked(memory, meant, yes, "reject")
     done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
-    data = json_of(done[0]) if len(ids) == 1 else [json_of(each) for each in done]
+    data = json_of(done[0]) if len(meant.ids) == 1 else [json_of(each) for each in done]
     show(json_wanted, data, lambda: "\n".join(f"rejected: {_line(each, now)}" for each in done))
     if done and not json_wanted:
         tell(f"`crabmem proposals restore {' '.join(short(each.id) for each in done[:_IDS])}` has it wait again")
@@ -184,18 +157,9 @@ def restore(ctx: click.Context, ids: tuple[str, ...], json_wanted: bool) -> None
     show(json_wanted, data, lambda: "\n".join(f"waits again: {_line(each, now)}" for each in done))
 
 
-def _asked(
-    memory: Session,
-    ids: Sequence[str],
-    by: str | None,
-    in_session: str | None,
-    tags: tuple[str, ...],
-    is_all: bool,
-    is_sure: bool,
-    verb: str,
-) -> list[Proposal]:
+def _asked(memory: Session, meant: Selection, is_sure: bool, verb: str) -> list[Proposal]:
     """The proposals that are meant, once the person has seen them and said yes."""
-    found, now = chosen(memory, ids, by, in_session, tags, is_all), memory.engine.clock()
+    found, now = meant.chosen(memory), memory.engine.clock()
     if found and not is_sure:
         lines = "\n".join(_line(each, now) for each in found)
         confirm(f"{lines}\n{verb.capitalize()} {'this' if len(found) == 1 else 'these'}?", _DONE[verb])

@@ -14,7 +14,7 @@ from ..app import open_session, verb
 from ..editor import edited_copy
 from ..options import json_option, yes_option
 from ..output import can_ask, confirm, show, tell
-from ..selecting import meant_by, outcome_data, outcome_line, selected
+from ..selecting import Selection, outcome_data, outcome_line, selected
 
 _NONE = "nothing waits"
 _DOES = {"apply": "apply", "reject": "reject", "later": "keep waiting"}
@@ -25,9 +25,7 @@ _DOES = {"apply": "apply", "reject": "reject", "later": "keep waiting"}
 @yes_option
 @json_option
 @click.pass_context
-def review(
-    ctx: click.Context, by: str | None, in_session: str | None, tags: tuple[str, ...], yes: bool, json_wanted: bool
-) -> None:
+def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
     """Decide on all that waits in your editor ($VISUAL, $EDITOR): the file that opens is memory as you want it.
 
     What you leave is applied, what you delete is rejected, what you reword is applied as you say it, and a line
@@ -40,7 +38,7 @@ def review(
     EDITOR="code --wait" crabmem review
     """
     memory = open_session(ctx)
-    waiting = meant_by(memory, by, in_session, tags)
+    waiting = meant.found(memory)
     shown = operation.blocks(memory, waiting, memory.engine.clock())
     if not shown:
         return show(json_wanted, [], lambda: "") if json_wanted else tell(_NONE)
