@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import is_hypothesis_test, settings
 
 from crabmem import Memory
 from crabmem.cli.app import cli
@@ -25,7 +23,7 @@ from crabmem.disk.seal import Seal
 from crabmem.disk.user_state import state_folder
 from crabmem.session.locate import reach_of, settings_at
 from crabmem.text.words import counted
-from tests import adapters, forked
+from tests import adapters, examples, forked
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 from tests.ui import NO_BROWSER
@@ -36,7 +34,7 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 TESTS = Path(__file__).parent
 PACKAGE = FIXTURES.parent / "crabmem"
 
-settings.register_profile("long")
+examples.register()
 
 sys.dont_write_bytecode = False  # what pytest makes of a test is kept, for the other workers too
 
@@ -98,19 +96,6 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Of what hypothesis makes up, a part each time; all that a test asks for with `--hypothesis-profile long`.
-
-    A test that says how many it needs would else be the same in every profile.
-    """
-    test: Any = getattr(item, "obj", None)
-    if is_hypothesis_test(test) and not hasattr(test, "all_examples") and settings.get_current_profile_name() != "long":
-        asked = test._hypothesis_internal_use_settings
-        test.all_examples = asked.max_examples
-        few = min(asked.max_examples, max(20, asked.max_examples // 5))
-        test._hypothesis_internal_use_settings = settings(asked, max_examples=few)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -18,6 +18,7 @@ from crabmem.adapters.anthropic import AsyncMemoryTool, MemoryTool
 from crabmem.operations import files
 from tests.adapters.test_anthropic_tool import answer, create
 from tests.conftest import git
+from tests.examples import examples
 from tests.faults.repository import complaints
 from tests.operations.test_notes import FAMILY
 
@@ -286,7 +287,7 @@ PARTS = st.sampled_from(["a", "A", "notes.txt", "..", ".", "", "%2e%2e", "a\\b",
                          "notes.txt/", "a:b", "Crab.md", "~", "tmp", "4913"])  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.lists(PARTS, min_size=1, max_size=3), min_size=1, max_size=6))
 def test_whatever_the_names_what_is_kept_is_below_memory_portable_and_found_again(
     tmp_path_factory: pytest.TempPathFactory, names: list[list[str]]

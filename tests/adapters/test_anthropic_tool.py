@@ -20,6 +20,7 @@ from crabmem.operations import files as files_operations
 from crabmem.text.slug import is_portable
 from crabmem.write.tree import Tree
 from tests.conftest import git
+from tests.examples import examples
 from tests.faults.attacks import PATHS as HOSTILE
 from tests.faults.attacks import Ground, folded, folder, grounds
 from tests.faults.repository import complaints
@@ -92,7 +93,7 @@ def steady(reply: str) -> str:
     return re.sub(r"^\S+(\t/memories(?:/.*)?(?<!\.md))$", r"<size>\1", reply, flags=re.MULTILINE)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(TEXTS, min_size=3, max_size=3), st.lists(COMMANDS, min_size=4, max_size=12))
 @example(
     ["", "", ""],
@@ -156,7 +157,7 @@ def tool(memory: Memory) -> MemoryTool:
 MIXED = st.lists(st.sampled_from(["one", "a", "aa", "\n", "\r\n"]), min_size=1, max_size=9).map("".join)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(MIXED, st.one_of(st.tuples(MIXED, MIXED), st.tuples(st.integers(0, 9), MIXED)))
 @example("one\r\ntwo\r\n", ("one\ntwo", "1\n2"))
 @example("aaa\n", ("aa", "b"))

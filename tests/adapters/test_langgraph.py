@@ -40,6 +40,7 @@ from crabmem.text.entry import checked, parse_entry, render_entry
 from crabmem.text.hashes import blob_id
 from tests.conftest import git
 from tests.embedding import Own
+from tests.examples import examples
 
 USER = ("users", "Ada")
 
@@ -125,7 +126,7 @@ class Model:
 
 
 # feature: 79
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(batches=st.lists(st.lists(ops, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_any_operations_are_answered_as_langgraphs_own_store_answers_them(
     batches: list[list[Op]], tmp_path_factory: pytest.TempPathFactory
@@ -139,7 +140,7 @@ def test_any_operations_are_answered_as_langgraphs_own_store_answers_them(
         assert kept == told(model.batch([SearchOp((), limit=100)])[0])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(value=values)
 @example({"content": "x\n\n```json\n{}\n```"})
 @example({"content": "```json\n{}\n```", "n": 1})
@@ -318,7 +319,7 @@ def test_a_search_gives_as_many_as_are_asked_for_and_pages_through_all(store: St
     assert [item.key for item in store.search(USER, query="submarine", limit=2)] == ["a", "b"]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), suppress_health_check=list(HealthCheck))
 @given(
     words=st.lists(st.sampled_from(["tea", "milk", "tea tea milk", "wine and tea", ""]), max_size=6),
     left_out=st.sets(st.integers(0, 5)),

@@ -23,6 +23,7 @@ from crabmem.cli.plain import meant
 from crabmem.text.json_text import as_json
 from tests import forked
 from tests.conftest import FIXTURES
+from tests.examples import examples
 
 _ENTRIES = "memory/entries"
 _ASKED = "boiler"
@@ -100,7 +101,7 @@ def lines(draw: st.DrawFn) -> list[str]:
     return [*chain.from_iterable(before), name, *chain.from_iterable(pieces)]
 
 
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=examples(1_500))
 @given(lines(), st.sampled_from([{}, {"CRABMEM_AGENT": "a", "CRABMEM_KIND": ""}, {"CRABMEM_PROFILE": "claw"}]))
 @example(["--dir", "x", "recall", "--workspace", "", "tea"], {})
 @example(["recall", "--profile", "", "tea"], {"CRABMEM_PROFILE": "claw"})

@@ -19,6 +19,7 @@ from crabmem.disk.inotify import Inotify
 from crabmem.disk.scan import Scan
 from crabmem.disk.store import Store
 from crabmem.workspace.workspace import Workspace
+from tests.examples import examples
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
@@ -111,7 +112,7 @@ _STEPS = st.lists(st.tuples(st.sampled_from(_ACTS), st.sampled_from(_FILES), st.
 
 
 @given(st.lists(_STEPS, max_size=6))
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(120), suppress_health_check=[HealthCheck.too_slow])
 @example([[(_write_with_another_name, "memory/entries/a.md", 1)], [(_write_by_another_name, "memory/entries/a.md", 2)]])
 @example([[(_write, "memory/entries/a.md", 1)], [], [(_write_as_before, "memory/entries/a.md", 2)]])
 @example([[(_write, "memory/entries/a.md", 1)], [], [(_swap_the_folder, "memory/entries/a.md", 2)]])

@@ -27,6 +27,7 @@ from crabmem.errors import EmbedderFailed
 from crabmem.workspace.settings import Vectors
 from crabmem.workspace.settings_file import form_of
 from tests.embedding import GROUPS, Array, Reply, Service, saved_model, service, vectors
+from tests.examples import examples
 from tests.recall.test_cache import flipped
 
 MODEL = Model("tiny", 3, 0.0, 0.3)
@@ -46,7 +47,7 @@ def together(scores: list[tuple[float, float]], weight: float, floor: float, lim
 # feature: 60
 @given(Scores, st.floats(0, 1), st.floats(0.01, 1), st.integers(1, 12))
 @example([(1.0, -1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0)], 0.6, 0.3, 5)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_meaning_drops_nothing_that_words_find_and_the_first_by_words_is_in_the_answer(
     scores: list[tuple[float, float]], weight: float, floor: float, limit: int
 ) -> None:
@@ -62,7 +63,6 @@ def test_meaning_drops_nothing_that_words_find_and_the_first_by_words_is_in_the_
 
 
 @given(Scores, st.floats(0, 1))
-@settings(deadline=None)
 def test_what_meaning_adds_and_what_words_add_make_up_the_score(
     scores: list[tuple[float, float]], weight: float
 ) -> None:
@@ -77,14 +77,12 @@ def test_what_meaning_adds_and_what_words_add_make_up_the_score(
 
 # feature: 60
 @given(Scores, st.integers(1, 12))
-@settings(deadline=None)
 def test_without_weight_the_order_is_that_of_words(scores: list[tuple[float, float]], limit: int) -> None:
     order = [position for position, _ in together(scores, 0.0, 0.5, limit) if scores[position][0] > 0]
     assert order == sorted(order, key=lambda position: (-scores[position][0], position))
 
 
 @given(Scores, st.floats(0, 1), st.integers(LAST, 12))
-@settings(deadline=None)
 def test_a_longer_answer_begins_with_the_shorter(scores: list[tuple[float, float]], weight: float, limit: int) -> None:
     assert together(scores, weight, 0.3, limit) == together(scores, weight, 0.3, LAST)
 
@@ -168,7 +166,7 @@ def test_vectors_are_made_as_long_as_one() -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=5_000) | st.just("wörter " * 2_000) | st.just("犬" * 3_000))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_pieces_hold_every_word_and_none_is_too_long(text: str) -> None:
     found = pieces(text)
     assert found and "".join("".join(found).split()) == "".join(text.split())

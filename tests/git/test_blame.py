@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from crabmem.git.history import History
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
+from tests.examples import examples
 
 NAMES = ["memory/entries/a.md", "memory/entries/b.md", "memory/c.md"]
 LINES = st.lists(
@@ -119,7 +120,7 @@ def history_of(steps: list[tuple[str, int, Any]]) -> Iterator[tuple[Path, Histor
         history.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(STEP, max_size=14))
 def test_each_line_that_is_written_once_has_the_commit_that_git_blame_names(steps: list[tuple[str, int, Any]]) -> None:
     with history_of(told_apart(steps)) as (root, history):
@@ -129,7 +130,7 @@ def test_each_line_that_is_written_once_has_the_commit_that_git_blame_names(step
             assert [owner and owner.commit for owner in owners] == by_git(root, path)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(STEP, max_size=14))
 def test_each_line_has_a_commit_that_wrote_it_into_a_file_of_its_own(steps: list[tuple[str, int, Any]]) -> None:
     with history_of(steps) as (root, history):

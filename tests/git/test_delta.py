@@ -13,13 +13,14 @@ from crabmem.git.delta import delta
 from crabmem.git.objects import oid_of
 from crabmem.git.packs import Growing
 from tests.conftest import git
+from tests.examples import examples
 
 BLOCK = os.urandom(0x10000)
 LARGE = b"".join(BLOCK[start:] + BLOCK[:start] for start in range(0, 0x1200, 0x10))
 TEXTS = st.one_of(st.binary(max_size=300), st.text("ab \n", max_size=3_000).map(str.encode))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(TEXTS, TEXTS, st.integers(0, 3_000), TEXTS)
 def test_text_comes_out_of_its_base(base: bytes, other: bytes, at: int, put_in: bytes) -> None:
     for text in (other, base[:at] + put_in + base[at:], base[at:] + put_in + base[:at], base):

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem.git.diff import matched, similarity
+from tests.examples import examples
 
 WORDS = st.sampled_from(["", "", "a", "b", "c", "  a", "\tb", "- c", "d"])
 LINES = st.lists(WORDS, max_size=30)
@@ -29,7 +30,7 @@ def edited(lines: list[str], edits: list[tuple[int, int, list[str]]]) -> list[st
     return changed
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(LINES, EDITS, st.booleans())
 def test_a_line_is_matched_with_an_equal_one_in_order_and_none_is_left_beside_one(
     lines: list[str], edits: list[tuple[int, int, list[str]]], ends: bool
@@ -44,7 +45,7 @@ def test_a_line_is_matched_with_an_equal_one_in_order_and_none_is_left_beside_on
         assert not {*new[first + 1 : last]} & {*old[above + 1 : below]}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)), st.integers(0, 400))
 def test_lines_that_are_told_apart_are_matched_wherever_they_stand_in_both(
     gone: set[int], come: set[int], more: int

@@ -27,6 +27,7 @@ from crabmem.git.store import check_pack
 from crabmem.text.hashes import blob_id
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
+from tests.examples import examples
 from tests.faults.repository import complaints
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -121,7 +122,7 @@ BY_HAND = st.sampled_from(["100755 memory/run.sh", "120000 memory/entries/link",
 STEPS = st.lists(st.one_of(CHANGES, CHANGES, BY_HAND, st.just(())), min_size=1, max_size=14)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(STEPS)
 def test_any_changes_are_packed_and_read_back_the_same(steps: list[dict[str, bytes | None] | str | tuple[()]]) -> None:
     with tempfile.TemporaryDirectory() as folder, fs.durability(False):
@@ -145,7 +146,7 @@ def test_any_changes_are_packed_and_read_back_the_same(steps: list[dict[str, byt
         history.close()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(st.tuples(st.integers(0, 40), st.binary(max_size=400)), min_size=1, max_size=60))
 def test_any_objects_and_bases_make_a_pack_that_git_accepts(given_: list[tuple[int, bytes]]) -> None:
     growing, held = Growing(), [("", b"")]

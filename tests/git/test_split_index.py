@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.git.index_forms import joined, link_of
 from tests.conftest import assert_clean
+from tests.examples import examples
 
 
 def git(root: Path, *words: str) -> str:
@@ -67,7 +68,7 @@ def test_what_is_staged_in_a_split_index_stays_staged(tmp_path: Path) -> None:
     added=st.lists(st.integers(151, 300), max_size=40, unique=True),
     version=st.sampled_from([2, 3, 4]),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12))
 def test_two_parts_say_what_git_reads_in_them(
     tmp_path_factory: pytest.TempPathFactory,
     first: list[int],

@@ -20,6 +20,7 @@ from crabmem.tools.tool import Tool
 from crabmem.tools.toolbox import Toolbox
 from tests import samples
 from tests.conftest import git
+from tests.examples import examples
 from tests.serving import connected
 
 CANARY = "CANARY-4711"
@@ -173,7 +174,7 @@ def test_no_tool_shows_it_wherever_such_a_name_is_put(ground: Ground) -> None:
     with ground.opened() as memory:
         tools = {tool.name: tool for tool in tools_of(memory) if texts_of(tool)}
 
-        @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
         @given(st.data())
         def check(data: st.DataObject) -> None:
             tool = tools[data.draw(st.sampled_from(sorted(tools)))]

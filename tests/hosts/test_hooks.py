@@ -31,6 +31,7 @@ from crabmem.workspace.settings import Hooks
 from crabmem.workspace.workspace import Workspace
 from tests import forked
 from tests.conftest import assert_clean, git
+from tests.examples import examples
 
 HOOKED = [host.name for host in HOSTS if host.hooks]
 COMMAND = [sys.executable, "-m", "crabmem"]
@@ -796,7 +797,7 @@ def test_error_is_one_line_in_a_log_that_stays_small(root: Path) -> None:
 
 
 @pytest.mark.parametrize("event", [*EVENTS, None])
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.binary(max_size=200) | _told | st.sampled_from([b"", b"[" * 200_000, b'{"a":' * 50_000, b"9" * 9_000]))
 def test_no_bytes_make_a_hook_fail_or_say_anything_but_an_object(root: Path, event: str | None, data: bytes) -> None:
     assert_harmless(run(root, data, *([event] if event else [])))

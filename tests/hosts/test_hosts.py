@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import tomlkit
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabmem.errors import BadConfig
@@ -161,7 +161,6 @@ def test_what_was_installed_elsewhere_is_found_and_taken_out(host: Host, config:
 
 
 @pytest.mark.parametrize(("host", "config"), JSON, ids=ids(JSON))
-@settings(deadline=None)
 @given(document=documents(), options=st.sampled_from(CHOICES))
 def test_json_is_the_same_bytes_after_both(
     host: Host, config: Config, document: tuple[dict[str, Any], str], options: InstallOptions
@@ -170,7 +169,6 @@ def test_json_is_the_same_bytes_after_both(
 
 
 @pytest.mark.parametrize(("host", "config"), TOML, ids=ids(TOML))
-@settings(deadline=None)
 @given(lines=st.lists(st.sampled_from(LINES)), options=st.sampled_from(CHOICES))
 def test_toml_is_the_same_bytes_after_both(
     host: Host, config: Config, lines: list[str], options: InstallOptions
@@ -184,7 +182,6 @@ def test_toml_is_the_same_bytes_after_both(
 
 
 @pytest.mark.parametrize(("host", "config"), YAML, ids=ids(YAML))
-@settings(deadline=None)
 @given(
     parts=st.lists(st.sampled_from(YAML_PARTS), max_size=3), options=st.sampled_from(CHOICES), is_windows=st.booleans()
 )

@@ -32,6 +32,7 @@ from crabmem.hosts.hooks.input import parse_input
 from crabmem.hosts.host import Config, HookDialect, Host
 from crabmem.hosts.table import NAMES, host_named
 from crabmem.text.extras import how_to_get
+from tests.examples import examples
 
 Run = Callable[..., Result]
 
@@ -565,7 +566,7 @@ _steps = st.tuples(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), steps=st.lists(_steps, max_size=8))
 def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
     run: Run, home: Path, data: st.DataObject, steps: list[tuple[str, str, list[str], list[str]]]

@@ -27,6 +27,7 @@ from crabmem.importers.texts import fact_of, summary
 from tests import forked
 from tests.cli.test_cli import on_terminal
 from tests.conftest import assert_clean, git
+from tests.examples import examples
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
 
@@ -446,7 +447,7 @@ NOTES = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(NOTES, min_size=2, max_size=4), st.lists(st.sampled_from(["", "~/q"]), min_size=4, max_size=4))
 def test_each_file_has_one_entry_however_often_it_is_imported(folders: list[Any], places: list[str]) -> None:
     """Files come, go and change between imports of two folders; each has the entry that says what it said last."""

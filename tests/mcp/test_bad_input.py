@@ -20,6 +20,7 @@ from crabmem import Memory
 from crabmem.mcp.stdio import Refusal, parse_message, to_json
 from crabmem.operations import adoption, history
 from tests.conftest import assert_clean
+from tests.examples import examples
 from tests.serving import META, TODAY, TOKEN, Wire, command, piped, request, web
 
 VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
@@ -138,7 +139,7 @@ def test_half_a_surrogate_pair_is_refused_by_the_tool_and_nothing_is_written(wir
     assert history.newest(Memory(root)) == before
 
 
-@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.one_of(st.binary(), st.text().map(str.encode)))
 def test_no_bytes_stop_the_reading_of_lines(line: bytes) -> None:
     found = parse_message(line)
@@ -146,7 +147,7 @@ def test_no_bytes_stop_the_reading_of_lines(line: bytes) -> None:
     assert json.loads(to_json(answer))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.recursive(st.text(st.characters(codec=None)), lambda inner: st.dictionaries(st.text(), inner), max_leaves=8))
 def test_what_a_tool_is_given_arrives_as_it_was_sent(value: object) -> None:
     line = request("tools/call", name="recall", arguments={"x": value})

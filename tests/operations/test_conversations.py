@@ -18,6 +18,7 @@ from crabmem.text.keys import key_of
 from crabmem.text.messages import Message, portions, transcript
 from crabmem.write.actor import Actor
 from tests.conftest import Clock
+from tests.examples import examples
 from tests.opening import opened_with
 
 FACTS = Window(keep=2, least=100)
@@ -315,7 +316,7 @@ def test_a_long_conversation_in_a_small_window_loses_nothing_that_was_worth_it(t
         assert len(memory.log(limit=100)) == cycle
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(st.text(max_size=400), st.text(max_size=400))
 def test_whatever_a_model_says_the_last_messages_stay_and_nothing_grows(
     tmp_path_factory: pytest.TempPathFactory, stored: str, summary: str

@@ -15,6 +15,7 @@ from crabmem.cli.app import cli
 from crabmem.cli.verbs import eval as verb
 from crabmem.operations import evaluate
 from tests.conftest import FIXTURES
+from tests.examples import examples
 
 DOG, WIFI = Expectation("who looks after the dog", ("Luna's vet",)), Expectation("password for guests", ("wifi",))
 QUESTIONS = str(FIXTURES / "queries.toml")
@@ -174,7 +175,7 @@ def test_a_time_before_the_history_is_an_error(known: Memory) -> None:
 
 
 @given(st.lists(st.sampled_from(["dog", "vet", "guests", "router", "seven", "who", "xyz"]), min_size=1, max_size=4))
-@limits(max_examples=50, deadline=None)
+@limits(max_examples=examples(50))
 def test_any_question_is_answered_as_recall_answers_it(words: list[str]) -> None:
     with Memory(FIXTURES / "household") as memory:
         [answer] = evaluate.evaluate(memory, [Expectation(" ".join(words), ("wifi",))]).answers

@@ -24,6 +24,7 @@ from crabmem.operations import export as operation
 from crabmem.operations.links import links
 from crabmem.session.init import init
 from crabmem.text import frontmatter as header
+from tests.examples import examples
 from tests.refusing import Refusing, once
 
 VET = "---\nname: Luna's vet\ndescription: 'who looks: the dog'\ntags: [pets]\nrating: 5   # mine\n---\n\nDr. Moreno.\n"
@@ -131,7 +132,7 @@ def test_what_was_exported_is_imported_as_the_same_facts(form: operation.Form) -
     `generated` says in a bundle who wrote a fact that did not say so itself, which is then a key of it.
     """
 
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40))
     @given(memories())
     def holds(files: dict[str, str]) -> None:
         with TemporaryDirectory() as scratch:

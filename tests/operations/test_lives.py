@@ -15,6 +15,7 @@ from crabmem.cli.app import cli
 from crabmem.operations import purge
 from crabmem.text.hashes import blob_id, short
 from tests.conftest import git
+from tests.examples import examples
 from tests.operations.test_purge import traces
 
 CODE = "The launch code is banana-seven."
@@ -182,7 +183,7 @@ def _step(memory: Memory, step: str, what: str, number: int) -> None:
 
 
 @given(st.lists(STEPS, min_size=3, max_size=9))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow])
 def test_a_purged_entry_is_in_no_object_after_any_renames_and_what_took_them_back(steps: list[tuple[str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder, Memory(Path(folder) / "w") as memory:
         memory.remember("Stranger", "no secret", "walrus-first swims in the sea.")

@@ -16,6 +16,7 @@ from crabmem.operations import history
 from crabmem.operations import links as links_operations
 from crabmem.results import Links
 from tests.conftest import FIXTURES, git
+from tests.examples import examples
 
 VET, DOCTOR, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/dr-moreno.md", "memory/entries/wifi.md"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
@@ -65,7 +66,7 @@ NAMES = st.text(alphabet="abc éÜ-.'", min_size=1, max_size=8).map(str.strip).f
 FORMS = st.sampled_from(["[[{}]]", "[[{}|x]]", "![[{}#h]]", "`[[{}]]`", "```\n[[{}]]\n```\n"])
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(st.data(), st.lists(NAMES, min_size=3, max_size=5, unique_by=lambda name: name.casefold().strip(".-' ")))
 def test_links_lead_where_they_led_and_back_again(data: st.DataObject, names: list[str]) -> None:
     """Whatever is renamed to what; links that led nowhere before may lead somewhere after it."""

@@ -14,6 +14,7 @@ from crabmem.errors import CrabmemError
 from crabmem.git.history import History
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
+from tests.examples import examples
 
 NOTE = "memory/entries/luna.md"
 VOICES = (("coder", "s-1"), ("coder", "s-2"), ("planner", "s-3"), (None, None))
@@ -24,7 +25,7 @@ STEPS = st.tuples(
     st.lists(st.sampled_from(["one", "two", "three", "four", "five"]), min_size=1, max_size=4, unique=True),
 )
 HISTORIES = st.lists(STEPS, min_size=1, max_size=7)
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 Step = tuple[tuple[str | None, str | None], str, str, list[str]]
 
 

@@ -33,6 +33,7 @@ from crabmem.text.learnings import tool_failure
 from crabmem.text.slug import slug_of
 from crabmem.text.spoken_to import Message
 from tests.conftest import git
+from tests.examples import examples
 
 Operation = Callable[..., object]
 
@@ -282,7 +283,7 @@ WORDS = ("dawn", "boiler", "network", "cellar", "lamp", "garden", "key", "fridge
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seen=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5),
     hidden=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5),

@@ -13,6 +13,7 @@ from crabmem.operations import agents
 from crabmem.operations.status import status
 from crabmem.text.values import replace
 from tests.conftest import Run, git
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_a_folder_without_memory_is_told_and_stays_as_it_is(tmp_path: Path) -> N
         assert [edit.state for edit in status(memory).edits] == ["new"]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(st.dictionaries(st.sampled_from(["one", "two", "three", "four", "five"]), st.sampled_from(["", "say", "gone"])))
 def test_the_edits_are_those_that_adopt_records(tmp_path_factory: pytest.TempPathFactory, done: dict[str, str]) -> None:
     folder = tmp_path_factory.mktemp("edited") / "notes"

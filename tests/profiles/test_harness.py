@@ -21,6 +21,7 @@ from crabmem.operations import files
 from crabmem.text.edit import BOM
 from tests import forked
 from tests.conftest import assert_clean, git
+from tests.examples import examples
 from tests.faults.attacks import PATHS, Ground, folded, folder, grounds
 from tests.faults.repository import complaints
 from tests.serving import connected, environment
@@ -172,7 +173,7 @@ def fast() -> Iterator[Memory]:
             yield memory
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     before=TEXTS, old=st.sampled_from(["one", "aa", "two\n", "\r\n", "last", "é", "o"]), new=st.text("xy\n", max_size=4)
 )
@@ -206,7 +207,7 @@ def test_a_file_of_another_system_keeps_its_line_breaks_and_its_mark(ember: Memo
     assert file.read_bytes() == f"{mark}None\r\nthis week\r\n".encode()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(TEXTS)
 def test_what_is_written_to_a_new_file_is_what_is_read(fast: Memory, text: str) -> None:
     fast.file("memory/new.md").unlink(missing_ok=True)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from crabmem.disk import fs
 from crabmem.search import Document, Index, load, save
 from crabmem.search.segment import _START
+from tests.examples import examples
 
 WORDS = ["luna", "vet", "boiler", "käse", "犬", "thursday", "\udcff"]
 
@@ -167,7 +168,7 @@ def test_a_file_with_a_flipped_bit_is_not_trusted(index: Index, saved: Path, nam
 
 
 @given(st.binary(max_size=400) | st.binary(max_size=300).map(lambda tail: b"crabmem search 3 little\n" + tail))
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_file_of_anything_is_not_trusted(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "base").write_bytes(data)
     assert load(tmp_path) is None

@@ -13,6 +13,7 @@ from crabmem import CrabmemError, Fact, InvalidArguments, Memory, NotFound
 from crabmem.recall.ranking import check_question
 from crabmem.search import Index
 from crabmem.text.slug import name_key
+from tests.examples import examples
 
 
 def put(memory: Memory, slug: str, name: str, aliases: str = "", content: str = "…", tags: str = "") -> None:
@@ -312,7 +313,7 @@ names = st.sampled_from(SPELLINGS)
     st.dictionaries(st.sampled_from(SLUGS), st.tuples(names, st.lists(names, max_size=2)), min_size=1, max_size=4),
     st.sampled_from([*SPELLINGS, *SLUGS]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_what_is_saved_under_a_name_is_put_where_that_name_is_found(
     files: dict[str, tuple[str, list[str]]], asked: str
 ) -> None:

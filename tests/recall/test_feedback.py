@@ -15,7 +15,7 @@ TEXTS = st.lists(st.dictionaries(st.sampled_from("abcdef"), st.floats(0.01, 5)),
 
 
 @given(SCORES, TEXTS)
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # seventy texts each, on a busy machine
+@settings(suppress_health_check=[HealthCheck.too_slow])  # seventy texts each, on a busy machine
 def test_the_same_is_found_and_no_score_falls_or_rises_by_more_than_a_fifth_of_the_highest(
     scores: list[float], texts: list[dict[str, float]]
 ) -> None:

@@ -20,6 +20,7 @@ from crabmem.results import FileSearch
 from crabmem.write.actor import Actor
 from tests.conftest import git
 from tests.embedding import Own
+from tests.examples import examples
 from tests.opening import opened_with
 from tests.searched import profile, write
 
@@ -157,7 +158,7 @@ def test_of_long_sections_the_passage_is_shown_that_matched(root: Path) -> None:
 
 # feature: 69
 @given(st.integers(1, 200), st.text(st.sampled_from("ab 語\n#é."), max_size=400))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_snippet_is_longer_than_the_profile_says(tmp_path: Path, most: int, text: str) -> None:
     root = write(tmp_path / "notes", {"memory/a.md": f"boiler {text}"})
     with opened(root, "chunk", snippet=most, size=100, overlap=20) as memory:
@@ -270,7 +271,7 @@ STEPS = st.lists(
 
 # feature: 67
 @given(STEPS, st.sampled_from(["paragraph", "chunk", "file"]))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_memory_that_followed_finds_what_a_new_one_finds(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str | None]], unit: str
 ) -> None:

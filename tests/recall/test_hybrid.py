@@ -22,6 +22,7 @@ from crabmem.write.actor import Actor
 from tests import forked
 from tests.conftest import allow
 from tests.embedding import GROUPS, Array, Own, Reply, Service, good, saved_model, service, vectors
+from tests.examples import examples
 from tests.opening import opened_with
 
 FACTS = {
@@ -166,7 +167,7 @@ def similar(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # feature: 60
 @given(st.lists(st.floats(-3, 3), min_size=5, max_size=40), st.integers(1, 9))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_only_fact_with_the_code_that_is_asked_for_is_in_the_answer_whatever_it_means(
     similar: Path, rows: list[float], limit: int
 ) -> None:

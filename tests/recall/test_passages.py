@@ -13,6 +13,7 @@ from crabmem.operations import maintenance
 from crabmem.recall import passages
 from crabmem.recall.passages import part_of, parts_of
 from crabmem.results import json_of
+from tests.examples import examples
 from tests.searched import profile, write
 
 FILLER = "Nothing of this is about what anybody might ask for, and it goes on for a while.\n"
@@ -25,7 +26,7 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 @given(TEXTS, st.integers(20, 60), st.integers(0, 20), st.integers(60, 300))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_passages_are_in_order_even_and_hold_all_of_the_text(text: str, size: int, overlap: int, whole: int) -> None:
     values = {"_SIZE": size, "_OVERLAP": min(overlap, size // 2), "_WHOLE": whole, "_LINE": 5, "_WORD": 5}
     with pytest.MonkeyPatch.context() as patch:

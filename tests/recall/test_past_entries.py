@@ -19,6 +19,7 @@ from crabmem.git.history import History
 from crabmem.recall import past_entries
 from tests.conftest import allow, git
 from tests.embedding import Own, saved_model
+from tests.examples import examples
 
 KEPT = ".git/crabmem/index/past"
 WORDS = ("luna", "vet", "walks", "walked", "harbour", "deploy key", "2026-03-01", "Thursday", "wifi_password")
@@ -76,7 +77,7 @@ QUESTIONS: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(STEPS, min_size=3, max_size=10), st.data())
 def test_recall_as_of_a_commit_is_recall_in_a_workspace_of_its_files(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, Any, str]], data: st.DataObject

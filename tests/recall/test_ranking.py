@@ -17,6 +17,7 @@ from crabmem.results import Recall
 from crabmem.search import Index
 from crabmem.text.answers import BETWEEN
 from tests.conftest import FIXTURES, git
+from tests.examples import examples
 
 LONG = " ".join(f"Sentence number {number} says nothing of it." for number in range(200))
 
@@ -46,7 +47,7 @@ def household(tmp_path: Path) -> Memory:
 
 # feature: 69
 @given(budget=st.integers(1, 6_000), limit=st.integers(1, 8))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_an_answer_keeps_its_budget_and_the_best_come_first(budget: int, limit: int) -> None:
     with Memory(FIXTURES / "household") as memory:
         whole = memory.recall("the dog and the house in winter, paper, water", limit)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crabmem.search import Document, Index, load, save
 from crabmem.search.scoring import K1, B
 from crabmem.search.segment import Segment, build
+from tests.examples import examples
 from tests.search.test_search import by_plain_python, indexed, scores_of, small_steps
 
 Passages = list[list[str]]
@@ -62,7 +63,7 @@ STEPS = (st.sampled_from([0, 2, 3]), st.sampled_from([1, 10]))
 
 # feature: 53
 @given(CHANGES, WORDS, *STEPS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_a_document_scores_as_its_best_passage_after_any_changes(
     changes: list[Change], query: list[str], few: int, part: int
 ) -> None:
@@ -74,7 +75,7 @@ def test_a_document_scores_as_its_best_passage_after_any_changes(
 
 
 @given(CHANGES, WORDS, st.integers(1, 6), *STEPS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_both_readers_and_an_index_made_anew_answer_the_same_to_the_last_bit(
     changes: list[Change], query: list[str], limit: int, few: int, part: int
 ) -> None:
@@ -85,7 +86,7 @@ def test_both_readers_and_an_index_made_anew_answer_the_same_to_the_last_bit(
 
 
 @given(CHANGES, *STEPS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_labels_and_words_are_those_of_documents(changes: list[Change], few: int, part: int) -> None:
     index, model = after(changes, few, part)
     assert index.labelled("all") == sorted(model)
@@ -98,7 +99,7 @@ def test_labels_and_words_are_those_of_documents(changes: list[Change], few: int
 
 
 @given(CHANGES, WORDS, *STEPS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_what_words_add_is_what_they_add_to_the_passage_that_counts(
     changes: list[Change], query: list[str], few: int, part: int
 ) -> None:
@@ -114,7 +115,7 @@ def test_what_words_add_is_what_they_add_to_the_passage_that_counts(
 
 
 @given(CHANGES, *STEPS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_what_is_kept_on_disk_answers_the_same(
     tmp_path_factory: pytest.TempPathFactory, changes: list[Change], few: int, part: int
 ) -> None:

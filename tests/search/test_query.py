@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crabmem import InvalidArguments, Memory
 from crabmem.search import Document, Index, tokens
 from crabmem.search.query import Phrase, Query, parse_query, terms_of
+from tests.examples import examples
 
 
 def parts(question: Query) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
@@ -56,7 +57,7 @@ SIGNS = st.text(st.sampled_from('"*“”„«» ab猫แé(.,\\\n') | st.charac
 
 
 @given(SIGNS, SIGNS, st.sampled_from(["english", "none", "russian"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_any_text_is_a_question(text: str, content: str, language: str) -> None:
     index = Index().updated({"k": Document("k", b"", tokens(content, language))})
     question = parse_query(text)
@@ -71,7 +72,7 @@ def test_any_text_is_a_question(text: str, content: str, language: str) -> None:
 
 
 @given(SIGNS, st.sampled_from(["english", "none", "french"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_every_text_has_itself_as_a_phrase(text: str, language: str) -> None:
     index = Index().updated({"k": Document("k", b"", tokens(text, language))})
     phrase = Phrase(text, language)
@@ -181,7 +182,7 @@ def test_what_nobody_says_word_by_word_is_words_and_the_note_tells(workshop: Mem
 
 
 @given(SIGNS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_any_query_is_answered_or_refused(workshop: Memory, query: str) -> None:
     try:
         found = workshop.recall(query)

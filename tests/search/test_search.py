@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from crabmem.search import Document, Index, Ranked, tokens
 from crabmem.search.scoring import K1, B
 from tests.conftest import FIXTURES
+from tests.examples import examples
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "é", "犬"]), max_size=8)
 DOCUMENTS = st.lists(WORDS, max_size=7)
@@ -101,7 +102,7 @@ def scores_of(hits: Sequence[Ranked]) -> dict[str, float]:
 
 # feature: 53
 @given(DOCUMENTS, WORDS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_scores_are_lucenes_bm25(documents: list[list[str]], query: list[str]) -> None:
     model = {f"{at:04}": words for at, words in enumerate(documents)}
 
@@ -113,7 +114,7 @@ def test_scores_are_lucenes_bm25(documents: list[list[str]], query: list[str]) -
 
 
 @given(CHANGES, WORDS, st.sampled_from([0, 2, 3]), st.sampled_from([1, 10]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 def test_after_any_changes_all_is_as_if_indexed_anew(
     changes: list[Change], query: list[str], few: int, part: int
 ) -> None:
@@ -132,7 +133,7 @@ def test_after_any_changes_all_is_as_if_indexed_anew(
 
 
 @given(CHANGES, WORDS, st.integers(1, 9))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_both_readers_give_the_same_to_the_last_bit(changes: list[Change], query: list[str], limit: int) -> None:
     index = Index()
     with small_steps(2, 1):
@@ -145,7 +146,7 @@ def test_both_readers_give_the_same_to_the_last_bit(changes: list[Change], query
 
 
 @given(DOCUMENTS, WORDS, st.integers(1, 9))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_the_best_come_first_and_ties_in_the_order_of_keys(
     documents: list[list[str]], query: list[str], limit: int
 ) -> None:
@@ -179,7 +180,7 @@ def test_very_common_words_are_left_to_numpy_at_once(monkeypatch: pytest.MonkeyP
 
 
 @given(DOCUMENTS, WORDS, st.sets(st.integers(0, 14)), st.integers(1, 9))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_what_is_not_accepted_is_left_out_and_changes_nothing_else(
     documents: list[list[str]], query: list[str], chosen: set[int], limit: int
 ) -> None:
@@ -238,7 +239,7 @@ def test_labels_are_found_exactly_and_never_ranked() -> None:
 
 
 @given(CHANGES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_labels_follow_the_changes(changes: list[Change]) -> None:
     model: Model = {}
     index = Index()
@@ -331,7 +332,7 @@ def test_a_large_random_corpus_scores_as_bm25s_has_it(seed: int) -> None:
 
 
 @given(CHANGES, st.lists(st.sampled_from(["a", "b", "é", "犬", "x"]), max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_what_each_word_adds_makes_up_the_score(changes: list[Change], query: list[str]) -> None:
     index = Index()
     for change in changes:
@@ -343,7 +344,7 @@ def test_what_each_word_adds_makes_up_the_score(changes: list[Change], query: li
 
 
 @given(CHANGES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_the_rarity_of_a_word_is_what_scores_are_made_of(changes: list[Change]) -> None:
     index, kept = Index(), dict[str, list[str]]()
     for change in changes:
@@ -376,7 +377,7 @@ def after(changes: list[Change]) -> tuple[Index, Model]:
 
 
 @given(CHANGES, WORDS, GROUPS, st.integers(1, 9))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_words_of_a_group_count_as_one_word(
     changes: list[Change], query: list[str], group: tuple[str, ...], limit: int
 ) -> None:
@@ -393,7 +394,7 @@ def test_words_of_a_group_count_as_one_word(
 
 
 @given(CHANGES, WORDS, GROUPS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_documents_that_have_all_words_are_found_whatever_their_order(
     changes: list[Change], words: list[str], group: tuple[str, ...]
 ) -> None:
@@ -404,7 +405,7 @@ def test_documents_that_have_all_words_are_found_whatever_their_order(
 
 
 @given(st.lists(st.text("abé犬", max_size=5), max_size=12), st.text("abé犬", min_size=1, max_size=3))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_words_are_found_by_their_beginning_and_by_any_part(words: list[str], part: str) -> None:
     index = Index().updated({"recent": document("recent", words[::2])})
     with small_steps():
@@ -460,7 +461,7 @@ def test_an_ending_nobody_removed_is_seen_through_outside_of_ascii() -> None:
 
 
 @given(CHANGES, st.sampled_from(["aaaaa", "bbbbb", "犬"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_what_stands_for_a_word_does_not_depend_on_what_is_gone(changes: list[Change], word: str) -> None:
     longer = {"a": "xxaaaaa", "b": "bbbbbx", "c": "yyybbbbb", "d": "yyyaaaaa", "犬": "犬の"}
     changes = [

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem.search import tokens
 from crabmem.search.english import BASES, MONTHS, SILENT
+from tests.examples import examples
 
 FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 #: What tells the ways apart that tokens goes: letters, joints, signs, dates, apostrophes, marks, scripts.
@@ -181,7 +182,7 @@ def test_dates_in_numbers_are_for_every_language_their_months_for_english() -> N
 
 
 @given(st.dates(date(1900, 1, 1), date(2099, 12, 31)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_a_question_for_a_day_or_its_month_has_only_words_of_the_date(day: date) -> None:
     words = set(tokens(day.isoformat()))
 
@@ -218,7 +219,7 @@ def test_composed_and_decomposed_letters_are_the_same_words(text: str) -> None:
 
 
 @given(NAMES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_however_a_name_is_joined_each_part_finds_it_and_so_does_the_whole(parts: list[str]) -> None:
     camel = parts[0] + "".join(map(str.capitalize, parts[1:]))
     ways = {camel, *(joint.join(parts) for joint in "._-/"), "_".join(parts).upper(), f"`{'-'.join(parts)}`,"}
@@ -237,25 +238,25 @@ def test_a_version_is_found_by_each_of_its_numbers_and_whole(numbers: list[int])
 
 
 @given(TEXTS, TEXTS, st.sampled_from(["english", "german", "none"]))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_the_words_of_two_lines_are_those_of_one_and_of_the_other(first: str, second: str, language: str) -> None:
     assert tokens(f"{first}\n{second}", language) == tokens(first, language) + tokens(second, language)
 
 
 @given(TEXTS, st.sampled_from(["english", "german", "none"]))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_no_word_is_empty_or_holds_white_space(text: str, language: str) -> None:
     assert all(word and not any(char.isspace() for char in word) for word in tokens(text, language))
 
 
 @given(st.text(st.characters(max_codepoint=127)) | st.text("abC1 20-3#+_'.\n"))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_letters_of_full_width_are_the_same_words(text: str) -> None:
     assert tokens(text.translate(FULL_WIDTH)) == tokens(text)
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_what_was_asked_before_changes_no_words(text: str) -> None:
     first = tokens(text)
     tokens(text.swapcase())

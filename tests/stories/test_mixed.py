@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crabmem import CrabmemError, Fact, Key, Memory
 from crabmem.operations import adoption, files, keyvalue
 from tests.conftest import assert_clean, git
+from tests.examples import examples
 
 #: Names that share a slug, a key or a file that has a meaning, and some that do not.
 NAMES = ["Luna", "luna", "a b", "a_b", "memory", "Crab", "2026-11-20", "wifi", "C++"]
@@ -155,7 +156,7 @@ def looks(root: Path, warm: Memory) -> Iterator[Memory]:
 
 
 @pytest.mark.timeout(120)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(layout=st.sampled_from(["ordinary", "flat"]), steps=st.integers(5, 15), data=st.data())
 def test_nothing_is_lost_and_recall_finds_what_is_on_disk(layout: str, steps: int, data: st.DataObject) -> None:
     with TemporaryDirectory() as folder:

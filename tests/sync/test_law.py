@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crabmem.sync.law import Joined, Rules, Said, Side, join
 from crabmem.text.hashes import blob_id
 from crabmem.workspace.layout import ORDINARY
+from tests.examples import examples
 
 ENTRIES = "memory/entries"
 OVERVIEW = ORDINARY.overview
@@ -80,7 +81,7 @@ def histories(draw: st.DrawFn) -> tuple[Files, Files, Files]:
 
 
 @given(histories(), PERSONS)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_both_sides_make_the_same_in_either_order(files: tuple[Files, Files, Files], persons: tuple[str, str]) -> None:
     base, one, other = files
     assert joined(base, one, other, persons) == joined(base, other, one, persons[::-1])
@@ -97,7 +98,7 @@ def test_what_one_side_left_alone_is_as_the_other_has_it(
 
 
 @given(histories(), PERSONS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_joining_again_changes_nothing(files: tuple[Files, Files, Files], persons: tuple[str, str]) -> None:
     base, one, other = files
     whole = tree(base, joined(base, one, other, persons), one, other)
@@ -108,7 +109,7 @@ def test_joining_again_changes_nothing(files: tuple[Files, Files, Files], person
 
 
 @given(histories(), PERSONS)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_no_line_is_lost_that_nobody_removed(files: tuple[Files, Files, Files], persons: tuple[str, str]) -> None:
     base, one, other = files
     done = joined(base, one, other, persons)

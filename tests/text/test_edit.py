@@ -22,6 +22,7 @@ from crabmem.text.edit import (
 )
 from crabmem.text.words import shortened
 from tests.conftest import git
+from tests.examples import examples
 
 PIECES = ["a", "b", "Käse", "\n", "\n\n", "\r\n", "\f", "\u2028", "---"]
 TEXTS = st.lists(st.sampled_from(PIECES)).map("".join)
@@ -47,7 +48,7 @@ def test_diff_says_where_the_last_line_break_is_missing() -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_no_change_is_no_diff(text: str) -> None:
     assert unified_diff(text, text, "x.md") == ""
 
@@ -56,7 +57,7 @@ def test_no_change_is_no_diff(text: str) -> None:
 @example("a\u2028b\n", "a\u2028c\n")
 @example("a\rb\nc\n", "a\rb\nd\n")
 @example("a\r\nb", "a\r\nb\r\n")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_git_can_apply_the_diff(before: str, after: str) -> None:
     with TemporaryDirectory() as folder:
         file, patch = Path(folder, "x.md"), Path(folder, "patch")
@@ -77,7 +78,7 @@ def test_shortened_text_is_one_line_and_shows_what_is_missing(text: str, limit: 
 
 
 @given(st.text(), st.integers(1, 30))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_shortened_text_keeps_its_limit(text: str, limit: int) -> None:
     assert len(shortened(text, limit)) <= limit
 
@@ -106,7 +107,7 @@ def test_new_text_takes_the_style_of_the_old(text: str, before: str, styled: str
 
 @given(TEXTS | TEXTS.map(BOM.__add__), STYLES)
 @example(f"{BOM}a\n", f"{BOM}b\n")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_text_in_style_already_does_not_change(text: str, before: str) -> None:
     styled = in_style_of(text, before)
 
@@ -167,7 +168,7 @@ def windows(text: str) -> str:
 @given(MIXED | MIXED.map(BOM.__add__), st.integers(-1, 9), st.text("ab\n"))
 @example("a", 1, "")
 @example("a", 1, "b\n\n")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_inserting_leaves_every_other_byte(before: str, line: int, text: str) -> None:
     bare = before.removeprefix(BOM)
     count = len(lines_in(bare))
@@ -197,7 +198,7 @@ def test_lines_that_are_inserted_end_as_those_of_the_file(before: str, line: int
 @example("aaa", "aa", "b")
 @example("", "", "a")
 @example("a\r\nb\nc", "\n", "")
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_a_text_is_replaced_where_it_stands_once_and_all_else_stays(text: str, old: str, new: str) -> None:
     flat, sought = text.replace("\r\n", "\n"), old.replace("\r\n", "\n")
     places = [at for at in range(len(flat) + 1) if flat.startswith(sought, at)]

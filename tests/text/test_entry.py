@@ -14,6 +14,7 @@ from crabmem.text.frontmatter import load, parts_of
 from crabmem.text.hashes import version_of
 from crabmem.text.values import replace
 from tests.conftest import FIXTURES
+from tests.examples import examples
 
 PATH = "memory/entries/luna.md"
 BOM = "\ufeff"
@@ -112,7 +113,7 @@ def fact_of(entry: Entry) -> Fact:
 @given(FACTS)
 @example(checked(Fact("Luna", "ends in a no-break space\u00a0", "")))
 @example(checked(Fact("Luna", "", "", tags=("##pets", "# #x"))))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_what_is_written_reads_back_exactly(fact: Fact) -> None:
     entry = read(render_entry(fact, None))
 
@@ -121,7 +122,7 @@ def test_what_is_written_reads_back_exactly(fact: Fact) -> None:
 
 
 @given(FACTS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_any_yaml_reader_takes_what_is_written_for_text(fact: Fact) -> None:
     text = parts_of(render_entry(fact, None)).header
 
@@ -145,7 +146,7 @@ def headers(draw: st.DrawFn) -> tuple[str, str]:
 
 
 @given(FACTS, headers(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", BOM]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_writing_over_a_file_keeps_every_byte_that_is_not_ours(
     fact: Fact, lines: tuple[str, str], newline: str, bom: str
 ) -> None:
@@ -159,7 +160,7 @@ def test_writing_over_a_file_keeps_every_byte_that_is_not_ours(
 
 
 @given(FACTS, headers(), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", BOM]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_what_is_written_over_a_file_reads_back_exactly(
     fact: Fact, lines: tuple[str, str], newline: str, bom: str
 ) -> None:
@@ -413,7 +414,7 @@ def test_a_file_that_is_not_utf_8_is_unreadable_and_named() -> None:
 
 @given(st.binary())
 @example(b"---\n? [\n---\n")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_any_bytes_are_an_entry_or_unreadable(data: bytes) -> None:
     try:
         entry = parse_entry(PATH, data)

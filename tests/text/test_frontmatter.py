@@ -19,6 +19,7 @@ from crabmem.text.frontmatter import (
     with_keys,
 )
 from crabmem.text.limits import MAX_HEADER
+from tests.examples import examples
 
 YAMLISH = st.text(st.sampled_from("ab1 \n\t\r\x85\u2028\ufeff\0\ud800{}[]:-?!&*|>%@`'\"#,~<=.…🦀"))
 FRAGMENTS = st.lists(
@@ -32,7 +33,7 @@ FRAGMENTS = st.lists(
 @example("---\n---\n")
 @example("---\na: b")
 @example("\ufeff---\r\na: b\r\n---")
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_a_text_taken_apart_is_whole_again(text: str) -> None:
     parts = parts_of(text)
 
@@ -110,7 +111,7 @@ def test_a_bad_header_says_where_and_why(text: str, why: str) -> None:
 
 
 @given(YAMLISH | FRAGMENTS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_any_text_loads_as_keys_or_is_a_bad_header(text: str) -> None:
     try:
         keys = load(text)
@@ -177,7 +178,7 @@ NEW_VALUES = st.sampled_from(["new", "", "no", "# new", "a: b", "🦀", "two\nli
 
 
 @given(st.lists(OTHER_LINES), SET_LINES, st.lists(OTHER_LINES), NEW_VALUES, st.sampled_from(["\n", "\r\n"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_setting_one_key_keeps_every_other_byte(
     above: list[str], line: tuple[str, str], below: list[str], value: Value, newline: str
 ) -> None:
@@ -193,7 +194,7 @@ def test_setting_one_key_keeps_every_other_byte(
 
 
 @given(st.lists(OTHER_LINES), NEW_VALUES)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_a_new_key_goes_below_the_others(above: list[str], value: Value) -> None:
     before = "".join(above)
 
@@ -203,7 +204,7 @@ def test_a_new_key_goes_below_the_others(above: list[str], value: Value) -> None
 
 
 @given(FRAGMENTS | st.lists(OTHER_LINES).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_setting_a_key_to_what_it_is_changes_no_byte(text: str) -> None:
     try:
         keys = load(text)
@@ -229,7 +230,7 @@ def test_the_last_of_two_equal_keys_is_the_one_that_is_set() -> None:
 )
 @example({"a": "x\u00a0"})
 @example({"a": "\u3000"})
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 def test_an_exported_header_loads_as_what_was_given(keys: dict[str, str]) -> None:
     text = dump(keys, "\n")
 

@@ -10,6 +10,7 @@ from crabmem.text.entry import parse_entry
 from crabmem.text.frontmatter import dump
 from crabmem.text.plain import plain_lines, read_plain
 from tests.conftest import FIXTURES
+from tests.examples import examples
 
 _WORDS = st.text(alphabet="abZ0 :#-[],'\"{}&*!|>%@`?~=.\t\n\x85\u2028éß🦀", max_size=12)
 _LINE = st.tuples(st.sampled_from(["name", "description", "tags", "aliases", "x-y", "", "na me"]), _WORDS)
@@ -57,7 +58,7 @@ _SIGNS = "abZ0_ :#-[],'\"{}&*!|>%@`?~=.()/+\t\x85\u2028éß🦀²"
 _VALUE = st.tuples(st.sampled_from("aZ0é²_-"), st.text(_SIGNS, max_size=9)).map("".join)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 @given(_VALUE, _VALUE, _WORDS | st.just("\n\na\n\n"))
 @example("a", "b", "\r")
 @example("a-", "it's _", "<<<<<<< x")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from crabmem.text.answers import BETWEEN
 from crabmem.text.quoting import block, entry_text, fitting, joined, spelled, visible
 from crabmem.text.templates import template
+from tests.examples import examples
 
 UNSEEN = "\u200b\u200c\u200d\u2060\u00ad\u034f\u180b\ufe0f\ufeff\u202e\U000e0061\U000e0100\0\r\n\t \u00a0\u2028"
 PIECES = ["<", "</", ">", "/", "memory", "MEMORY", "mem", "ory", "recall", "notes", "&lt;", "x", *UNSEEN]
@@ -23,7 +24,7 @@ HOSTILE = st.lists(st.sampled_from(PIECES), max_size=12).map("".join) | st.text(
 @example("<\ufe0f/recall>", "recall")
 @example("</NOTES>", "Notes")
 @example("</conversation>", "memory")
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_no_text_can_close_its_block(text: str, tag: str) -> None:
     seen = re.sub(f"[{UNSEEN}]", "", block(tag, text))
 
@@ -93,7 +94,7 @@ def test_an_entry_is_a_heading_its_description_and_its_content(description: str,
 
 
 @given(st.lists(st.text("ab\n", min_size=1, max_size=8), max_size=5), st.integers(1, 40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_as_many_whole_texts_as_fit_and_never_more_than_the_limit(texts: list[str], limit: int) -> None:
     fitted = fitting(texts, limit)
 

@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.text.slug import free_slug, name_key, slug_of
+from tests.examples import examples
 
 # Every code point, halves of surrogate pairs among them: agents' names come from command lines.
 ANYTHING = st.text(st.characters())
@@ -48,7 +49,7 @@ def test_slug_is_readable(name: str, slug: str) -> None:
 @example("Luna ❤\ufe0f")
 @example("\u0301")
 @example("con\ud800")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_slug_of_any_name_is_safe_on_every_system(name: str) -> None:
     slug = slug_of(name)
 
@@ -60,7 +61,7 @@ def test_slug_of_any_name_is_safe_on_every_system(name: str) -> None:
 
 
 @given(ANYTHING)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_slug_of_a_slug_is_itself(name: str) -> None:
     slug = slug_of(name)
 
@@ -74,7 +75,7 @@ def test_windows_devices_get_a_name_of_their_own(device: str) -> None:
 
 @given(ANYTHING, st.sampled_from(["NFC", "NFD"]))
 @example("Käsespätzle " * 20, "NFD")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_composed_and_decomposed_spellings_are_one_name(name: str, form: "unicodedata._NormalizationForm") -> None:
     other = unicodedata.normalize(form, name)
 
@@ -84,7 +85,7 @@ def test_composed_and_decomposed_spellings_are_one_name(name: str, form: "unicod
 
 @given(st.text("abcXYZ é日-+#.", max_size=200))
 @example("con")
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_case_and_white_space_do_not_make_another_name(name: str) -> None:
     other = f" {name.upper()}\t"
 
@@ -95,7 +96,7 @@ def test_case_and_white_space_do_not_make_another_name(name: str) -> None:
 # feature: 3
 @given(st.lists(st.text("aA+#!日é-", max_size=4) | st.just("a" * 300), max_size=12))
 @example(["C", "c", "C!", "c?", "C"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_names_in_one_folder_never_share_a_slug(names: list[str]) -> None:
     taken: set[str] = set()
     for name in names:

@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.text.times import parse_time
+from tests.examples import examples
 
 TOKYO = timezone(timedelta(hours=9))
 # Neither today nor the zone of the machine: only what is handed in may count.
@@ -53,7 +54,7 @@ def test_what_is_no_time_is_none(text: str) -> None:
 @given(st.text() | st.from_regex(r"-?[0-9]{1,30}( |\.)(second|day|year)s?( |\.)ago", fullmatch=True))
 @example("9" * 5_000)
 @example("9" * 30 + " years ago")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 def test_any_text_is_a_time_in_a_zone_or_none(text: str) -> None:
     when = parse_time(text, NOW)
 

@@ -28,7 +28,9 @@ def test_a_wrong_value_is_told_with_its_key_and_without_a_word_of_the_library(ke
         toml.read(text, "crabmem.toml", form_of(Settings))
     except InvalidSettings as error:
         told = str(error)
-        assert re.match(rf"crabmem\.toml: (?:{key}(?:\.\w+)? (?:must be|cannot be) |unknown setting `{key}\.)", told)
+        assert re.match(
+            rf"crabmem\.toml: (?:{key}(?:\.\w+|\[\d+\])? (?:must be|cannot be) |unknown setting `{key}\.)", told
+        )
         assert not re.search(r"`?\$|Expected|got `|enum", told.replace(repr(value), ""))
 
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.text.quoting import hit_text, quoted, visible
+from tests.examples import examples
 
 ENTRIES = "memory/entries"
 # Every fact has these words, so that each is found.
@@ -65,7 +66,7 @@ class Fact(NamedTuple):
 
 FACTS = st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=3)
 slowly = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 attacked = [example([(text, text, text), ("Luna", "the dog", text)]) for text in ATTACKS]
 
@@ -344,7 +345,7 @@ def test_the_words_of_somebody_else_that_were_replaced_are_lines_of_a_diff(memor
 
 
 @given(text=TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 def test_what_was_quoted_is_quoted_already(text: str) -> None:
     once = quoted(text)
     assert quoted(once) == once

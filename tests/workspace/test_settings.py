@@ -15,6 +15,7 @@ from crabmem.prompt.seeding import with_profile
 from crabmem.text.toml import MOST_TEXT
 from crabmem.workspace.settings import KEYS, AutoRecall, Settings, Vectors, parse_settings
 from crabmem.workspace.settings_file import as_dict, as_toml
+from tests.examples import examples
 
 COUNTS = st.integers(1, 10_000)
 CHOSEN = st.builds(
@@ -171,7 +172,7 @@ def test_a_file_that_is_not_toml_is_named(text: str) -> None:
 @given(CHOSEN)
 @example(Settings(person="\x7f"))
 @example(Settings(person='"\\\n# Emi'))
-@limits(max_examples=200, deadline=None)
+@limits(max_examples=examples(200))
 def test_settings_printed_as_toml_are_the_same_settings(chosen: Settings) -> None:
     assert parse_settings(as_toml(chosen).encode(), "crabmem.toml") == chosen
 

@@ -13,6 +13,7 @@ from crabmem.workspace.layout import FLAT, LAYOUTS, ORDINARY, Layout
 from crabmem.workspace.settings import Settings
 from crabmem.workspace.settings_file import form_of
 from crabmem.workspace.workspace import Workspace, agent_folder, folder_of
+from tests.examples import examples
 
 HOME = Path("/home/emi")
 
@@ -47,7 +48,7 @@ def test_the_home_folder_of_nobody_is_an_error_for_the_caller() -> None:
 
 
 @given(st.text(st.characters()).filter(lambda name: bool(name.strip())))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_any_name_of_an_agent_is_one_folder_of_its_own(name: str) -> None:
     folder = agent_folder(name)
 
@@ -201,7 +202,7 @@ _layouts = st.sampled_from([*LAYOUTS.values(), Layout("other", "SOUL.md", "MEMOR
 
 
 @given(_layouts, _paths)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500))
 def test_history_keeps_every_entry_and_none_is_a_whole_file(layout: Layout, path: str) -> None:
     assert layout.is_kept(layout.overview) and layout.is_kept(layout.identity)
     if layout.is_entry(path):
@@ -209,7 +210,7 @@ def test_history_keeps_every_entry_and_none_is_a_whole_file(layout: Layout, path
 
 
 @given(_layouts, st.text("abc-é", min_size=1))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_an_entry_of_any_slug_is_one_wherever_it_may_be(layout: Layout, slug: str) -> None:
     slug = f"x{slug}"
     assert layout.entry_path(slug) == layout.places(slug)[0]
