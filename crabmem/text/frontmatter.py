@@ -17,6 +17,7 @@ from .limits import MAX_HEADER
 
 MAX_DEPTH = 8
 MAX_EVENTS = 2_000
+_TOO_DEEP = "it is nested too deeply or too long"
 # A header of more lines that YAML refuses is not read line by line: that takes a parser for each.
 _MOST_LINES = 200
 
@@ -98,6 +99,8 @@ class TextYAML(YAMLHandler):
         except BadHeader:
             raise
         except (yaml.YAMLError, ValueError) as error:
+            if "nesting depth" in str(error):  # libyaml of PyYAML 6.0.4 stops at 1,000 levels, before we have counted 8
+                raise BadHeader(_TOO_DEEP) from None
             raise _NotYAML(_where(error)) from None
         if loaded is None:
             return {}
@@ -392,7 +395,7 @@ def _check_bounds(text: str) -> None:
         opens = isinstance(event, yaml.CollectionStartEvent)
         depth += opens - isinstance(event, yaml.CollectionEndEvent)
         if depth > MAX_DEPTH or count > MAX_EVENTS:
-            raise BadHeader("it is nested too deeply or too long")
+            raise BadHeader(_TOO_DEEP)
         if isinstance(event, yaml.NodeEvent) and event.anchor:
             raise BadHeader("it uses YAML anchors or aliases")
 
