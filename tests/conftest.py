@@ -23,7 +23,7 @@ from crabmem.disk.seal import Seal
 from crabmem.disk.user_state import state_folder
 from crabmem.session.locate import reach_of, settings_at
 from crabmem.text.words import counted
-from tests import adapters, examples, forked
+from tests import adapters, examples, forked, slow
 from tests.faults.repository import assert_clean, git
 from tests.story import tell
 from tests.ui import NO_BROWSER
@@ -96,6 +96,17 @@ def pytest_collection(session: pytest.Session) -> None:
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the slow tests, before pytest picks tests by their marks."""
+    for item in items:
+        if slow.is_slow(item.nodeid):
+            item.add_marker(pytest.mark.slow)
+    if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        functions = {item.nodeid.removeprefix("tests/").partition("[")[0] for item in items}
+        if gone := slow.SLOW.keys() - functions:
+            raise pytest.UsageError(f"tests/slow.py lists tests that are gone: {', '.join(sorted(gone))}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

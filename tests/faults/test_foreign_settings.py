@@ -76,7 +76,7 @@ _ODD = {
 }
 _ALL = "all of them"
 each_setting = pytest.mark.parametrize(
-    "name", [_ALL, *(pytest.param(name, marks=pytest.mark.slow) for name in _CONFIGS)]
+    "name", [_ALL, *(pytest.param(name, marks=pytest.mark.long) for name in _CONFIGS)]
 )
 
 

@@ -25,8 +25,8 @@ from .repository import complaints, git
 
 ENTRIES = "memory/entries"
 each_face = pytest.mark.parametrize("face", FACES, ids=words_of)
-each_step = pytest.mark.parametrize("step", [15, pytest.param(1, marks=pytest.mark.slow)])
-each_count = pytest.mark.parametrize("swaps", [100, pytest.param(1_000, marks=pytest.mark.slow)])
+each_step = pytest.mark.parametrize("step", [15, pytest.param(1, marks=pytest.mark.long)])
+each_count = pytest.mark.parametrize("swaps", [100, pytest.param(1_000, marks=pytest.mark.long)])
 
 
 @pytest.fixture
@@ -500,7 +500,7 @@ def _one_round(memory: Memory, number: int) -> tuple[str, int]:
 
 
 @each_face
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 def test_two_names_never_share_a_file_and_one_name_never_has_two(face: type[Face], step: int) -> None:
     """Names that are close to each other stand side by side: few faces are shown all of them, one is."""
     names = NAMES if face is Python else NAMES[: len(NAMES) // step]

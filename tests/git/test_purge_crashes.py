@@ -112,7 +112,7 @@ def test_no_change_of_the_disk_may_be_the_last(original: Path, tmp_path: Path, m
     )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1_800)
 def test_no_change_of_the_disk_may_be_the_last_one_by_one(
     original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -163,7 +163,7 @@ def test_a_kill_at_any_moment_leaves_a_whole_repository(tmp_path: Path) -> None:
     killed(tmp_path / "big", tmp_path, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1_800)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_fifty_kills_leave_whole_repositories(tmp_path: Path) -> None:

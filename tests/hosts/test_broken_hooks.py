@@ -97,7 +97,7 @@ def test_hosts_with_hooks_are_found() -> None:
     ("shell", "broken"),
     [
         # Every shell runs the same line: in all of them a few ways to be broken will do.
-        pytest.param(shell, broken, id=f"{' '.join(shell)}-{broken}", marks=[] if is_short else [pytest.mark.slow])
+        pytest.param(shell, broken, id=f"{' '.join(shell)}-{broken}", marks=[] if is_short else [pytest.mark.long])
         for shell in SHELLS
         for broken in BROKEN
         for is_short in [shell == SHELLS[0] or broken in ("gone", "a veto with words", "killed")]

@@ -418,7 +418,7 @@ def test_what_a_host_saves_at_that_moment_is_not_lost(run: Run, home: Path, monk
     assert files(home) == {".claude.json": '{"numStartups": 4}', ".claude/settings.json": SETTINGS}
 
 
-@pytest.mark.parametrize("count", [400, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [400, pytest.param(2_000, marks=pytest.mark.long)])
 def test_a_large_config_is_changed_too_and_comes_back(run: Run, home: Path, count: int) -> None:
     projects = {f"/home/me/project {number}": {"history": ["what was said " * 20] * 10} for number in range(count)}
     file = written(home / ".claude.json", json.dumps({"projects": projects}, indent=2))

@@ -11,7 +11,7 @@ import pytest
 from crabmem import Memory
 from tests.serving import command, piped
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 #: A server of the same library: one tool, which says what it always says.
 EMPTY = """

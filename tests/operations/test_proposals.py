@@ -219,7 +219,7 @@ def test_line_endings_of_the_file_are_those_of_what_is_proposed(root: Path, agen
     assert (root / "Crab.md").read_bytes() == LOUDER.replace("\n", "\r\n").encode()
 
 
-@pytest.mark.parametrize("most", [10, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", [10, pytest.param(100, marks=pytest.mark.long)])
 def test_a_flood_of_proposals_ends_at_a_clear_error(
     root: Path, agent: Memory, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:

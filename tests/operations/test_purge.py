@@ -325,7 +325,7 @@ def test_a_history_with_the_secret_everywhere_is_rid_of_it(tmp_path: Path) -> No
     _is_erased(tmp_path, 620, 60)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_thousand_commits_of_a_thousand_entries_are_rid_of_it_in_a_minute(tmp_path: Path) -> None:
     assert _is_erased(tmp_path, 2_000, 1_000) < 60
 

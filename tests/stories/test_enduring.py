@@ -28,7 +28,7 @@ def test_a_process_does_not_grow_with_each_operation() -> None:
     assert grown(2_000) < 2.5
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(7_200)
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc how much a process holds")
 def test_a_process_does_not_grow_over_tens_of_thousands_of_operations() -> None:

@@ -111,7 +111,7 @@ def writable(tmp_path: Path) -> Iterator[Path]:
     ("profile", "trouble"),
     [
         # Each profile has its own tools, each trouble its own messages: the short form has not all with all.
-        pytest.param(profile, trouble, marks=[] if number in (0, 1 + other % 4) else [pytest.mark.slow])
+        pytest.param(profile, trouble, marks=[] if number in (0, 1 + other % 4) else [pytest.mark.long])
         for number, profile in enumerate(["crab", "camel", "claw", "legion", "harness"])
         for other, trouble in enumerate(TROUBLES)
     ],

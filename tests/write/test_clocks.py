@@ -103,7 +103,7 @@ def test_the_doctor_names_commits_of_the_future(memory: Memory, clock: Settable)
 
 
 @pytest.mark.parametrize("clocks", [(AHEAD, timedelta(hours=1)), (timedelta(hours=1), -AHEAD), (-AHEAD, AHEAD)])
-@pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.long)])
 def test_a_crash_is_recovered_from_whatever_the_clock_says_then(
     tmp_path: Path, clock: Settable, clocks: tuple[timedelta, timedelta], monkeypatch: pytest.MonkeyPatch, stride: int
 ) -> None:

@@ -41,7 +41,7 @@ def writes(memory: Memory) -> None:
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
-@pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("stride", [4, pytest.param(1, marks=pytest.mark.long)])
 def test_what_is_on_the_branch_was_never_called_failed(
     begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, stride: int
 ) -> None:
