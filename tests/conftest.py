@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -107,6 +107,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         functions = {item.nodeid.removeprefix("tests/").partition("[")[0] for item in items}
         if gone := slow.SLOW.keys() - functions:
             raise pytest.UsageError(f"tests/slow.py lists tests that are gone: {', '.join(sorted(gone))}")
+
+
+@pytest.hookimpl(wrapper=True)
+def _skipping_without_git() -> Generator[None, object, object]:
+    """Skip what needs a `git` program where there is none: crabmem needs none, but tests ask Git what it sees."""
+    try:
+        return (yield)
+    except FileNotFoundError as error:
+        if error.filename == "git":
+            pytest.skip("needs a git program")
+        raise
+
+
+pytest_runtest_setup = pytest_runtest_call = pytest_runtest_teardown = _skipping_without_git
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

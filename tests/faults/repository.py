@@ -1,12 +1,13 @@
 """What Git itself says about a repository under test."""
 
+import os
 import subprocess
 from pathlib import Path
 
 
 def git(root: Path, *words: str, when: str = "") -> str:
     """What the `git` command prints; it runs without anybody's settings, and commits as at `when`."""
-    environment = {"PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
     if when:
         environment |= {"GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when}
     done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, env=environment, check=True)
