@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ from tests.faults.repository import assert_clean, git
 from tests.story import tell
 from tests.ui import NO_BROWSER
 
-__all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git"]
+__all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git", "typed"]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 TESTS = Path(__file__).parent
@@ -197,22 +198,23 @@ def story(told_once: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(told_once, tmp_path / "notes", symlinks=True))
 
 
+def typed(*words: object, stdin: str | bytes = "") -> Result:
+    """Return what `crabmem WORDS…` does in this process; an exception that no person should see fails the test."""
+    result = CliRunner().invoke(cli, list(map(str, words)), input=stdin, prog_name="crabmem")
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
 @pytest.fixture
 def run(root: Path) -> Run:
-    """`crabmem --dir root …` in this process; an exception that no person should see fails the test."""
-
-    def crabmem(*words: str, stdin: str | bytes = "") -> Result:
-        result = CliRunner().invoke(cli, ["--dir", str(root), *words], input=stdin, prog_name="crabmem")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return crabmem
+    """`crabmem --dir root …` in this process."""
+    return partial(typed, "--dir", root)
 
 
-def completed(typed: str) -> list[str]:
+def completed(line: str) -> list[str]:
     """What a shell is offered for the last of these words, with which a line begins."""
-    words = typed.split(" ")
+    words = line.split(" ")
     told = {"_CRABMEM_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in told.items():

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from crabmem import Memory
 from crabmem.cli.app import cli
@@ -19,6 +18,7 @@ from crabmem.operations import facts, reading
 from crabmem.tools import looking
 from crabmem.tools.toolsets import toolset
 from tests import samples
+from tests.conftest import typed
 
 GUIDES = Path(__file__).parent.parent / "docs" / "extending"
 
@@ -69,7 +69,7 @@ def test_the_example_of_a_verb_and_its_tool_works(tmp_path: Path, monkeypatch: p
             memory.remember("Luna", "our dog", "She is afraid of thunder.")
             assert memory.call("stale", {"days": 2}, ["stale"]).text == "no fact is that old"
             assert memory.call("stale", {"days": 0}, ["stale"]).is_error
-        done = CliRunner().invoke(cli, ["--dir", str(tmp_path / "m"), "stale", "--json"])
+        done = typed("--dir", tmp_path / "m", "stale", "--json")
         assert done.stdout == '{\n  "days": 90,\n  "facts": []\n}\n'
         ours = cli.parts(click.Context(cli))["Facts"]
         assert ours[ours.index("tags") + 1] == "stale"

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 import crabmem
 from crabmem import Fact, Memory, __version__
@@ -23,7 +23,7 @@ from crabmem.cli.app import TITLES, cli
 from crabmem.operations import agents, proposals
 from crabmem.prompt.profile import profile_names
 from tests import forked, samples
-from tests.conftest import Run, completed, git
+from tests.conftest import Run, completed, git, typed
 
 VERBS = samples.verbs()
 
@@ -560,7 +560,7 @@ def test_a_lesson_that_no_prompt_shows_is_told(run: Run) -> None:
 
 def test_an_adopted_workspace_is_told_by_its_files(tmp_path: Path) -> None:
     (tmp_path / "SOUL.md").write_text("Calm.")
-    told = CliRunner().invoke(cli, ["adopt", str(tmp_path), "--profile", "claw"]).stderr
+    told = typed("adopt", str(tmp_path), "--profile", "claw").stderr
     assert f"2 files, 0 facts among them, in {tmp_path}: " in told
 
 
@@ -583,9 +583,9 @@ def test_doctor_exits_with_1_when_there_is_an_error(run: Run, root: Path) -> Non
 def test_the_folder_is_dir_else_the_environment_else_home(
     run: Run, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folders = [CliRunner().invoke(cli, ["path"]).stdout]
+    folders = [typed("path").stdout]
     monkeypatch.setenv("CRABMEM_DIR", str(tmp_path / "b"))
-    folders += [CliRunner().invoke(cli, ["path"]).stdout, run("path").stdout]
+    folders += [typed("path").stdout, run("path").stdout]
     assert folders == [f"{tmp_path}/home/.crabmem\n", f"{tmp_path}/b\n", f"{root}\n"]
 
 

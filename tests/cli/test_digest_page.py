@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from crabmem import Memory
-from crabmem.cli.app import cli
-from tests.conftest import assert_clean
+from tests.conftest import assert_clean, typed
 from tests.text.test_html import Reader
 
 EVIL = "</div><script>alert(1)</script><img src=//evil.test onerror=x>\u202e\u200b"
@@ -35,7 +33,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
 
 
 def page(root: Path, *words: str) -> str:
-    done = CliRunner().invoke(cli, ["--dir", str(root), "digest", "--html", "-", *words])
+    done = typed("--dir", root, "digest", "--html", "-", *words)
     assert done.exit_code == 0, done.output
     return done.stdout
 
@@ -79,10 +77,10 @@ def test_a_page_that_is_there_is_replaced_and_one_that_cannot_be_written_is_an_e
 ) -> None:
     file = tmp_path / "page.html"
     file.write_text("old")
-    done = CliRunner().invoke(cli, ["--dir", str(root), "digest", "--html", str(file)])
+    done = typed("--dir", root, "digest", "--html", str(file))
     assert (done.exit_code, done.stderr) == (0, f"wrote {file}\n")
     assert file.read_text().startswith("<!doctype html>")
-    done = CliRunner().invoke(cli, ["--dir", str(root), "digest", "--html", str(tmp_path / "no" / "page.html")])
+    done = typed("--dir", root, "digest", "--html", str(tmp_path / "no" / "page.html"))
     assert done.exit_code == 1 and "page.html cannot be written: no such file or directory" in done.stderr
     assert list(tmp_path.glob("page*")) == [file]
 

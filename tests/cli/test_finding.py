@@ -16,7 +16,7 @@ from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.operations import agents
 from tests import forked
-from tests.conftest import Run, completed
+from tests.conftest import Run, completed, typed
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def test_tags_are_listed_with_how_many_facts_have_each_whatever_their_case(run: 
 def test_no_tags_is_said(tmp_path: Path) -> None:
     with Memory(tmp_path / "bare") as memory:
         memory.remember("A", "a", "b")
-    told = CliRunner().invoke(cli, ["--dir", str(tmp_path / "bare"), "tags"])
+    told = typed("--dir", tmp_path / "bare", "tags")
     assert (told.stdout, told.stderr[:17]) == ("", "no fact has a tag")
 
 
@@ -206,7 +206,7 @@ def test_an_answer_on_a_terminal_is_the_same_wherever_its_options_stand(root: Pa
 def test_that_there_is_nothing_is_said(words: list[str], tmp_path: Path) -> None:
     with Memory(tmp_path / "bare") as memory:
         memory.init()
-    told = CliRunner().invoke(cli, ["--dir", str(tmp_path / "bare"), *words])
+    told = typed("--dir", tmp_path / "bare", *words)
     assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (0, "", 1)
 
 

@@ -11,14 +11,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from crabmem import Memory
-from crabmem.cli.app import cli
 from crabmem.operations import proposals
 from crabmem.write.actor import Actor
 from tests import forked
-from tests.conftest import assert_clean, git
+from tests.conftest import assert_clean, git, typed
 from tests.opening import opened_with
 
 VET, WIFI, DOOR = ("memory/entries/vet.md", "memory/entries/wifi.md", "memory/entries/door.md")
@@ -234,7 +232,7 @@ def test_a_summary_is_shown_and_asked_for_before_anything_happens(
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setattr("crabmem.cli.verbs.review.can_ask", lambda: True)
     monkeypatch.setattr("crabmem.cli.output.can_ask", lambda: True)
-    done = CliRunner().invoke(cli, ["--dir", str(root), "review"], input=f"{answer}\n")
+    done = typed("--dir", root, "review", stdin=f"{answer}\n")
     told = done.stderr
     assert "apply 2 (1 reworded) and keep waiting 1:" in told and "Do this? [y/N]" in told
     lines = re.findall(r"  (keep waiting|apply)  +[0-9a-f]{8}  remember: (.*)", told)

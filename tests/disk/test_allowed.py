@@ -14,15 +14,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from crabmem import EmbedderFailed, InvalidSettings, Memory, Unwritable, memory
-from crabmem.cli.app import cli
 from crabmem.disk.allowed import Allowed, Reach
 from crabmem.operations import agents, maintenance
 from crabmem.write.actor import Actor
 from tests import forked
-from tests.conftest import allow
+from tests.conftest import allow, typed
 from tests.embedding import Own, Service, saved_model, service
 from tests.opening import opened_with
 from tests.serving import connected
@@ -62,7 +61,7 @@ def asks(root: Path, url: str, **said: object) -> None:
 
 
 def run(root: Path, *words: str) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(root), *words])
+    return typed("--dir", root, *words)
 
 
 def process(root: Path, *words: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
@@ -433,7 +432,7 @@ def test_a_profile_that_a_workspace_is_made_with_is_allowed_there(tmp_path: Path
     file.write_text(PROFILE)
     folder.mkdir()
     words = ["--dir", str(folder), "init"] if way == "init" else ["adopt", str(folder)]
-    assert CliRunner().invoke(cli, [*words, "--profile", str(file)]).exit_code == 0
+    assert typed(*words, "--profile", str(file)).exit_code == 0
     with Memory(folder) as memory:
         assert "Words of a family." in memory.prompt()
         agents.new_agent(memory, "scout")

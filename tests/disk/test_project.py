@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from dulwich import porcelain
 
 from crabmem import Memory
-from crabmem.cli.app import cli
 from crabmem.disk.project import Project, project_of
 from crabmem.workspace.workspace import PROJECTS
-from tests.conftest import PACKAGE
+from tests.conftest import PACKAGE, typed
 
 Make = Callable[[Path, Path], None]
 
@@ -59,7 +58,7 @@ def repository(folder: Path) -> Path:
 
 
 def run(home: Path, *words: object) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(home / "memory"), *map(str, words)])
+    return typed("--dir", home / "memory", *words)
 
 
 def place(home: Path, folder: Path) -> str:
@@ -291,7 +290,7 @@ def test_a_host_is_given_the_memory_of_each_project(tmp_path: Path, monkeypatch:
     assert run(tmp_path, "uninstall", "claude-code", "--yes").exit_code == 0
     assert not (tmp_path / ".claude.json").exists()
     monkeypatch.delenv("CRABMEM_DIR", raising=False)
-    result = CliRunner().invoke(cli, ["--project", ".", "install", "claude-code", "--yes"])
+    result = typed("--project", ".", "install", "claude-code", "--yes")
     server = json.loads((tmp_path / ".claude.json").read_text())["mcpServers"]["crabmem"]["args"]
     assert server[:4] == ["--dir", str(tmp_path / ".crabmem"), "--project", "."]  # whatever a project sets
 

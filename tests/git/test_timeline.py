@@ -9,17 +9,15 @@ from typing import Any
 
 import anyio
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory, NotFound, Stale
-from crabmem.cli.app import cli
 from crabmem.operations import proposals
 from crabmem.tools.tool import Tool
 from crabmem.tools.toolbox import Toolbox
 from tests import samples
-from tests.conftest import git
+from tests.conftest import git, typed
 from tests.examples import examples
 from tests.serving import connected
 
@@ -210,7 +208,7 @@ def test_the_commands_of_an_agent_read_no_other_branch_stash_or_proposal(crab: G
     revisions = ["secret", "refs/heads/secret", "signed", "stash", "blob", *(n for n in crab.names if len(n) == 8)]
     for command in commands:
         for name in revisions:
-            done = CliRunner().invoke(cli, ["--dir", str(crab.root), "--agent", "mole", *command, name])
+            done = typed("--dir", crab.root, "--agent", "mole", *command, name)
             assert CANARY not in done.output, (command, name, done.output)
 
 

@@ -18,12 +18,11 @@ from typing import Any
 import frontmatter
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import __version__
-from crabmem.cli.app import cli
 from crabmem.cli.verbs.bundle import KINDS
 from crabmem.disk import fs
 from crabmem.hosts import table
@@ -32,6 +31,7 @@ from crabmem.hosts.hooks.input import parse_input
 from crabmem.hosts.host import Config, HookDialect, Host
 from crabmem.hosts.table import NAMES, host_named
 from crabmem.text.extras import how_to_get
+from tests.conftest import typed
 from tests.examples import examples
 
 Run = Callable[..., Result]
@@ -68,10 +68,7 @@ def run(home: Path) -> Run:
     def crabmem(*words: str, asking: bool = False, stdin: str = "") -> Result:
         if {"install", "uninstall"} & set(words) and set(NAMES) & set(words) and not asking:
             words = (*words, "--yes")
-        result = CliRunner().invoke(cli, words, input=stdin, prog_name="crabmem")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
+        return typed(*words, stdin=stdin)
 
     return crabmem
 

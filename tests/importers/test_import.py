@@ -13,12 +13,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Fact, HoldsSecret, InvalidArguments, Memory, Saved
-from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.importers.base import Tree
 from crabmem.importers.facts import prepare
@@ -26,7 +25,7 @@ from crabmem.importers.recognition import source_called
 from crabmem.importers.texts import fact_of, summary
 from tests import forked
 from tests.cli.test_cli import on_terminal
-from tests.conftest import assert_clean, git
+from tests.conftest import assert_clean, git, typed
 from tests.examples import examples
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
@@ -55,7 +54,7 @@ def imported(tmp_path: Path) -> Import:
     """`crabmem --dir … import …` in this process."""
 
     def run(*words: object, stdin: str = "") -> Result:
-        return CliRunner().invoke(cli, ["--dir", str(tmp_path / "memory"), "import", *map(str, words)], input=stdin)
+        return typed("--dir", tmp_path / "memory", "import", *words, stdin=stdin)
 
     return run
 
@@ -322,7 +321,7 @@ def test_a_heading_that_is_the_name_is_said_once(imported: Import, folder: Path)
     with opened(folder.parent) as memory:
         assert memory.get("The network").content == "Named Pinguin. The key is on the router."
         assert memory.get("Only a heading").content == "# Only a heading"
-    found = CliRunner().invoke(cli, ["--dir", str(folder.parent / "memory"), "recall", "network"]).stdout
+    found = typed("--dir", folder.parent / "memory", "recall", "network").stdout
     assert found.lower().count("the network") == 1
 
 
@@ -590,7 +589,7 @@ def test_a_dry_run_says_what_would_be_made(imported: Import, folder: Path) -> No
 @pytest.mark.parametrize("verb", ["import", "adopt"])
 def test_a_folder_that_is_not_there_is_an_error_of_one_line(tmp_path: Path, verb: str) -> None:
     options = ["--dir", str(tmp_path / "memory")] if verb == "import" else []
-    result = CliRunner().invoke(cli, [*options, verb, str(tmp_path / "nothing")])
+    result = typed(*options, verb, str(tmp_path / "nothing"))
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("crabmem: there is no ") and result.stderr.count("\n") == 1
 

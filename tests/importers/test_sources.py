@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Entry, Memory
-from crabmem.cli.app import cli
 from crabmem.errors import CrabmemError
 from crabmem.importers.base import JSON, Tree
 from crabmem.importers.facts import prepare
@@ -21,7 +20,7 @@ from crabmem.importers.recognition import source_called, source_of, sources
 from crabmem.importers.tree import tree_of
 from crabmem.operations import links
 from crabmem.text.entry import Fact
-from tests.conftest import git
+from tests.conftest import git, typed
 
 CLAUDE = {
     "MEMORY.md": "- [Tests](testing-feedback.md) — real databases\n",
@@ -103,7 +102,7 @@ def imported(tmp_path: Path) -> Import:
     """`crabmem --dir … import …` in this process."""
 
     def run(*words: object, stdin: str = "") -> Result:
-        return CliRunner().invoke(cli, ["--dir", str(tmp_path / "memory"), "import", *map(str, words)], input=stdin)
+        return typed("--dir", tmp_path / "memory", "import", *words, stdin=stdin)
 
     return run
 
@@ -197,7 +196,7 @@ def test_every_file_is_taken_or_named_with_the_reason(tmp_path: Path, imported: 
 def test_the_same_notes_imported_into_two_workspaces_are_one_fact(tmp_path: Path, imported: Import) -> None:
     laid(tmp_path / "texts", {"a.md": "# Minutes\n\nPizza."})
     imported(tmp_path / "texts")
-    CliRunner().invoke(cli, ["--dir", str(tmp_path / "notes"), "import", str(tmp_path / "texts")])
+    typed("--dir", tmp_path / "notes", "import", str(tmp_path / "texts"))
     assert imported(tmp_path / "notes").exit_code == 0
     assert [entry.origin for entry in entries(tmp_path).values()] == [str(tmp_path / "texts" / "a.md")]
 
@@ -335,7 +334,7 @@ def test_the_overview_of_another_workspace_is_taken_over_as_the_reason_says(tmp_
     laid(tmp_path / "my notes", {"memory/MEMORY.md": "Overview.\n", "memory/entries/a.md": "---\nname: a\n---\n\nA.\n"})
     reason = reasons(imported(tmp_path / "my notes", "--json"))["memory/MEMORY.md"]
     way = shlex.split(reason.split("`")[1])[1:]
-    assert CliRunner().invoke(cli, ["--dir", str(tmp_path / "memory"), *way]).exit_code == 0
+    assert typed("--dir", tmp_path / "memory", *way).exit_code == 0
     with Memory(tmp_path / "memory") as memory:
         assert memory.overview().text == "Overview.\n"
 

@@ -9,15 +9,14 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import AlreadyThere, InvalidArguments, Memory, NotFound, Unwritable
-from crabmem.cli.app import cli
 from crabmem.operations import agents, files, setup
 from crabmem.workspace.workspace import agent_folder
-from tests.conftest import assert_clean, git
+from tests.conftest import assert_clean, git, typed
 from tests.profiles.test_sixth import SIXTH
 
 
@@ -38,7 +37,7 @@ def own(memory: Memory, name: str) -> Memory:
 
 
 def run(memory: Memory, *arguments: str) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(memory.root), *arguments])
+    return typed("--dir", memory.root, *arguments)
 
 
 # feature: 16, 17, 20

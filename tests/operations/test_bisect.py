@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory, NotFound
-from crabmem.cli.app import cli
 from crabmem.git.walk import Line
 from crabmem.operations.bisect import Claim, Found, _last_good, claim_in, halved, spread
 from crabmem.results import Step
 from crabmem.session.snapshot import Snapshot
-from tests.conftest import git
+from tests.conftest import git, typed
 
 
 class Looks:
@@ -244,7 +243,7 @@ def test_a_claim_names_an_entry_as_one_would_look_it_up(memory: Memory, name: st
 
 
 def run(root: Path, *words: str) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(root), "bisect", *words])
+    return typed("--dir", root, "bisect", *words)
 
 
 def test_the_command_line_names_the_commit_and_who_made_it(story: Path) -> None:

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from crabmem import Finding, Memory
-from crabmem.cli.app import cli
 from crabmem.operations import maintenance
 from crabmem.operations.doctor.examine import CHECKS
-from tests.conftest import git
+from tests.conftest import git, typed
 
 Sample = Callable[[str], Path]
 ENTRIES = "memory/entries"
@@ -83,15 +81,15 @@ def test_a_profile_that_is_none_is_a_finding(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     Memory(root).remember("A", "d", "c")
     (root / "crabmem.toml").write_text('profile = "nope"\n')
-    done = CliRunner().invoke(cli, ["--dir", str(root), "doctor"])
+    done = typed("--dir", root, "doctor")
     assert done.exit_code == 1 and done.stderr == ""
     lines = done.stdout.splitlines()
     assert any(line.startswith("error: crabmem.toml: there is no profile nope; there are ") for line in lines)
     assert not [line for line in lines if line.startswith("ok: ") and line != "ok: hosts"]
-    done = CliRunner().invoke(cli, ["--dir", str(root), "doctor", "--json", "--fix"])
+    done = typed("--dir", root, "doctor", "--json", "--fix")
     levels = [(item["level"], item["check"]) for item in json.loads(done.stdout) if item["check"] != "hosts"]
     assert (done.exit_code, levels) == (1, [("error", "settings"), ("info", "settings")])
-    done = CliRunner().invoke(cli, ["--dir", str(root), "--profile", "nope", "doctor"])
+    done = typed("--dir", root, "--profile", "nope", "doctor")
     assert done.exit_code == 2 and done.stdout == "" and done.stderr.startswith("crabmem: there is no profile nope; ")
 
 
@@ -100,9 +98,9 @@ def test_the_workspace_whose_settings_name_a_profile_that_is_none_is_named(tmp_p
     Memory(root).remember("A", "d", "c")
     (root / "crabmem.toml").write_text('profile = "nope"\n')
     for own in (root, root / "agents/scout"):
-        done = CliRunner().invoke(cli, ["--dir", str(own), "list"])
+        done = typed("--dir", own, "list")
         assert done.stderr.startswith(f"crabmem: {root / 'crabmem.toml'}: there is no profile nope; there are ")
-    done = CliRunner().invoke(cli, ["--dir", str(root / "agents/scout"), "doctor"])
+    done = typed("--dir", root / "agents/scout", "doctor")
     assert f"error: {root / 'crabmem.toml'}: there is no profile nope; " in done.stdout
 
 
@@ -365,10 +363,10 @@ def test_workspace_that_others_can_read_is_made_private_by_a_fix(tmp_path: Path)
 
 def test_checks_that_are_fine_are_said_to_be(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
-    done = CliRunner().invoke(cli, ["--dir", str(memory.root), "doctor", "--fix"])
+    done = typed("--dir", memory.root, "doctor", "--fix")
     assert (done.exit_code, done.output.splitlines()) == (0, [f"ok: {check}" for check in (*CHECKS, "hosts")])
     (memory.root / "memory/entries/luna.md").write_bytes(b"\xff")
-    done = CliRunner().invoke(cli, ["--dir", str(memory.root), "doctor"])
+    done = typed("--dir", memory.root, "doctor")
     assert done.exit_code == 1 and "ok: files" not in done.output and "error: memory/entries/luna.md" in done.output
     memory.adopt()
 

@@ -5,16 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Expectation, InvalidArguments, Memory, NotFound
-from crabmem.cli.app import cli
 from crabmem.cli.verbs import eval as verb
 from crabmem.operations import evaluate
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, typed
 from tests.examples import examples
 
 DOG, WIFI = Expectation("who looks after the dog", ("Luna's vet",)), Expectation("password for guests", ("wifi",))
@@ -32,10 +31,7 @@ def known(memory: Memory) -> Memory:
 
 def run(root: Path, *words: str, stdin: str = "") -> Result:
     """`crabmem --dir root eval …`; an exception that no person should see fails the test."""
-    result = CliRunner().invoke(cli, ["--dir", str(root), "eval", *words], input=stdin, prog_name="crabmem")
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+    return typed("--dir", root, "eval", *words, stdin=stdin)
 
 
 def toml(*questions: Expectation) -> str:

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Fact, Memory, Saved
-from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.disk.export_folder import MARK, hash_of
 from crabmem.importers.facts import prepare
@@ -24,6 +23,7 @@ from crabmem.operations import export as operation
 from crabmem.operations.links import links
 from crabmem.session.init import init
 from crabmem.text import frontmatter as header
+from tests.conftest import typed
 from tests.examples import examples
 from tests.refusing import Refusing, once
 
@@ -31,7 +31,7 @@ VET = "---\nname: Luna's vet\ndescription: 'who looks: the dog'\ntags: [pets]\nr
 
 
 def run(root: Path, *words: object) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(root), *map(str, words)])
+    return typed("--dir", root, *words)
 
 
 def laid(root: Path, files: Mapping[str, str]) -> Path:
@@ -226,7 +226,7 @@ def test_json_is_one_file_or_standard_output(tmp_path: Path) -> None:
     run(root, "export", tmp_path / "data", "--format", "json")
     assert json.loads((tmp_path / "data" / "memory.json").read_text()) == data
     assert run(root, "export", "-", "--format", "okf").exit_code == 2
-    piped = CliRunner().invoke(cli, ["--dir", str(tmp_path / "new"), "import", "-", "--json"], input=json.dumps(data))
+    piped = typed("--dir", tmp_path / "new", "import", "-", "--json", stdin=json.dumps(data))
     done = {each["file"]: each["state"] for each in json.loads(piped.stdout)["files"]}
     assert (piped.exit_code, done) == (0, {
         "stdin.json[0]": "made", "stdin.json[1]": "made", "stdin.json[identity]": "skipped",
@@ -312,7 +312,7 @@ def test_an_export_that_was_interrupted_goes_on(tmp_path: Path, stop: int, monke
 def test_a_session_that_does_not_see_a_file_exports_nothing_of_it(tmp_path: Path) -> None:
     root = laid(tmp_path / "memory", {"memory/2026-03-14.md": "hidden words", "MEMORY.md": "hidden words"})
     run(root, "init", "--profile", "claw")
-    result = CliRunner().invoke(cli, ["--dir", str(root), "--kind", "group", "export", str(tmp_path / "out")])
+    result = typed("--dir", root, "--kind", "group", "export", str(tmp_path / "out"))
     assert result.exit_code == 0
     assert "hidden words" not in "".join(files_in(tmp_path / "out").values())
 

@@ -3,10 +3,8 @@
 import json
 from pathlib import Path
 
-from click.testing import CliRunner
-
 from crabmem import Memory
-from crabmem.cli.app import cli
+from tests.conftest import typed
 
 VET = "Luna's vet", "who looks after the dog", "Dr. Moreno, every Thursday, on Tannery Lane."
 AGAIN = "Vet of Luna", "which vet the dog sees", "Dr. Moreno."
@@ -44,7 +42,7 @@ def test_a_model_is_told_in_a_line_and_a_name_cannot_write_more_of_them(memory: 
 
 def test_the_command_line_says_it_beside_the_data_and_json_has_a_field(tmp_path: Path) -> None:
     def crabmem(*words: str) -> tuple[str, str]:
-        result = CliRunner().invoke(cli, ["--dir", str(tmp_path / "notes"), *words], prog_name="crabmem")
+        result = typed("--dir", tmp_path / "notes", *words)
         assert result.exit_code == 0, result.output
         return result.stdout, result.stderr
 

@@ -6,15 +6,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import CrabmemError, InvalidArguments, Memory
-from crabmem.cli.app import cli
 from crabmem.operations import purge
 from crabmem.text.hashes import blob_id, short
-from tests.conftest import git
+from tests.conftest import git, typed
 from tests.examples import examples
 from tests.operations.test_purge import traces
 
@@ -22,7 +21,7 @@ CODE = "The launch code is banana-seven."
 
 
 def run(root: Path, *words: str) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(root), *words])
+    return typed("--dir", root, *words)
 
 
 @pytest.fixture

@@ -9,15 +9,13 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from crabmem import Disabled, InvalidArguments, Memory
-from crabmem.cli.app import cli
 from crabmem.operations import context, files
 from crabmem.write.actor import Actor
 from crabmem.write.tree import Tree
 from tests import forked
-from tests.conftest import Clock, assert_clean
+from tests.conftest import Clock, assert_clean, typed
 from tests.opening import opened_with
 
 FAMILY = """
@@ -236,13 +234,6 @@ def test_a_blank_note_makes_no_workspace(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory, pytest.raises(InvalidArguments, match="empty"):
         memory.write_note("  ")
     assert not (tmp_path / "m").exists()
-
-
-def typed(*words: str, stdin: str = "") -> Result:
-    """`crabmem …` in this process."""
-    result = CliRunner().invoke(cli, list(words), input=stdin)
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def test_a_script_hears_what_is_due_on_stderr_and_what_to_ask_the_model_on_stdout(tmp_path: Path, family: str) -> None:

@@ -6,10 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from crabmem import Disabled, Memory, NotFound
-from crabmem.cli.app import cli
 from crabmem.disk import state
 from crabmem.disk.pause import read_pause
 from crabmem.hosts.hooks.events import Call, answer
@@ -19,7 +18,7 @@ from crabmem.operations.pause import pause, paused, resume
 from crabmem.operations.status import status
 from crabmem.text.times import span_in
 from crabmem.write.actor import Actor
-from tests.conftest import Clock, git
+from tests.conftest import Clock, git, typed
 from tests.opening import opened_with
 
 QUESTION = "who is Luna's vet?"
@@ -37,7 +36,7 @@ def memory(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     def crabmem(*words: str) -> Result:
-        return CliRunner().invoke(cli, ["--dir", str(tmp_path / "notes"), *words], prog_name="crabmem")
+        return typed("--dir", tmp_path / "notes", *words)
 
     return crabmem
 

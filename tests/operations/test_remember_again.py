@@ -1,17 +1,12 @@
 """`remember` for a fact that is there: what is given replaces, what is left out stays, and labels can be removed."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from crabmem import Memory
-from crabmem.cli.app import cli
-from tests.conftest import git
-
-Run = Callable[..., Result]
+from tests.conftest import Run, git
 
 
 @pytest.fixture
@@ -20,17 +15,6 @@ def root(tmp_path: Path) -> Path:
     with Memory(root, is_person=True) as memory:
         memory.remember("Wifi", "the password for guests", "On the router.", aliases=["wlan"], tags=["home", "net"])
     return root
-
-
-@pytest.fixture
-def run(root: Path) -> Run:
-    def crabmem(*words: str, stdin: str = "") -> Result:
-        result = CliRunner().invoke(cli, ["--dir", str(root), *words], input=stdin, prog_name="crabmem")
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return crabmem
 
 
 def wifi(run: Run) -> tuple[str, str, list[str], list[str]]:

@@ -6,16 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem import Disabled, Fact, HoldsSecret, InvalidArguments, Memory, NotFound, Saved, Unwritable
-from crabmem.cli.app import cli
 from crabmem.operations import history
 from crabmem.operations import links as links_operations
 from crabmem.results import Links
-from tests.conftest import FIXTURES, git
+from tests.conftest import FIXTURES, git, typed
 from tests.examples import examples
 
 VET, DOCTOR, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/dr-moreno.md", "memory/entries/wifi.md"
@@ -332,7 +331,7 @@ def test_links_of_what_was_never_written_are_none(memory: Memory) -> None:
 
 
 def run(root: Path, *words: str) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(root), *words])
+    return typed("--dir", root, *words)
 
 
 def test_a_link_that_stands_twice_in_a_text_is_told_once(memory: Memory) -> None:

@@ -5,13 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from crabmem import InvalidArguments, Memory, NotFound
-from crabmem.cli.app import cli
 from crabmem.operations.evaluate import react
 from crabmem.text.spoken_to import Message, parse_messages
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, typed
 
 MESSAGES = FIXTURES / "messages.toml"
 ASKED = Message("Good morning, who is Luna's vet?", True, ("Luna's vet",), "question")
@@ -39,10 +38,7 @@ def known(memory: Memory) -> Memory:
 
 def run(root: Path, *words: str, stdin: str = "") -> Result:
     """`crabmem --dir root eval --speak …`; an exception that no person should see fails the test."""
-    result = CliRunner().invoke(cli, ["--dir", str(root), "eval", "--speak", *words], input=stdin, prog_name="crabmem")
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+    return typed("--dir", root, "eval", "--speak", *words, stdin=stdin)
 
 
 # In Python
@@ -158,7 +154,7 @@ def test_a_figure_of_speaking_under_its_gate_is_status_1(known: Memory) -> None:
 def test_without_speak_its_figures_are_no_gates(known: Memory) -> None:
     question = '[[query]]\ntext = "dog"\nfind = "wifi"\n'
     words = ["--dir", str(known.root), "eval", "-", "--fail-under", "silent=1"]
-    done = CliRunner().invoke(cli, words, input=question, prog_name="crabmem")
+    done = typed(*words, stdin=question)
     assert done.exit_code == 2 and "silent is no figure without --speak" in done.stderr
 
 

@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
-from crabmem.cli.app import cli
 from crabmem.operations import export, maintenance
 from crabmem.text.staleness import checked_day, stale_after
 from crabmem.write.actor import Actor
+from tests.conftest import typed
 from tests.opening import opened_with
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -28,7 +28,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 def crabmem(root: Path, *words: str) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(root), *words], prog_name="crabmem")
+    return typed("--dir", root, *words)
 
 
 def findings(memory: Memory) -> list[tuple[str, str]]:

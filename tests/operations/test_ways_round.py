@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pytest
-from click.testing import CliRunner
 
 from crabmem import CrabmemError, Memory
-from crabmem.cli.app import cli
 from crabmem.operations import adoption, files, history, keyvalue, proposals
 from crabmem.operations.facts import rewrite_entry
 from crabmem.sync.sync import name_remote, sync
@@ -30,7 +28,7 @@ from crabmem.workspace import settings
 from crabmem.workspace.settings import TAGGED, WAITS
 from crabmem.write.bylines import Bylines, bylines_for
 from tests import adapters, samples
-from tests.conftest import assert_clean, git
+from tests.conftest import assert_clean, git, typed
 
 SOUL, OVERVIEW, SETTINGS = "Crab.md", "memory/MEMORY.md", "crabmem.toml"
 VET, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/wifi.md"
@@ -212,7 +210,7 @@ def host_writes_as_its_hook_tells(memory: Memory) -> None:
         memory.file(path).write_text("" if path == SETTINGS else "Other.\n")
         said = {"hook_event_name": "PostToolUse", "session_id": "s-1", "tool_name": "Write", "cwd": str(memory.root)}
         told = json.dumps({**said, "tool_input": {"file_path": str(memory.file(path))}})
-        typed(memory, "hook", "wrote", "--host", "claude-code", told=told)
+        said_to(memory, "hook", "wrote", "--host", "claude-code", told=told)
 
 
 def host_makes_new_files(memory: Memory) -> None:
@@ -228,11 +226,9 @@ def host_removes(memory: Memory) -> None:
     adoption.adopt_written(memory, [str(memory.file(VET))])
 
 
-def typed(memory: Memory, *words: str, told: str = "") -> str:
+def said_to(memory: Memory, *words: str, told: str = "") -> str:
     """What a verb of the command line says to the agent."""
-    done = CliRunner().invoke(
-        cli, ["--dir", str(memory.root), "--agent", "coder", "--session", "s-1", *words], input=told
-    )
+    done = typed("--dir", memory.root, "--agent", "coder", "--session", "s-1", *words, stdin=told)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exc_info
     assert done.exit_code != 2, done.output
     return done.output
@@ -243,7 +239,7 @@ def types(*words: str) -> Callable[[Memory], object]:
 
     def do(memory: Memory) -> None:
         for name in [name for name, _ in FACTS.values()] if any("FACT" in word for word in words) else [""]:
-            typed(memory, *words[0].split(), *(word.replace("FACT", name) for word in words[1:]))
+            said_to(memory, *words[0].split(), *(word.replace("FACT", name) for word in words[1:]))
 
     return do
 
@@ -253,7 +249,7 @@ def imports_a_folder(memory: Memory) -> None:
     (folder / "person").mkdir(parents=True)
     for name, _ in FACTS.values():
         (folder / f"{name}.md").write_text(OTHER.replace("Luna's vet", name))
-    typed(memory, "import", str(folder), "--replace")
+    said_to(memory, "import", str(folder), "--replace")
 
 
 def decides(*words: str) -> Callable[[Memory], object]:
@@ -266,7 +262,7 @@ def decides(*words: str) -> Callable[[Memory], object]:
         for waits in proposals.proposals(memory):
             with suppress(CrabmemError):
                 proposals.apply_proposal(memory, waits.id)
-            typed(memory, *(word.replace("PROPOSAL", waits.id) for word in words))
+            said_to(memory, *(word.replace("PROPOSAL", waits.id) for word in words))
 
     return do
 

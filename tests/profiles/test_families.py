@@ -9,15 +9,14 @@ from typing import Any
 
 import anyio
 import pytest
-from click.testing import CliRunner
 
 from crabmem import Memory
-from crabmem.cli.app import cli
 from crabmem.errors import CrabmemError
 from crabmem.operations import files as files_operations
 from crabmem.prompt.profile import KINDS, Kind, load_profile, profile_names
 from crabmem.session import opening
 from crabmem.text.templates import template
+from tests.conftest import typed
 from tests.serving import connected
 from tests.stories.test_fixtures import everything
 
@@ -83,7 +82,7 @@ def told(root: Path, profile: str | None, kind: Kind = "main") -> str:
 
 def crabmem(root: Path, *words: str, stdin: str = "") -> str:
     """What `crabmem --dir root …` prints."""
-    result = CliRunner().invoke(cli, ["--dir", str(root), *words], input=stdin)
+    result = typed("--dir", root, *words, stdin=stdin)
     assert result.exit_code == 0, (words, result.output, result.exception)
     return result.stdout
 
@@ -477,7 +476,7 @@ def test_the_first_write_beside_existing_files_leaves_each_of_their_bytes(sample
 def test_a_workspace_that_is_there_is_adopted_as_it_is(sample: Sample, profile: str) -> None:
     root = sample(profile)
     before = everything(root)
-    result = CliRunner().invoke(cli, ["adopt", str(root), "--profile", profile])
+    result = typed("adopt", str(root), "--profile", profile)
     assert result.exit_code == 0, result.output
     after = everything(root)
     assert all(after[path] == before[path] for path in before if Path(path).is_file())

@@ -7,16 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from mcp import Client, MCPError
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from crabmem import Disabled, InvalidSettings, Memory
-from crabmem.cli.app import cli
 from crabmem.operations import agents
 from crabmem.prompt.profile import Kind
 from tests import forked
-from tests.conftest import assert_clean, git
+from tests.conftest import assert_clean, git, typed
 
 SIXTH = """
 about = "beekeepers: a board for everybody, a ledger for the keeper alone"
@@ -111,7 +110,7 @@ def root(tmp_path: Path, family: Path) -> Path:
 
 
 def run(root: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(root), *arguments])
+    return typed("--dir", root, *arguments)
 
 
 # feature: 11, 20

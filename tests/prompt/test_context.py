@@ -6,17 +6,16 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.cli.app import cli
 from crabmem.errors import InvalidArguments, InvalidSettings
 from crabmem.prompt.context import Context, Piece, assemble, guidance
 from crabmem.prompt.profile import KINDS, Generated, Kind, Profile, load_profile, parse_profile, profile_names
 from crabmem.session.view import View
 from crabmem.text.quoting import units
+from tests.conftest import typed
 from tests.text.test_quoting import HOSTILE
 
 FAMILY = """
@@ -234,9 +233,9 @@ def test_the_account_tells_the_limits_of_each_file_and_of_all(tmp_path: Path) ->
     assert (limits["SOUL.md"], limits["AGENTS.md"], limits["learnings/wins.md"]) == (4_000, 12_000, 3_000)
     assert (found.most_of_a_file, found.most_of_all, found.shares) == (12_000, 48_000, {"learnings": 3_000})
     words = ["--dir", str(root), "--profile", "camel", "context"]
-    table = CliRunner().invoke(cli, words).stdout
+    table = typed(*words).stdout
     assert re.search(r"^SOUL.md +.*  20,000$", table, re.MULTILINE)
     assert "\nlimits: 20,000 characters a file, 150,000 of all files\n" in table
-    data = json.loads(CliRunner().invoke(cli, [*words, "--json"]).stdout)
+    data = json.loads(typed(*words, "--json").stdout)
     assert data["limits"] == {"file": 20_000, "total": 150_000, "shares": {}}
     assert {part["limit"] for part in data["parts"]} == {20_000}

@@ -4,14 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from crabmem import CrabmemError, Memory
-from crabmem.cli.app import cli
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
 from crabmem.operations import files, history
 from crabmem.prompt.profile import load_profile
-from tests.conftest import allow, git
+from tests.conftest import allow, git, typed
 
 FAMILY = """
 about = "a family of its own"
@@ -261,5 +259,5 @@ def test_an_installed_host_is_given_the_profile_that_was_named(
     monkeypatch.setenv("HOME", str(tmp_path))
     settings = tmp_path / ".claude.json"
     for words in (["--profile", str(family), "install"], ["uninstall"]):
-        assert CliRunner().invoke(cli, [*words, "claude-code", "--yes"]).exit_code == 0
+        assert typed(*words, "claude-code", "--yes").exit_code == 0
         assert (settings.exists() and str(family) in settings.read_text()) == ("install" in words)

@@ -7,17 +7,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from crabmem import Memory, NotFound
-from crabmem.cli.app import cli
 from crabmem.operations import context, history, keyvalue, links, maintenance, salient_facts
 from crabmem.prompt.profile import load_profile
 from crabmem.text.keys import Key
 from crabmem.text.passages import blocks_with
 from crabmem.workspace.layout import FLAT, ORDINARY
 from crabmem.write.actor import Actor
-from tests.conftest import Clock
+from tests.conftest import Clock, typed
 from tests.opening import opened_with
 
 SAID = "Called the vet, Luna is fine"
@@ -40,7 +39,7 @@ def today(memory: Memory) -> str:
 
 
 def asked(memory: Memory, *words: str) -> Result:
-    return CliRunner().invoke(cli, ["--dir", str(memory.root), *words])
+    return typed("--dir", memory.root, *words)
 
 
 def test_a_note_is_recalled_with_its_date_its_file_and_the_block_that_answers(noted: Memory) -> None:

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory, NotFound, Recall
-from crabmem.cli.app import cli
 from crabmem.git.history import History
 from crabmem.recall import past_entries
-from tests.conftest import allow, git
+from tests.conftest import allow, git, typed
 from tests.embedding import Own, saved_model
 from tests.examples import examples
 
@@ -373,7 +371,7 @@ def test_whom_the_settings_do_not_name_any_more_is_not_asked_about_the_past(tmp_
 @pytest.fixture
 def run(story: Path) -> Iterator[Callable[..., str]]:
     def ran(*words: str) -> str:
-        done = CliRunner().invoke(cli, ["--dir", str(story), *words])
+        done = typed("--dir", story, *words)
         assert done.exit_code == 0, done.output
         return done.stdout
 

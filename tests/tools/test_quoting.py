@@ -13,13 +13,12 @@ from typing import NamedTuple
 
 import anyio
 import pytest
-from click.testing import CliRunner
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.cli.app import cli
 from crabmem.text.quoting import hit_text, quoted, visible
+from tests.conftest import typed
 from tests.examples import examples
 
 ENTRIES = "memory/entries"
@@ -292,7 +291,7 @@ def test_a_command_whose_output_is_read_by_a_program_prints_the_hits_and_no_othe
     plain: Memory, facts: list[tuple[str, str, str]]
 ) -> None:
     made = put(plain.root, facts)
-    done = CliRunner().invoke(cli, ["--dir", str(plain.root), "recall", *WORDS.split()], prog_name="crabmem")
+    done = typed("--dir", plain.root, "recall", *WORDS.split())
     assert done.exit_code == 0 and tags_in(done.stdout) == []
     check(found_in(body_of(done.stdout)), made)
 

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from click.testing import CliRunner
 
 from crabmem import Memory
-from crabmem.cli.app import cli
 from crabmem.profiles.claw import tools as claw
 from crabmem.tools.formats import openai_chat
+from tests.conftest import typed
 from tests.searched import profile, write
 
 FILES = {
@@ -59,7 +58,7 @@ def test_data_is_as_the_schemas_say(root: Path) -> None:
 def test_the_command_line_calls_them_too(root: Path) -> None:
     asked = json.dumps({"path": "MEMORY.md", "from": 3})
     options = ["--dir", str(root), "--profile", profile(root.parent), "call", "memory_get", asked, "--json"]
-    done = CliRunner().invoke(cli, options)
+    done = typed(*options)
     assert done.exit_code == 0 and json.loads(done.stdout)["data"]["text"] == "Luna's vet is Dr. Moreno.\n"
 
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.operations import agents
+from tests.conftest import typed
 
 Run = Callable[..., Result]
 FACT = ("remember", "Vet", "-d", "who looks after the dog", "-c", "Dr. Moreno.")
@@ -33,10 +34,7 @@ def notes(tmp_path: Path) -> Path:
 
 
 def run(*words: str) -> Result:
-    result = CliRunner().invoke(cli, words, prog_name="crabmem")
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+    return typed(*words)
 
 
 @pytest.mark.parametrize("words", [["list"], ["log"], ["stats"], ["doctor"], ["recall", "tea"], ["memory", "show"]])

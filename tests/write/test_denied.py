@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from crabmem import CrabmemError, DeniedHistory, Memory, Unreadable
 from crabmem.cli import app
-from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import adoption, agents, files, history, links, maintenance, proposals, purge, salient_facts
-from tests.conftest import assert_clean
+from tests.conftest import assert_clean, typed
 from tests.serving import command, piped
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="drops capabilities as Linux has them")
@@ -99,7 +98,7 @@ def root(tmp_path: Path) -> Path:
 
 def said(root: Path, words: str) -> Result:
     """What a verb says where permissions stop it."""
-    return stopped(lambda: CliRunner().invoke(cli, ["--dir", str(root), "--agent", "coder", *words.split(" ")]))
+    return stopped(lambda: typed("--dir", root, "--agent", "coder", *words.split(" ")))
 
 
 @pytest.mark.parametrize("mode", MODES, ids="{:03o}".format)
@@ -373,5 +372,5 @@ def test_an_error_of_the_system_that_nobody_took_is_one_line_too(root: Path, mon
         raise OSError(5, "Input/output error", "/some/file")
 
     monkeypatch.setattr(maintenance, "stats", failed)
-    done = CliRunner().invoke(cli, ["--dir", str(root), "stats"])
+    done = typed("--dir", root, "stats")
     assert (done.exit_code, done.stderr) == (1, "crabmem: /some/file: input/output error\n")

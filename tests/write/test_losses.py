@@ -8,17 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from crabmem import CrabmemError, Fact, MassLoss, Memory
-from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import adoption
 from crabmem.results import Commit
 from crabmem.watch import watched
 from crabmem.workspace.layout import ORDINARY
 from crabmem.write.losses import LEAST, losses
-from tests.conftest import assert_clean, git
+from tests.conftest import assert_clean, git, typed
 
 ENTRIES = "memory/entries"
 ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
@@ -139,7 +137,7 @@ def test_files_that_were_there_when_they_were_recorded_are_not_undone_unasked(tm
 
 
 def test_a_refusal_speaks_the_words_of_the_command_line(root: Path) -> None:
-    refused = CliRunner().invoke(cli, ["--dir", str(root), "rollback", "--to", "HEAD~1"]).stderr
+    refused = typed("--dir", root, "rollback", "--to", "HEAD~1").stderr
     assert refused.endswith("so nothing was changed; if you mean it: --yes-really\n") and "even_if" not in refused
 
 
