@@ -55,7 +55,7 @@ def bisect(
     if since is not None and start is None:
         raise Inapplicable(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
     trial = _Trial(session, line, test, progress)
-    found = halved(trial, _last_good(trial, line) if start is None else _good_start(trial, line, start))
+    found = halved(trial, last_good(trial, line) if start is None else _good_start(trial, line, start))
     good, count = line[found.good], len(line) - (start or 0)
     while found.bad - found.good == 1 and (ends := _ends_within(timeline.history, trial, found, good)):
         found = halved(trial, ends)
@@ -122,7 +122,7 @@ def _good_start(trial: Trial, line: Line, start: int) -> Found:
     return Found(start, last)
 
 
-def _last_good(trial: Trial, line: Line) -> Found:
+def last_good(trial: Trial, line: Line) -> Found:
     """A good moment before the end, looked for in steps that double, and the bad one after it that is nearest."""
     doublings = _halvings(len(line) - 1) + 1
     bad = last = _bad_end(trial, line, 2 * doublings - 1)

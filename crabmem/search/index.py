@@ -38,7 +38,7 @@ _TELLING = 4_000  # documents whose telling words are kept: 10 MB
 _asked: list[bool] = []
 
 
-def _numpy_pays() -> bool:
+def numpy_pays() -> bool:
     """Whether numpy is worth its import: it is there already, or this process asks more than once."""
     if _asked or "numpy" in sys.modules:
         return True
@@ -462,7 +462,7 @@ class Index:
     def _found(self, words: list[Term]) -> Found:
         """A function from a limit to the scores of documents by position: all that may be among so many best, and
         perhaps more."""
-        if _numpy_pays():
+        if numpy_pays():
             return self._found_by_arrays(words)
         holders = [self._holders(word) for word in words]
         unheld = [word for word, held in zip(words, holders, strict=True) if not self._is_any(held)]

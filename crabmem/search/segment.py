@@ -299,8 +299,8 @@ def build(documents: Iterable[Document], base: bytes = b"", dead: Collection[int
             _marks([document.mark for document in ordered]),
             _firsts(firsts, len(words)),
             numbers([length for document in ordered for length in document.lengths]),
-            *(_counted_postings(enumerate(words)) if are_few else _bm25s_postings(words)),
-            *_counted_postings(labels),
+            *(counted_postings(enumerate(words)) if are_few else _bm25s_postings(words)),
+            *counted_postings(labels),
             ("B", base),
             numbers(sorted(dead)),
         ]
@@ -326,7 +326,7 @@ def build_in_pieces(documents: Sequence[Document], progress: Callable[[int], Non
             progress(min(len(documents), start + _AT_ONCE))
 
 
-def _counted_postings(lists: Iterable[tuple[int, Sequence[str]]]) -> list[Section]:
+def counted_postings(lists: Iterable[tuple[int, Sequence[str]]]) -> list[Section]:
     """The postings of words by position, in order."""
     held: dict[str, dict[int, int]] = {}
     for position, words in lists:

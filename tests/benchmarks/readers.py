@@ -36,13 +36,13 @@ def plainly(kept: Path, query: str) -> list[tuple[str, float]]:
     """The answer of a process that asks once."""
     loaded = load(kept)
     assert loaded is not None
-    index._numpy_pays = lambda: False
+    index.numpy_pays = lambda: False
     return [(found.key, found.score) for found in loaded.search(tokens(query), _LIMIT)]
 
 
 def by_arrays(loaded: Index, query: str) -> list[tuple[str, float]]:
     """The answer of a process that asks again and again."""
-    index._numpy_pays = lambda: True
+    index.numpy_pays = lambda: True
     return [(found.key, found.score) for found in loaded.search(tokens(query), _LIMIT)]
 
 

@@ -12,7 +12,7 @@ from crabmem import Memory
 from crabmem.disk import state
 from crabmem.disk.derived import Cache, are_ours, load, packed, save
 from crabmem.disk.user_state import key_in, state_folder
-from crabmem.search.segment import _counted_postings, numbers, segment_of, texts
+from crabmem.search.segment import counted_postings, numbers, segment_of, texts
 from tests import forked
 
 
@@ -56,7 +56,7 @@ def lie(root: Path, key: str) -> None:
     folder.mkdir(exist_ok=True)
     for file in folder.iterdir():
         file.unlink() if file.is_file() and file.name != "owner" else None
-    postings = [*_counted_postings(enumerate([["vet"]] * 2)), *_counted_postings([])]
+    postings = [*counted_postings(enumerate([["vet"]] * 2)), *counted_postings([])]
     sections = [
         *texts([key, key]),
         ("B", bytes(200)),

@@ -598,13 +598,13 @@ def _linking_order(root: Path, outside: Path) -> None:
 
 def _lying_index(root: Path, outside: Path) -> None:
     """An index in which a path that leads out stands twice, once as a document that counts no more."""
-    from crabmem.search.segment import _counted_postings, numbers, segment_of, texts
+    from crabmem.search.segment import counted_postings, numbers, segment_of, texts
 
     key = f"{'../' * 20}{outside}/secret.md".replace("//", "/")
     folder = root / ".git/crabmem/index"
     for file in [file for file in folder.iterdir() if file.is_file()]:
         file.unlink()
-    postings = [*_counted_postings(enumerate([["vet"]] * 2)), *_counted_postings([])]
+    postings = [*counted_postings(enumerate([["vet"]] * 2)), *counted_postings([])]
     sections = [
         *texts([key, key]),
         ("B", bytes(200)),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory, NotFound
 from crabmem.git.walk import Line
-from crabmem.operations.bisect import Claim, Found, _last_good, claim_in, halved, spread
+from crabmem.operations.bisect import Claim, Found, claim_in, halved, last_good, spread
 from crabmem.results import Step
 from crabmem.session.snapshot import Snapshot
 from tests.conftest import git, typed
@@ -53,7 +53,7 @@ def test_what_is_found_is_good_and_bad_with_nothing_between_that_tells(between: 
 def test_the_last_good_moment_is_looked_for_in_doubling_steps(good: int, bad: int) -> None:
     looks = Looks([True] * good + [False] * bad)
     line = Line().continued(0, [(f"{number:040x}", number) for number in range(good + bad)])
-    assert halved(looks, _last_good(looks, line)) == (good - 1, good)
+    assert halved(looks, last_good(looks, line)) == (good - 1, good)
     assert len(looks.places) <= 2 * math.log2(2 * bad) + 3
 
 

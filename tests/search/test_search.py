@@ -62,7 +62,7 @@ def small_steps(few: int = 3, part: int = 10) -> Iterator[None]:
 def by_plain_python(index: Index, words: Sequence[str | tuple[str, ...]], limit: int | None = None) -> list[Ranked]:
     """What the first question of a process is answered."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crabmem.search.index._numpy_pays", lambda: False)
+        patch.setattr("crabmem.search.index.numpy_pays", lambda: False)
         return index.search(words, limit)
 
 
