@@ -72,7 +72,7 @@ def test_a_history_becomes_what_a_rule_says(root: Path) -> None:
     with rewrite.alone():
         new = rewrite.new_history(rewrite.survey(), rule, packs=True)
         assert new.changes_anything and new.rewriter.versions == 3 and new.rewriter.messages == 1
-        rewrite.put_in_place(new, [], [])
+        rewrite.put_in_place(new, [], [], lambda files: None)
     assert [look.place for look in rewrite.inspect_objects(rule) if look.place] == []
     second, first = git(root, "rev-list", "HEAD").split()
     assert git(root, "log", "--format=%s %an") == f"two, after {first} and {first[:8]} A seal\none seal A seal\n"

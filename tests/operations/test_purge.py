@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from crabmem import Busy, Fact, InvalidArguments, Memory, NotFound, Unreadable, Unwritable
+from crabmem import Fact, InvalidArguments, Memory, NotFound, Unreadable, Unwritable
 from crabmem.disk import fs
 from crabmem.operations import agents, maintenance, purge
 from crabmem.text.values import replace
@@ -472,31 +472,6 @@ def test_a_text_that_no_reference_reaches_is_purged_too(memory: Memory) -> None:
     store = ["git", "-C", str(memory.root), "hash-object", "-w", "--stdin"]
     subprocess.run(store, input=PIN.encode(), capture_output=True, check=True)
     memory.purge(text=PIN)
-    assert traces(memory.root, PIN) == []
-
-
-@pytest.mark.parametrize(("operation", "name", "words"), [
-    ("rename", "order", "refs/tags/late: made or moved meanwhile, and still with the old history"),
-    ("append", "purges", "refs/tags/late: made meanwhile, and names what is gone"),
-])  # fmt: skip
-def test_a_tag_that_is_made_while_it_runs_does_not_keep_the_text_in_silence(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, operation: str, name: str, words: str
-) -> None:
-    memory.remember("Code", "opens the door", f"It is {PIN}.")
-    head, tag = git(memory.root, "rev-parse", "HEAD").strip(), memory.root / ".git/refs/tags/late"
-
-    def tags(doing: str, path: str) -> None:
-        if doing == operation and path.endswith(name):
-            tag.write_text(f"{head}\n")
-
-    monkeypatch.setattr(fs, "before", tags)
-    with pytest.raises(Busy, match=words):
-        memory.purge(text=PIN)
-    monkeypatch.undo()
-    if operation == "rename":
-        memory.purge(text=PIN)
-    else:
-        tag.unlink()
     assert traces(memory.root, PIN) == []
 
 
