@@ -186,6 +186,17 @@ def test_tags_notes_stash_and_logs_are_rewritten(told: Memory) -> None:
     assert_clean(told.root)
 
 
+def test_an_annotated_tag_is_rewritten_beside_a_commit_that_says_the_same(told: Memory) -> None:
+    """Both are chained in the pack, and none is a delta to the other, which is of another kind."""
+    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    git(told.root, *who, "commit", "-q", "--allow-empty", "-m", f"release with {SECRET} and a text of what is in it")
+    git(told.root, *who, "tag", "-a", "v1", "-m", f"release with {SECRET} and a text of what is in it")
+    told.purge(text=SECRET)
+    assert git(told.root, "tag", "-l", "-n1").split(maxsplit=1)[1].startswith("release with (purged) and")
+    assert traces(told.root, "HUNTER2") == []
+    assert_clean(told.root)
+
+
 def test_what_nothing_reaches_goes_too(told: Memory) -> None:
     subprocess.run(["git", "-C", str(told.root), "hash-object", "-w", "--stdin"], input=b"HUNTER2 lost", check=True)
     plan = purge.purge(told, text=SECRET, dry_run=True)
