@@ -33,10 +33,8 @@ from .replay import Replay
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
 
-_NOTES = "refs/notes/"
 _REMOTES = "refs/remotes/"
 _STASH = "refs/stash"
-_REPLACED = "refs/replace/"
 _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\t\n]*)(?:\t(.*))?")
 _NONE = "0" * 40
 # What of `.git` a repository has that shares objects with others, and why its history is not rewritten.
@@ -118,9 +116,15 @@ class RepositoryRewrite:
         config = fs.read(self._git / "config")[0].decode("utf-8", "replace").lower()
         if "promisor" in config or "partialclone" in config or any(self._git.glob("objects/pack/*.promisor")):
             raise Unwritable(f"{self._git} is a partial clone, whose history is elsewhere; purge it there")
-        if any(ref.startswith(_REPLACED) for ref in self._refs.all()):
+        refs = self._refs.all()
+        if any(ref.startswith("refs/replace/") for ref in refs):
             raise Unwritable("the history has replaced objects (`git replace`): remove them, and purge again")
-        if strange := next((ref for ref in self._refs.all() if not is_ref(ref)), None):
+        if any(ref.startswith("refs/notes/") for ref in refs):
+            raise Unwritable(
+                "the history has notes (`git notes`), which are called by commits: copy what they say, remove them by "
+                "`git update-ref -d`, and purge again"
+            )
+        if strange := next((ref for ref in refs if not is_ref(ref)), None):
             raise Unwritable(f"{strange!r} is no name that a purge can deal with: rename it, and purge again")
 
     # What there is
@@ -222,11 +226,7 @@ class RepositoryRewrite:
 
         rewriter = Rewriter(rule, self._objects, take if packs else None)
         refs, head, before = self._refs_of_history(), self._refs.head(), self.record()
-        # Those of notes are on no branch, and come last, as notes are called by new ids.
-        notes = self._notes(refs)
-        for oid in sorted(found.commits, key=lambda each: each in notes):
-            rewriter.add(oid, oid in notes)
-        for oid in found.tags:
+        for oid in (*found.commits, *found.tags):
             rewriter.add(oid)
         for path, blob in self.staged().items():
             if rule.new_path(path, blob) is not None:
@@ -239,9 +239,6 @@ class RepositoryRewrite:
 
     def _refs_of_history(self) -> dict[str, str]:
         return {ref: oid for ref, oid in self._refs.all().items() if ref != PURGED}
-
-    def _notes(self, refs: Mapping[str, str]) -> set[str]:
-        return set(survey((oid for ref, oid in refs.items() if ref.startswith(_NOTES)), self._objects).commits)
 
     def _erased(self, found: Survey, rule: Rule, rewriter: Rewriter) -> Erased:
         """Return what other machines have to know of a rewrite."""
@@ -265,7 +262,7 @@ class RepositoryRewrite:
         """
         found, refs = self.survey(), self._refs_of_history()
         replay = Replay(record, self._objects, self._objects)
-        ids = replay.run(found, self._notes(refs))
+        ids = replay.run(found)
         for path, blob in self.staged().items():
             if replay.new_path(path, blob) is not None:
                 replay.rewriter.blob(path, blob)
