@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Busy, CrabmemError, Memory, Unwritable
+from crabmem import Busy, CrabmemError, DamagedHistory, Memory, Unwritable
 from crabmem.disk import fs, system
+from crabmem.disk.lock import WriterLock
 from crabmem.git.repository import left_of_purge
 from crabmem.watch import watched
 from tests.conftest import assert_clean, git
@@ -135,6 +136,16 @@ def test_a_project_around_it_sees_nothing_of_a_purge(tmp_path: Path, monkeypatch
     assert (git(tmp_path, "status", "--porcelain", "-uall"), sorted(os.listdir(tmp_path / "notes"))) == before
 
 
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_git_that_is_a_file_or_a_link_is_refused(root: Path, tmp_path: Path, is_link: bool) -> None:
+    place, elsewhere = root / ".git", tmp_path / "elsewhere"
+    place.rename(elsewhere)
+    place.symlink_to(elsewhere) if is_link else place.write_text(f"gitdir: {elsewhere}\n")
+    with pytest.raises(DamagedHistory, match="is not a folder"):
+        purge(root)
+    assert not (elsewhere / "crabmem/purging").exists()
+
+
 # Who else is there
 
 
@@ -149,6 +160,19 @@ def test_whoever_waited_for_the_lock_goes_on_in_the_new_repository(root: Path, m
         assert [commit.subject for commit in other.log(limit=2)] == ["remember: Later", "remember: Code"]
     assert traces(root, PIN) == []
     assert_clean(root)
+
+
+def test_whoever_comes_when_it_is_exchanged_waits_for_the_new_lock(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = list[bool]()
+
+    def come() -> None:
+        with pytest.raises(Busy), WriterLock(root / ".git/crabmem/lock").held(0):
+            pass
+        tried.append(True)
+
+    at(monkeypatch, "remove", "purging.done", come)
+    purge(root)
+    assert tried
 
 
 def test_two_purges_at_once_both_do_what_they_are_asked(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
