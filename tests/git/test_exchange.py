@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from crabmem import Busy, CrabmemError, DamagedHistory, Memory, Unwritable
 from crabmem.disk import fs, system
 from crabmem.disk.lock import WriterLock
 from crabmem.git.repository import left_of_purge
+from crabmem.git.rewrite.repository import RepositoryRewrite
 from crabmem.watch import watched
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import tree
@@ -232,18 +234,29 @@ def test_a_person_who_is_at_work_with_git_is_not_disturbed(
     assert traces(root, PIN) == []
 
 
-def test_a_commit_that_is_made_at_this_moment_is_not_lost(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("when", ["after the survey", "at the exchange"])
+def test_a_commit_that_is_made_at_this_moment_is_not_lost(
+    root: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
     """The history stays the old one, and the next purge takes in what is new."""
     who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
-    before = tree(root)
+    before, put_in_place = tree(root), RepositoryRewrite.put_in_place
 
     def commit() -> None:
         made = git(root, *who, "commit-tree", "-p", "HEAD", "-m", f"says {PIN}", "HEAD^{tree}").strip()
         git(root, "update-ref", "refs/heads/late", made)
 
-    at(monkeypatch, "exchange", "/.git", commit)
-    with pytest.raises(Busy, match=r"refs/heads/late: made or moved at this moment; nothing was changed"):
-        purge(root)
+    def late(*given: Any) -> None:
+        commit()
+        put_in_place(*given)
+
+    with monkeypatch.context() as patched:
+        if when == "at the exchange":
+            at(patched, "exchange", "/.git", commit)
+        else:
+            patched.setattr(RepositoryRewrite, "put_in_place", late)
+        with pytest.raises(Busy, match=r"refs/heads/late: made or moved at this moment; nothing was changed"):
+            purge(root)
     assert git(root, "log", "-1", "--format=%s", "late") == f"says {PIN}\n"
     assert tree(root) == before and left_of_purge(root) == []
     purge(root)

@@ -313,7 +313,8 @@ class RepositoryRewrite:
         Raises:
             Busy: somebody made or moved a reference at this moment.
         """
-        old, growing = self._refs.all(), new.filling.growing
+        growing, record = new.filling.growing, self._refs.read(PURGED)
+        old = {**new.refs, **({PURGED: record} if record else {})}
         with Exchange(self._git).begun() as exchange:
             for name, data in self._anew(new):
                 exchange.write(name, data)
