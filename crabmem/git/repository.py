@@ -253,6 +253,7 @@ def left_of_purge(root: Path) -> list[Path]:
     return [place for place in places if os.path.lexists(place)]
 
 
+@fs.durability(True)
 def clear_purge(root: Path) -> str | None:
     """Remove what a purge left which was interrupted; return a report. Only under the writer's lock."""
     left = left_of_purge(root)
@@ -260,6 +261,7 @@ def clear_purge(root: Path) -> str | None:
         return None
     # The new `.git` knows of one purge more than the old one.
     old_is_beside = left[-1].name == state.BESIDE and _purges(left[-1]) <= _purges(root / ".git")
+    fs.sync_folder(root)  # else a power cut could give the old one its name back, of which half is removed by then
     for folder in left:
         fs.remove_tree(folder)
     if staying := left_of_purge(root):

@@ -119,7 +119,6 @@ class Exchange:
             else:
                 fs.rename(inside, self._git)
             raise
-        fs.sync_folder(self._git.parent)
         private = self._git / "crabmem"
         if is_swapped:
             fs.rename(self._beside, private / state.PURGED)
