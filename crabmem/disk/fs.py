@@ -527,6 +527,17 @@ def chmod(place: Path, mode: int) -> None:
     os.chmod(place, mode)
 
 
+def match(place: Path, like: os.stat_result, with_mode: bool) -> None:
+    """Give a file or folder the owner, and `with_mode` the permissions, of another."""
+    now = os.lstat(place)
+    if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):
+        before("chown", str(place))
+        os.chown(place, like.st_uid, like.st_gid, follow_symlinks=False)
+    mode = stat.S_IMODE(like.st_mode)
+    if with_mode and stat.S_IMODE(os.lstat(place).st_mode) != mode:  # a change of the owner takes some of them away
+        chmod(place, mode)
+
+
 def touch(file: Path) -> None:
     """Make a file look new, so that `git prune` spares it."""
     before("touch", str(file))
@@ -568,6 +579,18 @@ def exchange(one: Path, other: Place) -> None:
         if not system.is_missing(error):
             raise
         _exchange_in_steps(one, other)
+
+
+def exchange_folders(one: Path, other: Path) -> bool:
+    """Swap two folders atomically; return False where the system, or the disk, cannot."""
+    before("exchange", str(other))
+    try:
+        system.exchange(_at(one), _at(other))
+    except OSError as error:
+        if not system.is_missing(error):
+            raise
+        return False
+    return True
 
 
 def _exchange_in_steps(one: Path, other: Place) -> None:

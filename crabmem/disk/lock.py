@@ -25,8 +25,6 @@ class WriterLock:
         self._folder = file.with_name(f"{file.name}.d")
         self._holder = file.with_name(f"{file.name}.pid")
         self._threads = Guard()
-        #: Device and inode of the folder that is held; None before the first time.
-        self._place: tuple[int, int] | None = None
 
     @contextmanager
     def held(self, timeout: float) -> Iterator[None]:
@@ -45,27 +43,28 @@ class WriterLock:
         finally:
             self._threads.release()
 
-    def check_place(self) -> None:
-        """Make sure that what is held is what others would wait for.
-
-        Raises:
-            Busy: the folder was exchanged for another while this process waited for the lock of the one before.
-        """
-        if self._place is not None and self._place != fs.identity(self._folder):
-            raise Busy(f"{self._file.parent.parent.parent} was exchanged for another folder meanwhile; try again")
-
     def _acquire(self, held: ExitStack, timeout: float) -> None:
         deadline = time.monotonic() + timeout
         try:
-            fs.make_folder(self._folder)
-            with locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
-                handle = held.enter_context(locked(self._folder, os.O_RDONLY, deadline))
-                self._place = fs.identity(handle)
+            while not self._is_acquired(held, deadline):
+                pass
         except TimeoutError:
             raise Busy(
                 f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
                 f"for more than {timeout:g} s; try again"
             ) from None
+
+    def _is_acquired(self, held: ExitStack, deadline: float) -> bool:
+        """Hold the lock; return False where a purge put another one in its place while this process waited for it."""
+        fs.make_folder(self._folder)
+        with ExitStack() as tried:
+            with locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
+                handle = tried.enter_context(locked(self._folder, os.O_RDONLY, deadline))
+            # Where nothing is in its place, the workspace was moved away: whoever asks for it says so.
+            if fs.identity(handle) != fs.identity(self._folder) and self._file.parent.is_dir():
+                return False
+            held.push(tried.pop_all())
+        return True
 
     def _tell_holder(self, us: bytes) -> None:
         """Say who holds the lock, unless that is said already."""

@@ -1,7 +1,7 @@
 """A seal tells what this user made on this machine from what came with a folder.
 
-A write or a purge that a crash interrupted is finished by whoever comes next, from a file in the workspace. That file
-may be a stranger's, so what is finished without a question bears a seal: keyed BLAKE2b, by a key that lies in no
+A write that a crash interrupted is finished by whoever comes next, from a file in the workspace. That file may be a
+stranger's, so what is finished without a question bears a seal: keyed BLAKE2b, by a key that lies in no
 workspace.
 """
 

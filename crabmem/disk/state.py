@@ -32,12 +32,15 @@ JOURNAL = "journal"
 TEMPORARY = "tmp"
 #: Which temporary file stood at which path before a write, for editors that have it open. Believed for our own paths.
 DISPLACED = "displaced"
-#: Writes and purges of somebody else, which wait for a person's word. Never believed unasked.
+#: Writes of somebody else, which wait for a person's word. Never believed unasked.
 ASIDE = "aside"
-#: The new history that a purge exchanges the old one for, with the order to do so. Finished only under the seal.
+#: The new `.git` that a purge prepares. Nothing reads it before the exchange: may be deleted.
 PURGING = "purging"
-#: A purge that is done, whose folder is being removed: may be deleted.
+#: The old `.git`, in the new one, while it is removed. It holds what was purged: the next command deletes it.
 PURGED = "purging.done"
+#: Beside `.git`, for the moment of the exchange: the new one before it, the old one after it. Deleted by the next
+#: command; where there is no `.git`, it is the new one, and gets its name.
+BESIDE = ".git-purging"
 #: The commits of a remote with what was purged, while they are put on the purged line; a folder for each process that
 #: does so. Nobody's when that is over: may be deleted.
 INCOMING = "incoming"
@@ -79,7 +82,8 @@ USES = "uses"
 READS = "reads"
 #: Bytes and number of the loose objects. Without it they are counted.
 LOOSE = "loose"
-#: A byte for each purge. Who holds words in memory, and made them before, must not keep them: see `Generation`.
+#: A line for each purge: device and inode of the `.git` that it replaced, by which a process that has that one open
+#: knows the new one. Words that it holds in memory must not be kept: see `Generation`.
 PURGES = "purges"
 
 # Derived files (see `disk/derived`): believed only in a folder that this user made on this machine, and each may be

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ..workspace.workspace import Workspace
     from .inotify import Inotify
-    from .scan import File, Unusable
+    from .scan import Unusable
 
 # Seconds after which every file is looked at although nobody told of a change: one may have got another name since,
 # in another folder, and was written under that. And so many times as long as such a look takes.
@@ -203,9 +203,8 @@ class Store:
         except OSError:
             return None
 
-    def stage(self, name: str, data: bytes, mode_of: File | None) -> None:
-        """Make the temporary file `name` with `data`, durably. It gets the permissions of `mode_of`."""
-        mode = mode_of.stamp.mode & 0o777 if mode_of else fs.PRIVATE_FILE
+    def stage(self, name: str, data: bytes, mode: int = fs.PRIVATE_FILE) -> None:
+        """Make the temporary file `name` with `data` and the permissions `mode`, durably."""
         with fs.durability(True):  # whatever the settings say of history: the files are the memory
             fs.create(self._temporary / name, data, mode)
 

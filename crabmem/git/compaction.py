@@ -128,7 +128,7 @@ class Filling:
         self.growing = growing
         self.chains = dict(chains)
         self._read = read
-        self._bases: dict[str, bytes] = {}
+        self._bases: dict[str, tuple[str, bytes]] = {}
 
     def take(self, piece: Piece) -> None:
         """Put an object into the pack, unless it is there.
@@ -149,7 +149,7 @@ class Filling:
         is_delta = self.growing.add(piece.oid, kind, data, self._base(chain.base if chain else older, kind))
         chain = chain.plus(piece.oid) if chain and is_delta else Chain.first(piece.oid)
         self.chains[piece.path] = chain  # behind the others: those that were used last are kept
-        self._bases[piece.oid] = data
+        self._bases[piece.oid] = kind, data
         for gone in set(self._bases) - {base for each in self.chains.values() for base in each.bases}:
             del self._bases[gone]
 
@@ -157,10 +157,8 @@ class Filling:
         """Return id and bytes of an object if it is in the pack, or there, and of that kind."""
         if oid is None or not (oid in self.growing or self._is_there(oid)):
             return None
-        if oid in self._bases:
-            return oid, self._bases[oid]
         try:
-            other, data = self._read(oid)
+            other, data = self._bases.get(oid) or self._read(oid)
         except DamagedHistory:
             return None
         return (oid, data) if other == kind else None

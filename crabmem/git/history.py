@@ -37,7 +37,6 @@ from .trees import Trees
 from .walk import Graph, Line, Walk
 
 if TYPE_CHECKING:
-    from .rewrite.exchange import Exchange
     from .rewrite.repository import RepositoryRewrite
 
 
@@ -82,12 +81,11 @@ class History:
         claim_caches: Callable[[Path], None] = lambda private: None,
         identities: tuple[Identity, Identity] | None = None,
     ) -> None:
-        """`seal` shows that this user began a purge, None for who purges nothing; `claim_caches` is called when there
-        is a place for caches. `identities` are those of the repository and of the folder around it when whoever opened
-        the workspace did so; None: they are as now.
+        """`seal` shows that this user began the redo log; `claim_caches` is called when there is a place for caches.
+        `identities` are those of the repository and of the folder around it when whoever opened the workspace did so;
+        None: they are as now.
         """
         self._claim_caches = claim_caches
-        self._seal = seal or Seal(None, "purge")
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
         self._is_free_of_links = False
         self._links = repository.LinkSearch(self._git)
@@ -127,7 +125,7 @@ class History:
         """Return whether there is a repository.
 
         Raises:
-            DamagedHistory: `.git` is something else than a folder.
+            DamagedHistory: `.git` is something else than a folder, or waits beside its place for the next write.
             DeniedHistory: this user may not look into it.
             Moved: there was one, and it is gone.
         """
@@ -148,6 +146,11 @@ class History:
         self._is_free_of_links = True
         known = self._place  # asked for first: another thread may begin the repository just now
         is_there = os.path.isdir(self._git)
+        if not is_there and repository.is_beside(self._root):
+            raise DamagedHistory(
+                f"a purge was interrupted and left the history in {self._root / state.BESIDE}: the next write puts it "
+                "back, and so does `mv`, to `.git`"
+            )
         if known and not is_there:
             if fs.identity(self._root) != self._folder or not os.listdir(self._root):
                 raise Moved(
@@ -170,19 +173,25 @@ class History:
     def _check_same(self) -> None:
         """Refuse to write into another repository than before, unless it has the newest commit that was known.
 
-        So a clone or a copy that a person put in place goes on. An id of a commit is trusted, as a purge by another
-        process may have given all of them new ones: only where the folder is another one is it asked for.
+        So a clone or a copy that a person put in place goes on. So does the repository that a purge by another process
+        put in place, whose commits may all have new ids: it says which folder it replaced.
         """
         identity = fs.identity(self._git)
         if self._place and identity != self._place:
             self.forget()
-            if self._last and not self._objects.has(self._last):
+            if self._last and not (self._has_replaced(self._place) or self._objects.has(self._last)):
                 raise Moved(
                     f"{self._root} is not the memory that this process had opened: its history lacks commit "
                     f"{self._last[:SHORT_DIGITS]}; start again if it is the one you mean, or put the other back"
                 )
         self._place, self._folder = identity, fs.identity(self._root)
         self._last = self._branch_tip() or self._last
+
+    def _has_replaced(self, folder: tuple[int, int]) -> bool:
+        """Return whether a purge put the repository in the place of that folder."""
+        with suppress(OSError):
+            return b"%d %d" % folder in fs.read(self._private / state.PURGES)[0].splitlines()
+        return False
 
     def check_place(self) -> None:
         """Refuse to write where the memory that this process opened is not any more.
@@ -207,6 +216,7 @@ class History:
             Unwritable: it is the repository of something else.
         """
         self._is_free_of_links = False  # somebody may have changed the folder since
+        repository.put_back(self._root)
         if not self.exists():
             repository.create(self._root)
         self._check_same()
@@ -235,12 +245,14 @@ class History:
         self._refuse_foreign_format()
         repository.furnish(self._git, self._private)
 
-    def recover(self) -> None:
-        """Take away what a crash left locked or half made. Only under the writer's lock."""
+    def recover(self) -> str | None:
+        """Take away what a crash left locked or half made; return a report of a purge. Only under the writer's lock."""
+        report = repository.clear_purge(self._root)
         repository.clear_unfinished(self._root)
         repository.clear_incoming(self._private)
         self._refs.release_leftovers()
         self._objects.clear_leftovers()
+        return report
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -367,39 +379,18 @@ class History:
 
     # Purges
 
-    def has_own_purge(self) -> bool:
-        """Return whether this user began a purge on this machine that did not end."""
-        return self._has_begun_purge() and self._exchange().is_ours()
-
-    def has_foreign_purge(self) -> bool:
-        """Return whether somebody else began a purge that did not end: a person has to say what becomes of it."""
-        return self._has_begun_purge() and self._exchange().is_foreign()
-
-    def resume_purge(self, believes_others: bool = False) -> str | None:
-        """Finish a purge that did not end, or take it back; return a report. Only under the writer's lock.
-
-        Raises:
-            Unwritable: somebody else began it, and nobody said `believes_others`.
-        """
-        if not self._has_begun_purge():
-            return None
-        report = self._exchange().resume(believes_others)
-        self.forget()
-        return report
-
-    def _has_begun_purge(self) -> bool:
-        return any(os.path.lexists(self._private / name) for name in (state.PURGING, state.PURGED))
-
-    def _exchange(self) -> "Exchange":
-        from .rewrite.exchange import Exchange  # which no other write needs
-
-        return Exchange(self._root, self._private, self._refs, self._seal)
+    def has_left_purge(self) -> bool:
+        """Return whether a purge left something which was interrupted, beside nothing that somebody else began."""
+        if not os.path.lexists(self._git):
+            return repository.is_beside(self._root)
+        is_foreign = os.path.lexists(self._private / state.REDO) and not self._redo.is_ours()
+        return not is_foreign and bool(repository.left_of_purge(self._root))
 
     def rewrite(self) -> "RepositoryRewrite":
         """Return what rewrites this repository by a rule."""
         from .rewrite.repository import RepositoryRewrite
 
-        return RepositoryRewrite(self._root, self._private, self._refs, self._objects, self._packing, self._exchange())
+        return RepositoryRewrite(self._git, self._private, self._refs, self._objects, self._packing)
 
     def purge_record(self) -> str | None:
         """Return the commit of what other machines have to know of purges, here or elsewhere; None without one."""

@@ -1,14 +1,11 @@
-"""Git's index in every form that dulwich reads, also split in two: parsed, changed and written anew.
+"""Git's index in every form that dulwich reads and writes: parsed, changed and written anew.
 
-A split index (`core.splitIndex`) is read as the one that it stands for. `.git/index` then holds what changed since
-`.git/sharedindex.<id>` was written: rows that replace others there, which have no name of their own, rows that were
-added, and two bitmaps that say which rows of the other are gone, and which are replaced. The formats are those of
-Git's gitformat-index: section "Split index", appendix "ewah".
+One that is sparse, or split in two (`core.splitIndex`), is left to Git.
 """
 
 import io
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,12 +16,8 @@ from dulwich.index import (
     IndexChecksumReader,
     IndexChecksumWriter,
     IndexEntry,
-    SerializedIndexEntry,
     UnsupportedIndexFormat,
-    read_cache_entry,
     read_index_dict_with_version,
-    read_index_header,
-    write_index,
     write_index_dict,
 )
 from dulwich.objects import ObjectID
@@ -65,8 +58,8 @@ def _read(file: Path, head: Callable[[], Mapping[str, str]]) -> tuple[_Entries, 
     with suppress(FileNotFoundError):
         data = fs.read(file, limit=fs.LARGE)[0]
         try:
-            return _parsed(data, file)
-        except _BROKEN:  # among them, that the other part of a split index is missing
+            return _parsed(data)
+        except _BROKEN:
             if is_whole(data):
                 raise UnknownIndex from None  # whole, and of a form that dulwich does not read
             fs.rename(file, file.with_name("index.broken"))
@@ -92,15 +85,14 @@ def _folders(paths: Iterable[bytes]) -> set[bytes]:
     return found
 
 
-def _parsed(data: bytes, file: Path) -> tuple[_Entries, int]:
-    """Return the entries in the bytes of the index `file`, and its version.
+def _parsed(data: bytes) -> tuple[_Entries, int]:
+    """Return the entries in the bytes of an index, and its version.
 
     Raises:
         UnknownIndex: it has an extension that a reader has to know, and dulwich does not.
         Exception: one of `_BROKEN`.
     """
-    whole = joined(data, lambda oid: fs.read(file.with_name(f"sharedindex.{oid}"), limit=fs.LARGE)[0]) or data
-    reader = IndexChecksumReader(io.BytesIO(whole))
+    reader = IndexChecksumReader(io.BytesIO(data))
     entries, version, extensions = read_index_dict_with_version(reader)
     reader.check_checksum(allow_empty=True)
     # Lower-case names are forms that a reader has to know; the others are caches Git makes anew.
@@ -156,86 +148,10 @@ def _unmerged(file: Path) -> tuple[dict[bytes, IndexEntry], int]:
     if not file.exists():
         return {}, 2
     try:
-        entries, version = _parsed(fs.read(file, limit=fs.LARGE)[0], file)
+        entries, version = _parsed(fs.read(file, limit=fs.LARGE)[0])
     except _BROKEN:
         raise UnknownIndex from None
     plain = {path: entry for path, entry in entries.items() if isinstance(entry, IndexEntry)}
     if len(plain) < len(entries):
         raise UnknownIndex
     return plain, version
-
-
-# An index that is split in two
-
-
-def link_of(data: bytes) -> tuple[str, bytes] | None:
-    """Return the id of the other part of a split index, and the bitmaps; None for an index that is not split."""
-    stream = io.BytesIO(data)
-    list(_rows(stream))
-    while stream.tell() < len(data) - _SUM:
-        name, size = struct.unpack(">4sL", stream.read(8))
-        content = stream.read(size)
-        if name == _LINK:
-            return content[:_SUM].hex(), content[_SUM:]
-    return None
-
-
-def joined(data: bytes, shared: Callable[[str], bytes]) -> bytes | None:
-    """Return the bytes of one whole index that says what two parts say; None for an index that is not split.
-
-    `data` are the bytes of the first part, and `shared` returns those of `sharedindex.<id>`.
-
-    Raises:
-        ValueError, struct.error, or whatever dulwich raises: they are not what Git writes.
-    """
-    link = link_of(data)
-    if link is None:
-        return None
-    oid, bitmaps = link
-    own = list(_rows(io.BytesIO(data)))
-    base = list(_rows(io.BytesIO(shared(oid)))) if oid.strip("0") else []
-    gone, rest = _bits(bitmaps, len(base)) if bitmaps else (set[int](), b"")
-    replaced = sorted(_bits(rest, len(base))[0]) if rest else []
-    if len(replaced) > len(own):
-        raise ValueError("the parts of the index do not fit together")
-    for place, row in zip(replaced, own, strict=False):
-        base[place] = replace(row, name=row.name or base[place].name)
-    rows = [row for place, row in enumerate(base) if place not in gone] + own[len(replaced) :]
-    rows.sort(key=lambda row: (row.name, row.stage().value))
-    stream = io.BytesIO()
-    writer = IndexChecksumWriter(stream)
-    write_index(writer, rows, version=3 if any(row.extended_flags for row in rows) else 2)
-    writer.write_checksum()
-    return stream.getvalue()
-
-
-def _rows(stream: io.BytesIO) -> Iterator[SerializedIndexEntry]:
-    version, count = read_index_header(stream)
-    before = b""
-    for _ in range(count):
-        row = read_cache_entry(stream, version, before)
-        before = row.name
-        yield row
-
-
-def _bits(data: bytes, most: int) -> tuple[set[int], bytes]:
-    """Return the numbers of the bits below `most` that a compressed bitmap has set, and the bytes behind it.
-
-    Words of 64 bits: one says how many words of all zeros or ones follow it, and then how many words as they are.
-    """
-    size, count = struct.unpack_from(">LL", data)
-    words = struct.unpack_from(f">{count}Q", data, 8)
-    found, at, place = set[int](), 0, 0
-    while at < count:
-        ones, run, plain = words[at] & 1, words[at] >> 1 & 0xFFFFFFFF, words[at] >> 33
-        at += 1
-        if size > most or place + run * _WORD > most + _WORD:  # a run of ones can be four billion words long
-            raise ValueError("a bitmap of the index is longer than the index")
-        if ones:
-            found.update(range(place, min(place + run * _WORD, size)))
-        place += run * _WORD
-        for word in words[at : at + plain]:
-            found.update(place + bit for bit in range(_WORD) if word >> bit & 1)
-            place += _WORD
-        at += plain
-    return found, data[8 + 8 * count + 4 :]

@@ -329,7 +329,7 @@ class Objects:
             if "_store" in vars(self):
                 self._store.close()
                 del vars(self)["_store"]
-            for known in (self._headers, self._whole, self._fresh, self._safe):
+            for known in (self._headers, self._whole, self._fresh, self._safe, self._sizes):
                 known.clear()
 
     def written(self) -> tuple[int, int]:

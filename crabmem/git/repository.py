@@ -151,11 +151,12 @@ class LinkSearch:
         return next((Path(item.path) for item in links), None)
 
     def _folders_among(self, folder: Path, items: list[os.DirEntry[str]]) -> list[Path]:
-        """Return the folders that are looked into; who reads caches looks at them."""
+        """Return the folders that are looked into; who reads caches looks at them, and a purge's are only removed."""
         if folder.name == "objects":  # the folders in which objects lie have no others in them
             return []
         folders = (Path(item.path) for item in items if item.is_dir(follow_symlinks=False))
-        return [each for each in folders if each != self._git / "crabmem" / state.INDEX]
+        unread = {self._git / "crabmem" / name for name in (state.INDEX, state.PURGING, state.PURGED)}
+        return [each for each in folders if each not in unread]
 
 
 def is_readable(file: Path) -> bool:
@@ -230,6 +231,53 @@ def clear_unfinished(root: Path) -> None:
     for built in root.glob(f"{_UNFINISHED}*"):
         if not _is_of_living(built.name.removeprefix(_UNFINISHED)):
             _remove(built)
+
+
+def is_beside(root: Path) -> bool:
+    """Return whether the new `.git` lacks its name, as a purge was interrupted that had moved the old one into it."""
+    beside = root / state.BESIDE
+    return os.path.isdir(beside) and not os.path.islink(beside) and not os.path.lexists(root / ".git")
+
+
+def put_back(root: Path) -> None:
+    """Give such a `.git` its name."""
+    if is_beside(root):
+        fs.rename(root / state.BESIDE, root / ".git")
+        fs.sync_folder(root)
+
+
+def left_of_purge(root: Path) -> list[Path]:
+    """Return the folders that a purge left which was interrupted."""
+    private = root / state.FOLDER
+    places = (private / state.PURGED, private / state.PURGING, root / state.BESIDE)
+    return [place for place in places if os.path.lexists(place)]
+
+
+@fs.durability(True)
+def clear_purge(root: Path) -> str | None:
+    """Remove what a purge left which was interrupted; return a report. Only under the writer's lock."""
+    left = left_of_purge(root)
+    if not left:
+        return None
+    # The new `.git` knows of one purge more than the old one.
+    old_is_beside = left[-1].name == state.BESIDE and _purges(left[-1]) <= _purges(root / ".git")
+    fs.sync_folder(root)  # else a power cut could give the old one its name back, of which half is removed by then
+    for folder in left:
+        fs.remove_tree(folder)
+    if staying := left_of_purge(root):
+        return f"{staying[0]}, which a purge left, may hold what was purged and cannot be removed: remove it"
+    if left[0].name == state.PURGED or old_is_beside:
+        return (
+            "a purge was interrupted when it was done: the history is the new one, and what was left of it was removed"
+        )
+    return "a purge was interrupted before it changed anything: the history is the old one; purge again"
+
+
+def _purges(git: Path) -> int:
+    try:
+        return os.lstat(git / "crabmem" / state.PURGES).st_size
+    except OSError:
+        return 0
 
 
 def make_incoming(private: Path) -> Path:

@@ -30,7 +30,7 @@ T = TypeVar("T")
 #: What a person has to know whose next commit would take back what was written.
 FOREIGN_INDEX = (
     "Git's index is in a form that crabmem does not write, so your next `git commit` would take this back: "
-    "`git sparse-checkout disable` makes it a plain one"
+    "`git sparse-checkout disable`, or `git update-index --no-split-index`, makes it a plain one"
 )
 
 

@@ -213,7 +213,7 @@ class Engine:
         def claim(private: Path) -> None:
             claim_caches(private, self._state)
 
-        return History(self.workspace, Seal(self._state, "purge"), claim, self._identities)
+        return History(self.workspace, Seal(self._state, "redo"), claim, self._identities)
 
     @once
     def past(self) -> Timeline:
@@ -344,8 +344,9 @@ class Engine:
             return True
         log, key = f"{folder}/{state_files.REDO}", self._key
         is_lost = key is not None and fs.is_own_folder(folder) and not is_of_now(log) and is_by(log, key)
-        names = state_files.PURGING, state_files.PURGED
-        return is_open or is_lost or any(os.path.lexists(f"{folder}/{name}") for name in names)
+        beside = f"{self.workspace.folder}/{state_files.BESIDE}"
+        left = f"{folder}/{state_files.PURGING}", f"{folder}/{state_files.PURGED}", beside
+        return is_open or is_lost or any(map(os.path.lexists, left))
 
     def find_denied(self) -> str:
         """Why this user may not read the history; "" when nothing keeps them from it."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from ..disk.scan import Scan
     from ..git.rewrite.replay import Replay
-    from ..git.rewrite.repository import NewHistory
+    from ..git.rewrite.repository import NewHistory, Put
     from ..remotes.remote import Offer, Remote, Updates
     from ..session.engine import Engine
 
@@ -189,12 +189,19 @@ class Purging:
             rewrite.keep_record(self._all)
             return False
         self._engine.upkeep.close()
-        self._engine.writer.rewrite(lambda scan: self._exchange(scan, also, is_expected, even_if_many))
+        self._engine.writer.rewrite(lambda scan, put: self._exchange(scan, put, also, is_expected, even_if_many))
         self._other.forget()
         self.arrived += self.news
         return True
 
-    def _exchange(self, scan: Scan, also: Mapping[str, str], is_expected: bool, even_if_many: bool) -> None:
+    def _exchange(
+        self,
+        scan: Scan,
+        put: Put,
+        also: Mapping[str, str],
+        is_expected: bool,
+        even_if_many: bool,
+    ) -> None:
         from ..git.rewrite.files import PurgedFiles  # late: most syncs meet no purge
         from ..git.rewrite.replay import Replay
 
@@ -211,7 +218,7 @@ class Purging:
             files = PurgedFiles(self._engine.workspace, self._history, self._all)
             changes = [*files.changes(head, new.rewriter.ids[head] if head else None, scan)]
             self.quoting = replay.quoting
-            rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered())
+            rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered(), put)
         if held := files.held():
             raise SyncError(
                 f"a purge that {self._shown} knows of was taken in, but what it took still stands in "

@@ -17,12 +17,13 @@ from ..text.values import replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
     from typing import Any
 
     from ..disk.seal import Seal
+    from ..git.rewrite.repository import FileChange
     from ..workspace.layout import Layout
     from .recorder import Recorder
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 LATE_NS = 2_000_000_000 if system.TELLS_WRITERS else 10_000_000_000
 # Decoded, a journal takes many times its bytes.
 _LARGEST_FOREIGN = 1_000_000
+_PURGE = Note("purge: files as the new history has them", identity("crabmem"))
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
 _BLOB = re.compile(r"([0-9a-f]{40})?\Z")
 _KEY = re.compile(r"[A-Z][A-Za-z-]*\Z")
@@ -62,7 +64,8 @@ class Join:
 class Intent:
     """A write that has begun: the words of its commit, its files by path, and the head it found.
 
-    `join` is the history of another machine that it takes in.
+    `join` is the history of another machine that it takes in. What a purge does to files `is_taken_back` after a crash:
+    of one that was done the new `.git` knows nothing.
     """
 
     subject: str
@@ -73,6 +76,7 @@ class Intent:
     steps: Mapping[str, Step]
     head: str | None = None
     join: Join | None = None
+    is_taken_back: bool = False
 
     @property
     def note(self) -> Note:
@@ -148,7 +152,8 @@ class Journal:
             return None
         if not is_ours:  # which other files are committed is no stranger's to say: the next sync joins again
             intent = replace(intent, join=None)
-        return Pending(intent, is_ours) if _names_only_ours(intent, self._layout) else None
+        may_name = _is_inside if is_ours and intent.is_taken_back else self._layout.is_kept
+        return Pending(intent, is_ours) if _names_only_ours(intent, may_name) else None
 
 
 def _said(intent: Intent) -> bytes:
@@ -165,7 +170,8 @@ def _heard(data: bytes) -> Intent:
     trailers = tuple((text(key), text(words)) for key, words in said["trailers"])
     subject, author, body = (text(said[name]) for name in ("subject", "author", "body"))
     head, join = text_or_none(said.get("head")), said.get("join") and _join(said["join"])
-    return Intent(subject, author, body, trailers, moment(said["when"]), steps, head, join)
+    is_taken_back = said.get("is_taken_back") is True
+    return Intent(subject, author, body, trailers, moment(said["when"]), steps, head, join, is_taken_back)
 
 
 def _join(said: Any) -> Join:
@@ -173,13 +179,16 @@ def _join(said: Any) -> Join:
     return Join(text(said["commit"]), moment(said["when"]), beside)
 
 
-def _names_only_ours(intent: Intent, layout: Layout) -> bool:
+def _is_inside(path: str) -> bool:
+    """Whether a path leads to a place in the workspace, and to none in a repository."""
+    parts = path.casefold().split("/")
+    return "\0" not in path and not {"", ".", "..", ".git"}.intersection(parts)
+
+
+def _names_only_ours(intent: Intent, may_name: Callable[[str], bool]) -> bool:
     """Whether every path, id and word is one that we could have written."""
     steps = all(
-        layout.is_kept(path)
-        and _STAGED.match(step.temporary)
-        and _BLOB.match(step.old or "")
-        and _BLOB.match(step.new or "")
+        may_name(path) and _STAGED.match(step.temporary) and _BLOB.match(step.old or "") and _BLOB.match(step.new or "")
         for path, step in intent.steps.items()
     )
     trailers = all(_KEY.match(key) and "\0" not in value for key, value in intent.trailers)
@@ -249,13 +258,13 @@ class Recovery:
             self._recorder.record_saved(raced, journalled=True)
 
     def is_interrupted(self) -> bool:
-        """Whether this user began a write, or a purge, on this machine, and it did not end, or a power cut took it."""
-        if not fs.is_own_folder(self._private):
-            return False
-        if self.journal.is_open():
+        """Whether this user began a write on this machine, and it did not end, or a power cut took it; or a purge left
+        something behind."""
+        is_own = fs.is_own_folder(self._private)
+        if is_own and self.journal.is_open():
             pending = self.journal.pending()
             return pending is not None and pending.is_ours
-        return self._history.has_own_purge() or self._history.has_lost()
+        return self._history.has_left_purge() or (is_own and self._history.has_lost())
 
     def waiting(self) -> list[str]:
         """What other users, or other machines, began and nobody ended: it waits for a person's word."""
@@ -263,8 +272,7 @@ class Recovery:
             return []
         pending = self.journal.pending()
         theirs = [pending.intent] if pending and not pending.is_ours else []
-        writes = [f"the write {intent.subject!r}" for intent in (*theirs, *self.journal.waiting().values())]
-        return writes + ["a purge"] * self._history.has_foreign_purge()
+        return [f"the write {intent.subject!r}" for intent in (*theirs, *self.journal.waiting().values())]
 
     def finish(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing; clear the rest."""
@@ -287,7 +295,41 @@ class Recovery:
             fs.unlink(place)
             self._recorder.report(f"a write that was begun elsewhere was finished: {intent.subject}")
 
+    def put(self, files: Sequence[FileChange]) -> None:
+        """Put files as a purge wants them. They are taken back unless `.git`, and the journal with it, is exchanged.
+
+        What somebody saves at this moment stays as it is.
+        """
+        steps = {
+            each.path: Step(
+                each.was, None if each.data is None else self._history.put(each.data), self._store.temporary_name()
+            )
+            for each in files
+        }
+        self._history.flush()
+        now, head = self._recorder.clock(), self._history.head()
+        self.journal.begin(Intent(_PURGE.subject, _PURGE.author, "", (), now, steps, head, is_taken_back=True))
+        for each in files:
+            if each.data is not None:
+                self._store.stage(steps[each.path].temporary, each.data, each.mode)
+        for path, step in steps.items():
+            displaced = self._store.place(path, step.temporary, bool(step.new), bool(step.old)).displaced
+            if _blob_of(displaced) != step.old:
+                self._store.place(path, step.temporary, displaced is not None, bool(step.new))
+        self._store.sync(list(steps))
+
+    def _take_back(self, intent: Intent) -> None:
+        """Put the files of a purge as they were before it."""
+        for path, step in intent.steps.items():
+            before = Step(step.new, step.old, step.temporary)
+            if self._blob_at(path) == before.old != before.new and (name := self._stage_again(before)):
+                self._store.place(path, name, bool(before.new), bool(before.old))
+        self._store.sync(list(intent.steps))
+
     def _carry_on(self, intent: Intent) -> None:
+        if intent.is_taken_back:
+            self._take_back(intent)
+            return self._drop(intent)
         on_disk = {path: self._blob_at(path) for path in intent.steps}
         if self._history.has_recorded(intent.note, intent.when, intent.head):
             blobs = self._history.files(self._history.head())
@@ -297,11 +339,15 @@ class Recovery:
             self._roll_forward(intent, on_disk)
             self.end(intent)
         else:
-            for step in intent.steps.values():
-                if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
-                    self._store.discard(step.temporary)
-            self._history.harden()  # else the redo log had the branch at its commit again after a power cut
-            self.journal.finish()
+            self._drop(intent)
+
+    def _drop(self, intent: Intent) -> None:
+        """Forget a write of which no file says anything."""
+        for step in intent.steps.values():
+            if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
+                self._store.discard(step.temporary)
+        self._history.harden()  # else the redo log had the branch at its commit again after a power cut
+        self.journal.finish()
 
     def _blob_at(self, path: str) -> str | None:
         """The blob of what is at `path`; "" for what cannot be read, which is nobody's blob."""
@@ -327,12 +373,15 @@ class Recovery:
 
     def _stage_again(self, step: Step) -> str | None:
         """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
-        if step.new is None or _blob_of(self._store.staged(step.temporary)) == step.new:
-            return step.temporary
+        try:
+            if step.new is None or _blob_of(self._store.staged(step.temporary)) == step.new:
+                return step.temporary
+        except OSError:
+            return step.temporary  # a file of the person's that nobody may read any more: it is put back as it is
         if not self._history.has(step.new):
             return None
         name = self._store.temporary_name()
-        self._store.stage(name, self._history.blob(step.new), None)
+        self._store.stage(name, self._history.blob(step.new))
         return name
 
     def _is_stored(self, path: str, blob: str | None) -> bool:

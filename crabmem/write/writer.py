@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..disk.seal import Seal
     from ..disk.store import Placed
     from ..git.commits import Note
+    from ..git.rewrite.repository import Put
     from ..results import Proposal
     from .actor import Actor
     from .adoption import IsLater
@@ -187,13 +188,21 @@ class Writer:
             self._adopt_outside(is_later=self._adoption.is_later_than(own))
             return self._history.head()
 
-    def rewrite(self, work: Callable[[Scan], T]) -> T:
-        """Record outside edits, and do to history and files what no other write does; what `work` says."""
+    def rewrite(self, work: Callable[[Scan, Put], T]) -> T:
+        """Record outside edits, and do to history and files what no other write does; what `work` says.
+
+        It is given the files as they then are, and what puts those in place that it changes: that is taken back unless
+        the history is exchanged afterwards.
+        """
         with self._alone():
             scan = self._adopt_outside()
             self._history.harden()
             try:
-                return work(scan)
+                return work(scan, self._recovery.put)
+            except (OSError, CrabmemError):
+                with suppress(OSError, CrabmemError):  # the next write does it
+                    self._recovery.finish()
+                raise
             finally:
                 self._history.forget()
                 self._recorder.forget()
@@ -215,7 +224,7 @@ class Writer:
         A person asked for it: what was begun by another user, or on another machine, is finished too.
         """
         before = self.repairs()
-        with self._alone(believes_others=True):
+        with self._alone():
             self._recovery.finish_waiting()
             scan = self._store.scan()
             self._recorder.put_back(scan, scan.files)
@@ -226,7 +235,7 @@ class Writer:
         return self.repairs()[len(before) :]
 
     @contextmanager
-    def _alone(self, timeout: float | None = None, believes_others: bool = False) -> Iterator[None]:
+    def _alone(self, timeout: float | None = None) -> Iterator[None]:
         """The writer's lock in a repository that is whole, every crash before us cleared up."""
         rules, is_done = self._settings(), False
         try:
@@ -235,10 +244,7 @@ class Writer:
                 with self._lock.held(rules.lock_timeout if timeout is None else timeout):
                     # While this waited, the folder may have been moved away, and another put in its place.
                     self._history.check_place()
-                    self._lock.check_place()
-                    # Before the locks are released that a purge left on every reference.
-                    self._recorder.report(self._history.resume_purge(believes_others))
-                    self._history.recover()
+                    self._recorder.report(self._history.recover())
                     with self._history.writing():
                         self._recorder.report(self._history.mend())
                         self._recovery.finish()
@@ -331,7 +337,7 @@ class Writer:
         is_plain = before is None or before.stamp.mode & 0o777 == fs.PRIVATE_FILE
         ahead = self._ahead.pop(blob_id(data), None) if is_plain else None
         if not (ahead and self._store.take_ahead(ahead, name)):
-            self._store.stage(name, data, before)
+            self._store.stage(name, data, before.stamp.mode & 0o777 if before else fs.PRIVATE_FILE)
 
     def _commit(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
         """Commit what was put in place, after what it displaced that no commit holds yet."""

@@ -113,3 +113,26 @@ def test_a_property_that_another_thread_computes_keeps_no_forked_child_waiting()
     status = os.waitpid(child, 0)[1]
     thread.join()
     assert os.waitstatus_to_exitcode(status) == 1
+
+
+def test_a_lock_whose_folder_is_exchanged_while_somebody_waits_is_that_of_the_new_one(tmp_path: Path) -> None:
+    held = list[bool]()
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+
+    def wait() -> None:
+        with WriterLock(tmp_path / "old/lock").held(10):
+            held.append(is_new_free)
+
+    with WriterLock(tmp_path / "new/lock").held(0):
+        is_new_free = False
+        with WriterLock(tmp_path / "old/lock").held(0):
+            thread = threading.Thread(target=wait)
+            thread.start()
+            time.sleep(0.1)
+            (tmp_path / "old").rename(tmp_path / "gone")
+            (tmp_path / "new").rename(tmp_path / "old")
+        time.sleep(0.1)
+        is_new_free = True
+    thread.join()
+    assert held == [True]

@@ -26,7 +26,7 @@ def put(store: Store, path: str, data: bytes | None, expected: bool) -> tuple[by
     """Place `data`; what it displaced, and the name the displaced file has now."""
     name = store.temporary_name()
     if data is not None:
-        store.stage(name, data, None)
+        store.stage(name, data)
     return store.place(path, name, data is not None, expected).displaced, name
 
 
@@ -157,7 +157,7 @@ def test_replaced_file_keeps_its_permissions(store: Store, tmp_path: Path) -> No
     (tmp_path / NOTE).write_text("old")
     (tmp_path / NOTE).chmod(0o640)
     name = store.temporary_name()
-    store.stage(name, b"new", store.scan().files[NOTE])
+    store.stage(name, b"new", store.scan().files[NOTE].stamp.mode & 0o777)
     store.place(NOTE, name, True, True)
     assert (tmp_path / NOTE).stat().st_mode & 0o777 == 0o640
 

@@ -24,12 +24,14 @@ from typing import Any, Protocol, TypeAlias
 
 from crabmem import CrabmemError, Fact, Key, Memory
 from crabmem.disk import system
+from crabmem.git.repository import left_of_purge
 from crabmem.operations import adoption, keyvalue
 from crabmem.operations import files as files_operations
 from crabmem.text import entry
 from crabmem.write import recovery
 from tests.faults.repository import complaints, git
 from tests.faults.shim import KILLED, MOMENTS, Call, Fault, Shim
+from tests.operations.test_purge import traces
 
 OLD = "Every Thursday."
 NEW = "Every Friday."
@@ -113,6 +115,10 @@ def _wrote(memory: Memory) -> None:
 
 def _compact(memory: Memory) -> None:
     memory.engine.history.compact()
+
+
+def _purge(memory: Memory) -> None:
+    memory.purge(text=OLD)
 
 
 def _nothing(root: Path) -> None:
@@ -208,6 +214,7 @@ OPERATIONS: dict[str, Operation] = {
     "wrote": Operation(_wrote, _saved_by_the_person),
     "over_an_edit": Operation(_overwrite, _saved_by_the_person),
     "init": Operation(_create, _without_anything),
+    "purge": Operation(_purge),
     "compact": Operation(_compact),
     "compact_again": Operation(_compact, _packed_before),
     "recovery_of_begun": Operation(_create, _killed(_overwrite, "fsync", "/crabmem/journal")),
@@ -222,6 +229,8 @@ OPERATIONS: dict[str, Operation] = {
     "recovery_of_locked": Operation(_create, _killed(_overwrite, "link", "/refs/heads/main.lock")),
     "recovery_of_committed": Operation(_create, _killed(_overwrite, "rename", "/refs/heads/main")),
     "recovery_of_half_made": Operation(_create, _half_made),
+    "recovery_of_half_purged": Operation(_create, _killed(_purge, EXCHANGED, VET)),
+    "recovery_of_purged": Operation(_create, _killed(_purge, EXCHANGED, "/.git")),
     "recovery_of_half_packed": Operation(_compact, _killed_compacting("rename", ".pack")),
     "recovery_of_packed": Operation(_compact, _killed_compacting("rename", ".idx")),
     "recovery_of_half_unpacked": Operation(_compact, _killed_compacting("unlink", ".idx")),
@@ -440,6 +449,8 @@ def _check(root: Path, case: Case, outcome: int) -> None:
     check_repository(root)
     if case.operation.act is _compact:
         check_packs(root)
+    if case.operation.act is _purge and found.files == case.after.files:
+        assert traces(root, OLD) == [], "what was purged still stands"
 
 
 def _differing(one: State, other: State) -> list[str]:
@@ -465,6 +476,7 @@ def check_repository(root: Path) -> None:
     assert not (root / ".git/gc.pid").exists(), "Git's gc was left locked out"
     assert [file.name for file in (root / ".git/crabmem/tmp").glob("*-*")] == [], "a temporary file was left"
     assert list(root.glob(".crabmem-init*")) == [], "half a repository was left"
+    assert left_of_purge(root) == [], "a purge left something"
 
 
 def starts_no_process() -> int:

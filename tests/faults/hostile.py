@@ -300,7 +300,7 @@ def places(root: Path) -> list[str]:
     private = [
         *("journal", "displaced", "index-behind", "bylines", "unconfirmed", "turns", "uses", "repairs.log", "lock"),
         "lock.pid",
-        *("packing", "purges", "loose", "pack", "pack.coming", "purging", "purging/order", "purging.done", "watch"),
+        *("packing", "purges", "loose", "pack", "pack.coming", "purging", "purging.done", "watch"),
         *("index", "index/base", "index/more", "index/later", "index/commits", "index/past"),
         *("index/headers", "index/sections", "index/vectors", "recovered/text", "aside"),
         *("aside/journal-000000000000", "redo", "tmp"),
@@ -396,19 +396,21 @@ KINDS: dict[str, Callable[[Path, Path], None]] = {
 }
 
 
-def _order(**changes: object) -> str:
-    plain = {"pack": f"pack-{'0' * 40}", "refs": {}, "new": {}, "moves": {}, "files": [], "gone": []}
-    return json.dumps(plain | changes)
+def _left_of_purge(path: str) -> Callable[[Path, Path], None]:
+    """What a purge may leave at `path`, made by hand: it leads out."""
 
-
-def _with_order(text: Callable[[Path], str]) -> Callable[[Path, Path], None]:
     def build(root: Path, outside: Path) -> None:
-        folder = root / ".git/crabmem/purging"
-        folder.mkdir()
-        (folder / "order").write_text(text(outside))
-        (folder / "000001").write_text("echo PWNED\n")
+        (root / path).mkdir()
+        (root / path / "folder").symlink_to(outside / "folder")
+        (root / path / "HEAD").hardlink_to(outside / "secret.md")
 
     return build
+
+
+def _linked_beside(root: Path, outside: Path) -> None:
+    """No repository, and a link where a purge may leave one."""
+    shutil.rmtree(root / ".git")
+    (root / ".git-purging").symlink_to(outside / "repository/.git")
 
 
 def _written(path: str, text: Callable[[Path], str]) -> Callable[[Path, Path], None]:
@@ -587,15 +589,6 @@ def _dotted_profile(root: Path, outside: Path) -> None:
     (root / "family.toml").write_text(f'about = "x"\n[{"a." * 100_000}a]\nb = 1\n')
 
 
-def _linking_order(root: Path, outside: Path) -> None:
-    """An order that gives what a link leads to a name in memory."""
-    change = {"path": "memory/entries/notes.md", "was": None, "ready": "000001"}
-    _with_order(lambda outside: _order(files=[change]))(root, outside)
-    ready = root / ".git/crabmem/purging/000001"
-    ready.unlink()
-    ready.symlink_to(outside / "secret.md")
-
-
 def _lying_index(root: Path, outside: Path) -> None:
     """An index in which a path that leads out stands twice, once as a document that counts no more."""
     from crabmem.search.segment import counted_postings, numbers, segment_of, texts
@@ -641,12 +634,10 @@ _VECTORS = '[vectors]\nurl = "http://127.0.0.1:9/v1"\nmodel = "x"\n{more}'
 
 #: Workspaces made by hand, by what they try.
 TRAPS: dict[str, Callable[[Path, Path], None]] = {
-    "an order that overwrites": _with_order(lambda outside: _order(moves={"000001": f"{outside}/secret.md"})),
-    "an order that leads up": _with_order(lambda outside: _order(moves={"000001": "../../outside/secret.md"})),
-    "an order that deletes": _with_order(lambda outside: _order(gone=[f"{outside}/secret.md"])),
-    "an order of references": _with_order(lambda outside: _order(refs={f"../../{outside.name}/secret.md": "0" * 40})),
-    "an order that could be one": _with_order(lambda outside: _order()),
-    "an order of a million names": _with_order(lambda outside: _order(gone=["x"] * 1_000_000)),
+    "a purge that began": _left_of_purge(".git/crabmem/purging"),
+    "a purge that ended": _left_of_purge(".git/crabmem/purging.done"),
+    "a purge beside": _left_of_purge(".git-purging"),
+    "a purge that is a link": _linked_beside,
     "a journal": _written(
         ".git/crabmem/journal",
         lambda outside: json.dumps(
@@ -672,7 +663,6 @@ TRAPS: dict[str, Callable[[Path, Path], None]] = {
     "settings that are endless": _written("crabmem.toml", lambda outside: "a = " + "[" * 100_000),
     "settings of dots": _written("crabmem.toml", lambda outside: f"a{'.a' * 20_000} = 1\n"),
     "a profile of dots": _dotted_profile,
-    "an order that links": _linking_order,
     "an index that lies": _lying_index,
     "a cache of changes that goes in circles": _circle,
     "deltas that refer to each other": _delta_circle,

@@ -222,15 +222,17 @@ def test_a_file_that_is_shut_while_a_purge_runs_is_not_called_erased(
     file = root / "memory/entries/vet.md"
 
     def shuts(operation: str, path: str) -> None:
-        if operation == "rename" and path.endswith("order"):
+        if operation == "rename" and path.endswith(".git-purging"):
             file.chmod(0o000)
 
     monkeypatch.setattr(fs, "before", shuts)
     done = said(root, "purge Vet --yes")
     monkeypatch.undo()
-    assert done.exit_code == 1 and "erased:" not in done.stdout
-    assert "not looked into: memory/entries/vet.md (permission denied" in done.stdout
+    assert done.exit_code == 1 and "erased:" not in done.stdout and "permission denied" in done.stderr
+    assert file.stat().st_mode & 0o777 == 0
     file.chmod(0o600)
+    assert said(root, "show Vet").exit_code == 0 and said(root, "doctor").exit_code == 0
+    assert "erased:" in said(root, "purge Vet --yes").stdout
 
 
 def test_an_object_that_may_not_be_read_is_not_taken_for_a_damaged_one(root: Path) -> None:

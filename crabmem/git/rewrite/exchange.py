@@ -1,330 +1,139 @@
-"""One history exchanged for another, wholly or not at all: an order is durable first, and then anybody can finish it.
+"""A new `.git` in the place of the old one, wholly or not at all: by one exchange of two folders.
 
-All that is new is prepared in a folder. While there is no order in it the old history stands, and the folder is thrown
-away; from the moment there is one, every step can be done again, and the next command does so.
-
-An order moves and deletes files, so it is believed only when this user gave it on this machine, or a person says so,
-and when it names nothing but what a purge has to do with.
+The new one is made in `.git/crabmem/purging`, and the old one removed from `purging.done` of the new one: beside
+`.git` either stands for the moment of the exchange alone. There is nothing to finish: what a crash leaves is removed
+by the next command (`repository.clear_purge`).
 """
 
 import os
-import re
-import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+import stat
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
-
-import msgspec
+from typing import Self
 
 from ...disk import fs, state
-from ...disk.seal import Seal
+from ...disk.lock import WriterLock
 from ...errors import Busy, Unwritable
-from ...text.hashes import blob_id
-from ..packs import PACK_NAME
-from ..refs import OID, Refs, is_ref
-from ..store import check_pack
+from ..refs import GC
+from ..repository import clear_purge
 
-_ORDER = "order"
-_COMING = "order.coming"
+# Locks that other processes may hold meanwhile, and go on holding.
+_HELD = (state.WATCH, state.READING, state.SYNCING)
+# Private files that stay as they are. All others but those that are made anew have words, or were made of words.
 _STAYING = frozenset(
-    [
-        *(state.LOCK, f"{state.LOCK}.d", f"{state.LOCK}.pid", state.PACKING, state.PURGING, state.PURGES),
-        *(state.TEMPORARY, state.TURNS, state.REPAIRS, state.RECOVERED, state.ASIDE),
-    ]
+    [state.ASIDE, state.PACKING, state.PAUSED, state.RECOVERED, *_HELD, *(f"{lock}.pid" for lock in _HELD)]
 )
-# Decoded, an order takes many times its bytes; one of more than some thousand files is no stranger's to finish.
-_LARGEST_FOREIGN = 1_000_000
-_READY = re.compile(r"[0-9]{6,9}\Z")
-# What a purge makes anew of `.git`, but for references and their logs; and what of it may go.
-_MADE_ANEW = frozenset(
-    ["index", *(f"crabmem/{name}" for name in (state.PACK, state.TURNS, state.USES, state.REPAIRS, state.SYNC))]
-)
-_GOING = re.compile(rf"crabmem/({state.RECOVERED}|{state.TEMPORARY})/[^/]+\Z")
 # What Git and its users leave beside the references, made of words and ids of commits.
-_LEFT = ("ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG", "NOTES_EDITMSG",
-         "AUTO_MERGE", "MERGE_RR", "gc.log", "gitk.cache", "index.broken", "info/refs")  # fmt: skip
-
-
-class Change(msgspec.Struct, frozen=True):
-    """A file of the workspace: the blob it is now (None: no file), and the prepared file it becomes (None: it goes)."""
-
-    path: str
-    was: str | None
-    ready: str | None
-
-
-class Order(msgspec.Struct, frozen=True):
-    """What is to be done. `refs` are the references as they were, `new` as they shall be.
-
-    `moves` has the place in `.git` of each prepared file by its name; `gone` are files of `.git` to be removed.
-    """
-
-    pack: str
-    refs: Mapping[str, str]
-    new: Mapping[str, str]
-    moves: Mapping[str, str]
-    files: tuple[Change, ...]
-    gone: tuple[str, ...]
-
-
-class _Found(NamedTuple):
-    """An order on the disk (None: one that is not to be done), and whether this user gave it on this machine."""
-
-    order: Order | None
-    is_ours: bool
+_LEFT = frozenset(
+    ["ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG", "NOTES_EDITMSG", GC,
+     "AUTO_MERGE", "MERGE_RR", "gc.log", "gitk.cache", "index.broken", "info/refs"]
+)  # fmt: skip
 
 
 class Exchange:
-    """The exchange in one repository. Only under the writer's lock."""
+    """The new `.git` for the one at `git`, in the folder `new`. Only under the writer's lock."""
 
-    def __init__(self, root: Path, private: Path, refs: Refs, seal: Seal) -> None:
-        self._seal = seal
-        self._root = root
-        self._git = root / ".git"
-        self._private = private
-        self._folder, self._done = private / state.PURGING, private / state.PURGED
-        self._refs = refs
-        self._count = 0
+    def __init__(self, git: Path) -> None:
+        self._git, self._beside = git, git.with_name(state.BESIDE)
+        self.new = git / "crabmem" / state.PURGING
 
-    def begin(self) -> None:
-        """Make the folder in which files are prepared."""
-        fs.make_folder(self._folder)
-
-    def prepare(self, data: bytes, mode: int = fs.PRIVATE_FILE, name: str = "") -> str:
-        """Prepare a file, durably; return its name: `name`, or a number."""
-        self._count += not name
-        name = name or f"{self._count:06}"
-        fs.create(self._folder / name, data, mode)
-        return name
-
-    def prepare_pack(self, name: str, data: bytes, index: bytes, oids: list[str]) -> None:
-        """Prepare a pack, and read every object back from the disk."""
-        pack, place = self._folder / f"{name}.pack", self._folder / f"{name}.idx"
-        fs.create(pack, data, 0o444)
-        fs.create(place, index, 0o444)
-        check_pack(pack, place, oids)
-
-    def check(self, order: Order) -> None:
-        """Refuse an order that nobody would believe, so that a crash could not be mended.
-
-        Raises:
-            Unwritable: naming what has a name that no order may have.
-        """
-        if strange := next(_strange_names(order), None):
-            raise Unwritable(f"{strange!r} is no name that a purge can deal with: rename it, and purge again")
-
-    def give(self, order: Order) -> None:
-        """Give an order that was checked. From here on the new history stands: what is missing of it anybody can do."""
-        fs.create(self._folder / _COMING, self._seal.sealed(msgspec.json.encode(order)))
-        fs.sync_folder(self._folder)
-        fs.rename(self._folder / _COMING, self._folder / _ORDER)
-        fs.sync_folder(self._folder)
-        fs.sync_folder(self._private)
-
-    def is_ours(self) -> bool:
-        """Return whether there is an order, done or not, that this user gave on this machine."""
-        found = self._read_order(self._folder) or self._read_order(self._done)
-        return found is not None and found.order is not None and found.is_ours
-
-    def is_foreign(self) -> bool:
-        """Return whether there is an order of somebody else that could be done."""
-        found = self._read_order(self._folder)
-        return found is not None and found.order is not None and not found.is_ours
-
-    def _read_order(self, folder: Path) -> _Found | None:
-        """Return the order in a folder; None where there is none."""
+    @contextmanager
+    def begun(self) -> Iterator[Self]:
+        """Make the folder of the new one. What is left of it, or of the old one, is removed at the end."""
         try:
-            sealed = self._seal.opened(fs.read(folder / _ORDER, limit=fs.LARGE)[0])
-            data, is_ours = sealed.data, sealed.is_ours
-            if not is_ours and (len(data) > _LARGEST_FOREIGN or not _are_plain(folder)):
-                return _Found(None, False)
-            order = msgspec.json.decode(data, type=Order)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return _Found(None, False)
-        return _Found(order, is_ours) if next(_strange_names(order), None) is None else _Found(None, False)
+            with fs.durability(False):  # all that is new is waited for before the exchange
+                for name in ("objects/info", "objects/pack", f"crabmem/{state.TEMPORARY}"):
+                    fs.make_folder(self.new / name)
+                yield self
+        finally:
+            if os.path.lexists(self._git):
+                clear_purge(self._git.parent)
 
-    def resume(self, believes_others: bool) -> str | None:
-        """Finish what a crash interrupted, or take it back; return what there is to say about it.
+    def write(self, name: str, data: bytes, mode: int = fs.PRIVATE_FILE) -> Path:
+        """Write a file of the new one; return its place."""
+        place = self.new / name
+        fs.make_folder(place.parent)
+        with fs.durability(True):
+            fs.create(place, data, mode)
+        return place
 
-        Raises:
-            Unwritable: somebody else began it, and nobody said `believes_others`.
-        """
-        self._remove_done()
-        if not os.path.lexists(self._folder):
-            return None
-        found = self._read_order(self._folder)
-        if found is None:
-            self.give_up()
-            return "a purge was interrupted before it changed anything: the history is the old one; purge again"
-        if found.order is None:
-            fs.make_folder(aside := self._private / state.ASIDE)
-            place = aside / f"purging-{secrets.token_hex(4)}"
-            fs.rename(self._folder, place)
-            return (
-                f"what claims to be a purge names files that a purge does not touch: it was moved to {place}, not done"
-            )
-        if not (found.is_ours or believes_others):
-            raise Unwritable(
-                f"{self._root} holds a purge that another user or another machine began: if you trust this folder, "
-                "`crabmem doctor --fix` finishes it; reading goes on"
-            )
-        try:
-            self.finish(found.order)
-        except Busy as error:  # the exchange is made, and it would be said to nobody who asked for it
-            return f"a purge that was interrupted was finished, but {error}"
-        return "a purge that was interrupted was finished: the history is the new one,"
-
-    def give_up(self) -> None:
-        """Throw away what was prepared."""
-        fs.remove_tree(self._folder)
+    def take_over(self, but: Collection[str]) -> None:
+        """Take over what stays: by a second name, so that no byte of it differs. Not what is there, nor `but`."""
+        for where, folders, files in os.walk(self._git, onerror=_refuse):
+            prefix = f"{where}/".removeprefix(f"{self._git}/")
+            links = [name for name in folders if os.path.islink(f"{where}/{name}")]
+            folders[:] = [name for name in folders if name not in links and _stays(f"{prefix}{name}")]
+            for name in folders:
+                fs.make_folder(self.new / prefix / name)
+            for path in (f"{prefix}{name}" for name in (*files, *links)):
+                if _stays(path) and path not in but and not os.path.lexists(self.new / path):
+                    fs.link(self._git / path, self.new / path)
 
     @fs.durability(True)
-    def finish(self, order: Order) -> None:
-        """Do what an order says, as far as it is not done, and whatever the settings say of waiting for the disk.
+    def carry_out(self, put: Callable[[], None], moved: Callable[[Path], list[str]]) -> None:
+        """Put the new one in the place of the old one, after `put` has put files of the workspace in theirs.
 
         Raises:
-            Busy: somebody moved a reference meanwhile, whose history still is the old one; no object was removed.
+            Busy: `moved` names references of the old one that somebody made or moved at this moment. It stays.
         """
-        packs = self._git / "objects" / "pack"
-        fs.make_folder(packs)
-        for ending in ("pack", "idx"):
-            self._move(f"{order.pack}.{ending}", packs / f"{order.pack}.{ending}")
-        fs.sync_folder(packs)
-        moved = self._moved_refs(order)
-        self._put_refs(order, moved)
-        for name, target in order.moves.items():
-            self._move(name, self._git / target)
-        for change in order.files:
-            self._put_file(change)
-        if not moved:
-            self._remove_objects(order.pack)
-        # Others may hold words of the old history in memory. Told before their files go: who writes a cache after
-        # this knows that it must not.
-        fs.append(self._private / state.PURGES, b".")
-        self._remove_traces(order)
-        fs.rename(self._folder, self._done)
-        fs.sync_folder(self._private)
-        self._remove_done()
-        if moved:
-            raise Busy(f"{', '.join(moved)}: made or moved meanwhile, and still with the old history: purge again")
-        if late := self._moved_refs(order):
-            raise Busy(f"{', '.join(late)}: made meanwhile, and names what is gone from the history: delete it")
+        with WriterLock(self.new / "crabmem" / state.LOCK).held(0):
+            self._settle()
+            fs.rename(self.new, self._beside)
+            fs.sync_folder(self._git.parent)
+            put()
+            self._swap(moved)
+            clear_purge(self._git.parent)
 
-    def _remove_done(self) -> None:
-        """Remove what a finished purge replaced; its order last, by which the next command knows that it may."""
-        if self._done.is_dir() and not self._done.is_symlink():
-            for file in sorted(self._done.iterdir()):
-                if file.name != _ORDER and not file.is_dir():
-                    fs.unlink(file)
-        fs.remove_tree(self._done)
+    def _settle(self) -> None:
+        """Give all that is new owner and permissions of what it stands for, and wait until it is on the disk."""
+        owner = self._git.lstat()
+        for where, _, files in os.walk(self.new, topdown=False):
+            for place in (*(Path(where, name) for name in files), Path(where)):
+                like = owner
+                with suppress(OSError):
+                    like = (self._git / place.relative_to(self.new)).lstat()
+                try:
+                    fs.match(place, like, stat.S_IFMT(like.st_mode) == stat.S_IFMT(place.lstat().st_mode))
+                except PermissionError:
+                    raise Unwritable(
+                        f"{self._git} belongs to another user or group, to whom no new one can be given: purge as they"
+                    ) from None
+            fs.sync_folder(Path(where))
 
-    def _move(self, name: str, target: Path) -> None:
-        if (self._folder / name).exists():
-            fs.make_folder(target.parent)
-            fs.rename(self._folder / name, target)
-
-    def _moved_refs(self, order: Order) -> list[str]:
-        """Return the references that are neither as they were nor as they shall be."""
-        now = self._refs.all()
-        return sorted(ref for ref, oid in now.items() if oid not in (order.refs.get(ref), order.new.get(ref)))
-
-    def _put_refs(self, order: Order, moved: list[str]) -> None:
-        """Set the references: all stand in one file, which counts as soon as one has no file of its own."""
-        self._move("packed-refs", self._git / "packed-refs")
-        self._move("HEAD", self._git / "HEAD")
-        fs.sync_folder(self._git)
-        for ref in {**order.refs, **order.new}:
-            if ref not in moved and (self._git / ref).is_file():
-                fs.unlink(self._git / ref)
-                fs.sync_folder((self._git / ref).parent)
-
-    def _put_file(self, change: Change) -> None:
-        """Exchange a file of the workspace; what somebody has saved there since stays."""
-        ready = self._folder / (change.ready or f"gone-{blob_id(change.path.encode())}")
-        with (
-            suppress(FileNotFoundError, NotADirectoryError),
-            fs.inside(self._root, change.path, bool(change.ready)) as spot,
-        ):
-            if change.was is None:
-                if ready.exists():
-                    with suppress(FileExistsError):
-                        fs.link(ready, spot)
-            elif _blob_at(spot) == change.was:
-                if change.ready:
-                    fs.exchange(ready, spot)
-                else:
-                    fs.rename(spot, ready)
-                if blob_id(fs.read(ready)[0]) != change.was:  # it was saved at this very moment
-                    fs.exchange(ready, spot) if change.ready else fs.rename(ready, spot)
-
-    def _remove_objects(self, pack: str) -> None:
-        """Remove every object, whoever reaches it, that is not in the pack."""
-        objects = self._git / "objects"
-        for folder in sorted(objects.iterdir()):
-            if folder.is_dir() and folder.name not in ("pack", "info"):
-                fs.remove_tree(folder)
-        # An index without its pack is an error to Git; a pack without one is nothing.
-        packs = sorted(_files_in(objects / "pack"), key=lambda file: (file.suffix == ".pack", file.name))
-        for file in [*_files_in(objects / "info"), *packs]:
-            if file.stem != pack or file.suffix not in (".pack", ".idx"):
-                fs.unlink(file)
-        fs.sync_folder(objects / "pack")
-
-    def _remove_traces(self, order: Order) -> None:
-        """Remove what holds words of the old history, or was made of them."""
-        fresh = {self._git / target for target in order.moves.values()}
-        for log in [file for file in _files_in(self._git / "logs") if file not in fresh]:
-            fs.unlink(log)
-        for name in (*_LEFT, *order.gone):
-            if (self._git / name).is_file():
-                fs.unlink(self._git / name)
-        for item in sorted(self._private.iterdir()):
-            if item.name not in _STAYING and item not in fresh:
-                fs.remove_tree(item) if item.is_dir() and not item.is_symlink() else fs.unlink(item)
-        for file in (self._private / state.TEMPORARY).glob("*"):
-            if not file.name.startswith("lock-"):  # those that are held now
-                fs.unlink(file)
+    def _swap(self, moved: Callable[[Path], list[str]]) -> None:
+        old, inside = self._beside, self._beside / "crabmem" / state.PURGED
+        is_swapped = fs.exchange_folders(self._beside, self._git)
+        if not is_swapped:  # after a crash behind the first of two renames `repository.put_back` does the second
+            old = inside
+            fs.rename(self._git, inside)
+        try:
+            if late := moved(old):
+                raise Busy(f"{', '.join(late)}: made or moved at this moment; nothing was changed: purge again")
+            if not is_swapped:
+                with suppress(FileNotFoundError):  # another process has put it back
+                    fs.rename(self._beside, self._git)
+        except BaseException:
+            if is_swapped:
+                fs.exchange_folders(self._beside, self._git)
+            else:
+                fs.rename(inside, self._git)
+            raise
+        private = self._git / "crabmem"
+        if is_swapped:
+            fs.rename(self._beside, private / state.PURGED)
+        for lock in (f"{name}.d" for name in _HELD):
+            if (held := private / state.PURGED / "crabmem" / lock).is_dir():
+                fs.rename(held, private / lock)
 
 
-def _blob_at(spot: fs.Spot) -> str | None:
-    try:
-        return blob_id(fs.read(spot)[0])
-    except OSError:
-        return None
+def _refuse(error: OSError) -> None:
+    raise error
 
 
-def _are_plain(folder: Path) -> bool:
-    """Return whether a folder holds nothing but files, none of which has a second name elsewhere."""
-    with os.scandir(folder) as items:
-        return all(
-            item.is_file(follow_symlinks=False) and item.stat(follow_symlinks=False).st_nlink == 1 for item in items
-        )
-
-
-def _strange_names(order: Order) -> Iterator[str]:
-    """Yield the names in an order that no purge of ours gives: they may lead to what a purge leaves alone."""
-    yield from [] if PACK_NAME.match(order.pack) else [order.pack]
-    for refs in (order.refs, order.new):
-        yield from (ref for ref in refs if not is_ref(ref))
-        yield from (oid for oid in refs.values() if not OID.match(oid))
-    yield from (name for name in order.moves if not _READY.match(name))
-    logs = (target for target in order.moves.values() if target not in _MADE_ANEW)
-    yield from (log for log in logs if log != "logs/HEAD" and not (log.startswith("logs/") and is_ref(log[5:])))
-    for change in order.files:
-        yield from [] if _is_in_workspace(change.path) else [change.path]
-        yield from [change.was] if change.was is not None and not OID.match(change.was) else []
-        yield from [change.ready] if change.ready is not None and not _READY.match(change.ready) else []
-    yield from (name for name in order.gone if not (_GOING.match(name) and name.rpartition("/")[2] not in (".", "..")))
-
-
-def _is_in_workspace(path: str) -> bool:
-    """Return whether a path stays in the workspace, and out of every repository in it."""
-    parts = path.split("/")
-    return not any(part in ("", ".", "..") or part.casefold() == ".git" for part in parts) and "\0" not in path
-
-
-def _files_in(folder: Path) -> Iterator[Path]:
-    return (file for file in folder.rglob("*") if not file.is_dir()) if folder.is_dir() else iter(())
+def _stays(path: str) -> bool:
+    """Return whether a file or folder of `.git` is neither made anew nor left behind."""
+    top, _, inside = path.partition("/")
+    if top == "crabmem":
+        return not inside or inside.partition("/")[0] in _STAYING
+    return not (top in ("objects", "logs") or path in _LEFT or path.endswith(".lock") or top.startswith("sharedindex."))

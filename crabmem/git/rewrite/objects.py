@@ -5,7 +5,7 @@ A commit in which nothing changes, and in none that it stands on, keeps its id; 
 
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -14,9 +14,7 @@ from ..commits import header_lines, tag_target
 from ..objects import Objects, oid_of
 from ..reach import Piece
 from ..trees import (
-    FOLDER,
     SUBMODULE,
-    by_first_part,
     parsed_row,
     read_rows,
     row_of,
@@ -33,8 +31,6 @@ _IDENTITIES = (b"author", b"committer", b"tagger")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL | re.MULTILINE)
 _ID = re.compile(rb"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
 _SHORTEST_ID = 7
-# What a note holds stands at no path of the workspace.
-_NOTE = "notes"
 
 
 @dataclass
@@ -129,12 +125,12 @@ class Rewriter:
         # The old ids that begin with so many digits.
         self._beginnings: dict[str, list[str]] = {}
 
-    def add(self, oid: str, is_note: bool = False) -> None:
-        """Rewrite a commit or tag, after those it stands on. Files in the tree of a note are called by commits."""
+    def add(self, oid: str) -> None:
+        """Rewrite a commit or tag, after those it stands on."""
         kind, data = self._objects.raw(oid)
         headers, (_, gap, message) = header_lines(data), data.partition(b"\n\n")
         first = dict(reversed(headers))
-        new_headers = [(key, self._header(key, value, is_note)) for key, value in headers]
+        new_headers = [(key, self._header(key, value)) for key, value in headers]
         # Two parents can become one: that of a merge of the old line with the new one.
         new_headers = [row for at, row in enumerate(new_headers) if row[0] != b"parent" or row not in new_headers[:at]]
         new_message = self._message(message, first.get(b"encoding") if kind == "commit" else None)
@@ -213,34 +209,6 @@ class Rewriter:
             return row
         return row_of(new_name, mode, new) if new else b""
 
-    def _notes(self, tree: str) -> str:
-        """Rewrite a tree of notes, in which each file is called by the id of the commit it is about."""
-        files: dict[str, tuple[int, str]] = {}
-        waiting = [(tree, "")]
-        while waiting:
-            oid, folder = waiting.pop()
-            for name, mode, below in map(parsed_row, read_rows(oid, self._objects)):
-                path = folder + to_text(name)
-                if stat.S_ISDIR(mode):
-                    waiting.append((below, f"{path}/"))
-                else:
-                    files[self._note_path(path)] = mode, self.blob(_NOTE, below)
-        return self._nested_tree(files, "notes/")
-
-    def _note_path(self, path: str) -> str:
-        """Return the path of a note by the new id, whose digits are spread over folders as those of the old one."""
-        digits = iter(self.ids.get(path.replace("/", ""), ""))
-        return "".join("/" if char == "/" else next(digits, char) for char in path)
-
-    def _nested_tree(self, files: Mapping[str, tuple[int, str]], path: str) -> str:
-        """Make a tree of files, given by path with mode and blob; return its id."""
-        items: dict[str, tuple[int, str]] = {}
-        for name, below in sorted(by_first_part(files).items()):
-            file = below.pop("", None)
-            items[name] = (FOLDER, self._nested_tree(below, f"{path}{name}/")) if below or not file else file
-        rows = sorted((row_of(to_bytes(name), *item) for name, item in items.items()), key=sort_key)
-        return self._put("tree", b"".join(rows), path)
-
     def _message(self, message: bytes, encoding: bytes | None) -> bytes:
         """Rewrite a message; the same bytes are returned where its text stays."""
         try:
@@ -252,13 +220,12 @@ class Rewriter:
             text = to_text(message)
             return to_bytes(self._rule.new_message(text))
 
-    def _header(self, key: bytes, value: bytes, is_note: bool = False) -> bytes:
+    def _header(self, key: bytes, value: bytes) -> bytes:
         """Rewrite the value of a line before a message."""
         if key in (b"parent", b"object"):
             return self.ids.get(value.decode("ascii"), "").encode() or value
         if key == b"tree":
-            tree = value.decode("ascii")
-            return (self._notes(tree) if is_note else self._tree(tree, "") or self._put("tree", b"", "/")).encode()
+            return (self._tree(value.decode("ascii"), "") or self._put("tree", b"", "/")).encode()
         if key in _SIGNATURES:
             return value
         text = to_text(value)

@@ -5,7 +5,7 @@ gone, has another text, or another name. What a commit of ours changed since is 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 
 from ...errors import DamagedHistory, Untrusted
 from ...text.hashes import blob_id, short
@@ -61,16 +61,14 @@ class Replay:
         if not self._new.is_there(piece.oid):
             self.made[piece.oid] = kind, data
 
-    def run(self, found: Survey, notes: Set[str] = frozenset()) -> dict[str, str]:
+    def run(self, found: Survey) -> dict[str, str]:
         """Rewrite what was surveyed; return the new id of each commit and tag. Nothing is stored.
-
-        `notes` are the commits of Git's notes, which come last, as notes are called by new ids.
 
         Raises:
             Untrusted: what the record says of a commit is not what a purge does.
             DamagedHistory: some of it is missing.
         """
-        for oid in sorted(found.commits, key=lambda each: each in notes):
+        for oid in found.commits:
             clean = self._record.commit(oid) if self._record.is_old(oid) else None
             if clean and self._new.is_there(clean):
                 self._compare(oid, clean)
@@ -84,7 +82,7 @@ class Replay:
                     self._join_siblings(oid)
                 elif self._is_ours:
                     self._follow(oid)
-                self.rewriter.add(oid, oid in notes)
+                self.rewriter.add(oid)
         self._is_ours = True
         for oid in found.tags:
             self.rewriter.add(oid)

@@ -1,15 +1,15 @@
 """Rewrite a repository by a rule: what stands in the way, what its history becomes, and putting that in its place.
 
-Whoever reads meanwhile reads the old history until a reference is exchanged, and the new one afterwards. Nobody else
-writes: besides the writer's lock, those of Git on every reference and on the index are held, and that of compactions.
+Readers see the old history until `.git` is exchanged, and the new one afterwards. Nobody else writes: besides the
+writer's lock, those of Git on every reference and on the index are held, and that of compactions.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ...disk import fs, state
 from ...errors import Busy, Unwritable
@@ -23,19 +23,18 @@ from ..packing import Packing
 from ..packs import Growing
 from ..purged import Erased, PurgeRecord, read_record
 from ..reach import Piece
-from ..refs import PURGED, REF_WAIT, Head, Refs
+from ..refs import PURGED, REF_WAIT, Head, Refs, is_ref
 from ..repository import remotes
+from ..store import check_pack
 from ..trees import to_bytes, to_text
-from .exchange import Change, Exchange, Order
+from .exchange import Exchange
 from .objects import Rewriter, Survey, survey
 from .replay import Replay
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
 
-_NOTES = "refs/notes/"
 _REMOTES = "refs/remotes/"
 _STASH = "refs/stash"
-_REPLACED = "refs/replace/"
 _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\t\n]*)(?:\t(.*))?")
 _NONE = "0" * 40
 # What of `.git` a repository has that shares objects with others, and why its history is not rewritten.
@@ -56,6 +55,10 @@ class FileChange(NamedTuple):
     was: str | None
     data: bytes | None
     mode: int
+
+
+#: Puts files in their places, to be taken back unless the history is exchanged, too.
+Put: TypeAlias = Callable[[Sequence[FileChange]], None]
 
 
 @dataclass(frozen=True)
@@ -91,14 +94,12 @@ class NewHistory:
 class RepositoryRewrite:
     """Rewrites one repository; `private` is the folder for what is ours."""
 
-    def __init__(self, root: Path, private: Path, refs: Refs, objects: Objects, packing: Packing,
-                 exchange: Exchange) -> None:  # fmt: skip
-        self._git = root / ".git"
+    def __init__(self, git: Path, private: Path, refs: Refs, objects: Objects, packing: Packing) -> None:
+        self._git = git
         self._private = private
         self._refs = refs
         self._objects = objects
         self._packing = packing
-        self._exchange = exchange
 
     def check_possible(self, in_progress: str | None) -> None:
         """Refuse what cannot be rewritten alone; `in_progress` is what the person is in the middle of.
@@ -115,8 +116,16 @@ class RepositoryRewrite:
         config = fs.read(self._git / "config")[0].decode("utf-8", "replace").lower()
         if "promisor" in config or "partialclone" in config or any(self._git.glob("objects/pack/*.promisor")):
             raise Unwritable(f"{self._git} is a partial clone, whose history is elsewhere; purge it there")
-        if any(ref.startswith(_REPLACED) for ref in self._refs.all()):
+        refs = self._refs.all()
+        if any(ref.startswith("refs/replace/") for ref in refs):
             raise Unwritable("the history has replaced objects (`git replace`): remove them, and purge again")
+        if any(ref.startswith("refs/notes/") for ref in refs):
+            raise Unwritable(
+                "the history has notes (`git notes`), which are called by commits: copy what they say, remove them by "
+                "`git update-ref -d`, and purge again"
+            )
+        if strange := next((ref for ref in refs if not is_ref(ref)), None):
+            raise Unwritable(f"{strange!r} is no name that a purge can deal with: rename it, and purge again")
 
     # What there is
 
@@ -217,11 +226,7 @@ class RepositoryRewrite:
 
         rewriter = Rewriter(rule, self._objects, take if packs else None)
         refs, head, before = self._refs_of_history(), self._refs.head(), self.record()
-        # Those of notes are on no branch, and come last, as notes are called by new ids.
-        notes = self._notes(refs)
-        for oid in sorted(found.commits, key=lambda each: each in notes):
-            rewriter.add(oid, oid in notes)
-        for oid in found.tags:
+        for oid in (*found.commits, *found.tags):
             rewriter.add(oid)
         for path, blob in self.staged().items():
             if rule.new_path(path, blob) is not None:
@@ -234,9 +239,6 @@ class RepositoryRewrite:
 
     def _refs_of_history(self) -> dict[str, str]:
         return {ref: oid for ref, oid in self._refs.all().items() if ref != PURGED}
-
-    def _notes(self, refs: Mapping[str, str]) -> set[str]:
-        return set(survey((oid for ref, oid in refs.items() if ref.startswith(_NOTES)), self._objects).commits)
 
     def _erased(self, found: Survey, rule: Rule, rewriter: Rewriter) -> Erased:
         """Return what other machines have to know of a rewrite."""
@@ -260,7 +262,7 @@ class RepositoryRewrite:
         """
         found, refs = self.survey(), self._refs_of_history()
         replay = Replay(record, self._objects, self._objects)
-        ids = replay.run(found, self._notes(refs))
+        ids = replay.run(found)
         for path, blob in self.staged().items():
             if replay.new_path(path, blob) is not None:
                 replay.rewriter.blob(path, blob)
@@ -291,54 +293,63 @@ class RepositoryRewrite:
         with ExitStack() as held:
             if not held.enter_context(self._packing.alone()):
                 raise Busy("the history is being compacted at this moment; purge again in a minute")
-            loose = [ref for ref in self._refs.all() if (self._git / ref).is_file()]
-            for name in ("HEAD", "index", "packed-refs", *loose):
+            if self._refs.is_gc_running():
+                raise Busy("`git gc` is running at this moment; purge again when it has ended")
+            for name in ("HEAD", "index", "packed-refs", "config", *self._refs.all()):
                 held.enter_context(self._refs.holding(f"{name}.lock", REF_WAIT))
             yield
 
-    def put_in_place(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> None:
-        """Put a history in the place of the old one, and files in that of those of the workspace.
+    def put_in_place(
+        self,
+        new: NewHistory,
+        files: Sequence[FileChange],
+        gone: Iterable[str],
+        put: Put,
+    ) -> None:
+        """Put a history in the place of the old one, and files in that of those of the workspace, which `put` does.
 
         `gone` are files of ours below `.git` that go.
+
+        Raises:
+            Busy: somebody made or moved a reference at this moment.
         """
-        with fs.durability(True):
-            self._exchange.begin()
-            try:
-                order = self._order(new, files, gone)
-                self._exchange.check(order)
-            except BaseException:
-                self._exchange.give_up()
-                raise
-            self._exchange.give(order)
+        growing, record = new.filling.growing, self._refs.read(PURGED)
+        old = {**new.refs, **({PURGED: record} if record else {})}
+        with Exchange(self._git).begun() as exchange:
+            for name, data in self._anew(new):
+                exchange.write(name, data)
+            name, data, index = growing.finish()
+            exchange.write(f"crabmem/{state.PACK}", Ours(name, None, new.filling.chains).to_json())
+            pack = exchange.write(f"objects/pack/{name}.pack", data, 0o444)
+            check_pack(pack, exchange.write(f"objects/pack/{name}.idx", index, 0o444), growing.ids())
+            exchange.take_over({*old, *gone})
+            exchange.carry_out(lambda: put(files), lambda git: _moved(Refs(git, git).all(), old))
         self._objects.forget()
-        self._exchange.finish(order)
-        self._objects.forget()
+        self._catch_up(_moved(self._refs.all(), {**new.new_refs, PURGED: new.record.tip or ""}), new.rewriter.ids)
 
-    def _order(self, new: NewHistory, files: Iterable[FileChange], gone: Iterable[str]) -> Order:
-        """Prepare all that is new, and return what is to be done with it."""
-        prepare = self._exchange.prepare
-        refs, new_refs, growing = dict(new.refs), dict(new.new_refs), new.filling.growing
+    def _catch_up(self, late: Sequence[str], ids: Mapping[str, str]) -> None:
+        """Give references the new ids that somebody made of old ones, and has put in place only now."""
+        lost = list[str]()
+        for ref in late:
+            oid = self._refs.read(ref) or ""
+            if ids.get(oid, oid) != oid:
+                self._refs.restore(ref, ids[oid])
+            elif not self._objects.has(oid):
+                lost.append(ref)
+        if lost:
+            raise Busy(f"{', '.join(lost)}: made meanwhile, and names what is gone from the history: delete it")
+
+    def _anew(self, new: NewHistory) -> Iterator[tuple[str, bytes]]:
+        """Yield place in `.git` and bytes of what is made anew; the new objects are taken as they are met."""
         for kind, data in new.record.objects() if new.record.tip else ():
-            growing.add(oid_of(kind, data), kind, data, None)
-        refs |= {PURGED: old} if (old := self._refs.read(PURGED)) else {}
-        new_refs |= {PURGED: new.record.tip} if new.record.tip else {}
-        pack, data, index = growing.finish()
-        self._exchange.prepare_pack(pack, data, index, growing.ids())
-        rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(new_refs.items()))
-        prepare(f"# pack-refs with: sorted \n{rows}".encode(), name="packed-refs")
+            new.filling.growing.add(oid_of(kind, data), kind, data, None)
+        refs = {**new.new_refs, **({PURGED: new.record.tip} if new.record.tip else {})}
+        rows = "".join(f"{oid} {ref}\n" for ref, oid in sorted(refs.items()))
+        yield "packed-refs", f"# pack-refs with: sorted \n{rows}".encode()
         if new.head.ref == "HEAD" and new.head.commit:
-            prepare(f"{new.rewriter.ids[new.head.commit]}\n".encode(), name="HEAD")
+            yield "HEAD", f"{new.rewriter.ids[new.head.commit]}\n".encode()
         elif new.head.ref != (branch := _new_ref(new.head.ref, new.rule)):
-            prepare(f"ref: {branch}\n".encode(), name="HEAD")
-        moves = {prepare(text): target for target, text in self._texts(new)}
-        moves[prepare(Ours(pack, None, new.filling.chains).to_json())] = f"crabmem/{state.PACK}"
-        changes = tuple(
-            Change(path, was, None if data is None else prepare(data, mode)) for path, was, data, mode in files
-        )
-        return Order(pack, refs, new_refs, moves, changes, tuple(gone))
-
-    def _texts(self, new: NewHistory) -> Iterator[tuple[str, bytes]]:
-        """Yield place in `.git` and new bytes of the logs, the index, and of turns, uses, repairs and syncs."""
+            yield "HEAD", f"ref: {branch}\n".encode()
         for log in sorted((self._git / "logs").rglob("*")):
             if log.is_file():
                 target = _new_ref(log.relative_to(self._git).as_posix(), new.rule)
@@ -347,6 +358,9 @@ class RepositoryRewrite:
             with suppress(FileNotFoundError):
                 text = to_text(fs.read(self._private / name)[0])
                 yield f"crabmem/{name}", to_bytes(new.rewriter.log_line(text))
+        purges = self._private / state.PURGES
+        before = fs.read(purges)[0] if purges.exists() else b""
+        yield f"crabmem/{state.PURGES}", before + b"%d %d\n" % (fs.identity(self._git) or (0, 0))
 
         def new_row(row: bytes, blob: str) -> tuple[bytes, str] | None:
             path = to_text(row)
@@ -356,6 +370,11 @@ class RepositoryRewrite:
         index = renamed(self._git / "index", new_row)
         if index is not None:
             yield "index", index
+
+
+def _moved(now: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
+    """Return the references that are others than those that are known."""
+    return sorted(ref for ref, oid in now.items() if oid != known.get(ref))
 
 
 def _remotes_of(refs: Iterable[str]) -> tuple[str, ...]:

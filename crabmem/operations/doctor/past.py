@@ -78,7 +78,8 @@ def branch(patient: Patient) -> Iterator[Finding]:
         yield warning(
             ".git/index",
             "it is in a form that crabmem does not write, or holds files that are not merged: your next `git commit` "
-            "would take back what was written since; `git sparse-checkout disable` makes it a plain one",
+            "would take back what was written since; `git sparse-checkout disable`, or `git update-index "
+            "--no-split-index`, makes it a plain one",
         )
     held = patient.writer.unrecorded(patient.scan)
     if held:

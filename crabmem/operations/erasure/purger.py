@@ -20,7 +20,7 @@ from ...git.history import History
 from ...git.objects import Objects
 from ...git.repository import foreign_format
 from ...git.rewrite.objects import Survey
-from ...git.rewrite.repository import FileChange, NewHistory, RepositoryRewrite
+from ...git.rewrite.repository import FileChange, NewHistory, Put, RepositoryRewrite
 from ...git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
 from ...recall.entries import EntrySource
 from ...recall.names import entry_called, is_place_of
@@ -99,9 +99,9 @@ class Purger:
     def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
         """Purge, and inspect everything that is left."""
         target = _target(name, text, pattern)
-        return self._writer.rewrite(lambda scan: self._purge(target, force))
+        return self._writer.rewrite(lambda scan, put: self._purge(target, force, put))
 
-    def _purge(self, target: "str | Redaction", force: bool) -> Purge:
+    def _purge(self, target: "str | Redaction", force: bool, put: Put) -> Purge:
         with _all_readable():
             self._repositories()  # a folder that may not be entered would stop the inspection: after the purge
         rewrite = self._rewrite()
@@ -114,7 +114,7 @@ class Purger:
                 raise Unwritable(
                     f"what is to be purged was pushed to {remotes}: it stays there", Way("force=True", way)
                 )
-            rewrite.put_in_place(plan.new, [*plan.changes, *plan.leftovers], plan.recovered)
+            rewrite.put_in_place(plan.new, [*plan.changes, *plan.leftovers], plan.recovered, put)
         here, inside = self._verify_here(plan.erasure), self._verify_inside(plan.erasure)
         root = self._workspace.root
         return replace(
