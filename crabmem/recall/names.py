@@ -198,6 +198,6 @@ class _Taken:
 
 def _nearest(source: EntrySource, key: str) -> str:
     keys = {label.removeprefix(kind): label for kind in (ALIAS, NAME) for label in source.index.labels(kind)}
-    near = nearest(key, keys, _NEAREST)
+    near = nearest(key, keys, _NEAREST, 0.5)
     names = dict.fromkeys(entry.name for match in near for entry in source.having(keys[match])[:1])
     return f" (nearest: {', '.join(names)})" if names else ""
