@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 class Way:
@@ -61,15 +61,22 @@ class NotFound(CrabmemError):
 class Stale(CrabmemError):
     """`if_version` names a text that is no longer the current one; nothing was written.
 
-    `current` is the text on disk now, `version` its version, `diff` the way from the caller's
-    text to it (empty when the caller's version is not in the history).
+    `current` is the text on disk now, `version` its version.
     """
 
-    def __init__(self, message: str, current: str, version: str, diff: str = "") -> None:
+    def __init__(self, message: str, current: str, version: str, diff: "Callable[[], str]" = str) -> None:
         super().__init__(message)
         self.current = current
         self.version = version
-        self.diff = diff
+        self._diff = diff
+
+    @property
+    def diff(self) -> str:
+        """The way from the caller's text to the current one; "" when the caller's version is not in the history.
+
+        Compared here: an error is raised while its writer keeps all others waiting.
+        """
+        return self._diff()
 
 
 class HoldsSecret(CrabmemError):

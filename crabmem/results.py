@@ -872,7 +872,7 @@ class Rewritten:
 
     @property
     def diff(self) -> str:
-        """The unified diff. Made when asked: of a file of megabytes it may take minutes."""
+        """The unified diff, made when asked."""
         return self.compared()
 
 

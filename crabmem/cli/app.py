@@ -19,6 +19,7 @@ from .. import __version__
 from ..disk import fs
 from ..disk.fork_lock import BEYOND_TIME
 from ..errors import CrabmemError, Inapplicable, InvalidArguments
+from ..text.comparison import nearest
 from .declared import ABOUT_A_FILE, GLOBAL, GLOBALS, VERBS, GlobalOptions
 from .declared import Verb as Declared
 from .failure import Failure, WrongUsage
@@ -122,9 +123,7 @@ class Verbs(click.Group):
         except click.UsageError:
             if args[0] in _WITHIN:
                 return _WITHIN[args[0]](self, ctx, args[1:])
-            import difflib  # late: most verbs are typed right
-
-            similar = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            similar = nearest(args[0], self.list_commands(ctx))
             near = [_ELSEWHERE[args[0]]] if args[0] in _ELSEWHERE else similar
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None

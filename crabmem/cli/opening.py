@@ -6,6 +6,7 @@ import sys
 from contextlib import contextmanager
 
 from ..errors import NotFound
+from ..text.comparison import nearest
 from .declared import global_options
 from .output import echo, tell, warn
 
@@ -67,13 +68,12 @@ def _telling_place(memory: Session) -> Iterator[None]:
     Raises:
         NotFound: the verb did not find something, which says now that there is nothing at all.
     """
-    import difflib
     from pathlib import Path
 
     from ..session.init import is_begun
     from ..session.locate import neighbours
 
-    near = difflib.get_close_matches(memory.root.name, neighbours(memory.engine.workspace), n=1)
+    near = nearest(memory.root.name, neighbours(memory.engine.workspace))
     hint = f"; did you mean --workspace {near[0]}?" if near else ""
     nothing = f"there is no memory in {memory.root} yet{hint}"
     try:

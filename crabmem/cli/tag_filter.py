@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..text.comparison import nearest
 from .output import tell
 
 TYPE_CHECKING = False
@@ -14,10 +15,8 @@ if TYPE_CHECKING:
 
 def tell_unknown_tags(entries: Sequence[Entry | Header], tags: Sequence[str]) -> None:
     """Say which of the tags no fact has, with the nearest that one has."""
-    import difflib
-
     known = {tag.casefold(): tag for entry in entries for tag in entry.labels}
     for tag in tags:
         if tag.casefold() not in known:
-            near = difflib.get_close_matches(tag.casefold(), known, n=1)
+            near = nearest(tag.casefold(), known)
             tell(f"no fact has the tag {tag}{f' (nearest: {known[near[0]]})' if near else ''}")

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
+from ..text.comparison import lines_of, matched
 from .changes import Changes, Origin
-from .diff import matched
 from .objects import Objects
 from .walk import Walk
 
@@ -22,17 +22,18 @@ class Blame:
 
     def owners(self, text: bytes, file: Origin | None) -> list[str | None]:
         """Return the commit that each line of `text` came with, the text after `file`; None for those not in it."""
-        owners: list[str | None] = [None] * (text.count(b"\n") + (not text.endswith(b"\n") and text != b""))
+        lines = lines_of(text)
+        owners: list[str | None] = [None] * len(lines)
         if file is None:
             return owners
-        begun = [(old, new) for new, old in matched(self._objects.blob(file.blob), text).items()]
+        begun = [(old, new) for new, old in matched(self._lines(file), lines).items()]
         waiting = _Waiting(self._walk)
         waiting.add(file, begun)
         for version, pairs in waiting:
             for origin in self._changes.origins(version):
-                lines = self._same_lines(origin, version, pairs)
-                waiting.add(origin, [(lines[here], line) for here, line in pairs if here in lines])
-                pairs = [pair for pair in pairs if pair[0] not in lines]
+                same = self._same_lines(origin, version, pairs)
+                waiting.add(origin, [(same[here], line) for here, line in pairs if here in same])
+                pairs = [pair for pair in pairs if pair[0] not in same]
             for _, line in pairs:
                 owners[line] = version.commit
         return owners
@@ -40,7 +41,10 @@ class Blame:
     def _same_lines(self, old: Origin, new: Origin, pairs: list[_Pair]) -> dict[int, int]:
         if old.blob == new.blob:
             return {here: here for here, _ in pairs}
-        return matched(self._objects.blob(old.blob), self._objects.blob(new.blob)) if pairs else {}
+        return matched(self._lines(old), self._lines(new)) if pairs else {}
+
+    def _lines(self, version: Origin) -> list[bytes]:
+        return lines_of(self._objects.blob(version.blob))
 
     def writers(self, files: Iterable[Origin]) -> dict[Origin, list[str]]:
         """Return the commits that wrote each of `files` since it was last missing, newest first."""

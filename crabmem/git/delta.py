@@ -5,11 +5,13 @@ What we pack mostly differs in one place, or in a few words: that is said in hal
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
 from typing import TypeAlias
 
 from dulwich.pack import create_delta
+
+from ..text.comparison import changes, common_ends
 
 #: A range of the base that is copied, or bytes that are put in.
 Part: TypeAlias = tuple[int, int] | bytes
@@ -35,35 +37,18 @@ def delta(base: bytes, text: bytes) -> bytes:
 
 def _spliced(base: bytes, text: bytes) -> list[Part]:
     """Return the beginning and the end that both share, and what is between."""
-    longest = min(len(base), len(text))
-    front = _shared(longest, lambda length: base[:length] == text[:length])
-    rest = longest - front
-    back = _shared(rest, lambda length: base[len(base) - length :] == text[len(text) - length :])
+    front, back = common_ends(base, text)
     return [(0, front), text[front : len(text) - back], (len(base) - back, len(base))]
 
 
 def _by_words(base: bytes, text: bytes) -> list[Part]:
     """Return the words that both share, in order."""
     old, new = _WORD.findall(base), _WORD.findall(text)
-    starts = [0]
-    for word in old:
-        starts.append(starts[-1] + len(word))
-    return [
-        (starts[first], starts[last]) if kind == "equal" else b"".join(new[begin:end])
-        for kind, first, last, begin, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    ]
-
-
-def _shared(longest: int, is_shared: Callable[[int], bool]) -> int:
-    """Return the greatest length up to `longest` that is shared, when every shorter one is."""
-    shared, beyond = 0, longest + 1
-    while beyond - shared > 1:
-        middle = (shared + beyond) // 2
-        if is_shared(middle):
-            shared = middle
-        else:
-            beyond = middle
-    return shared
+    starts, parts, at = list(accumulate(map(len, old), initial=0)), list[Part](), 0
+    for start, end, first, last in changes(old, new):
+        parts += (starts[at], starts[start]), b"".join(new[first:last])
+        at = end
+    return [*parts, (starts[at], len(base))]
 
 
 def _encoded(base: bytes, text: bytes, parts: Iterable[Part]) -> bytes:

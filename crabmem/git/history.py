@@ -291,7 +291,7 @@ class History:
             or mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable)
             or self._keep.lost()
         )
-        return done or (f"{restored} objects that a prune took were put back" if restored else None)
+        return done or (f"{restored} objects that were missing were put back" if restored else None)
 
     def _replay(self) -> str | None:
         """Do again what a power cut took; return what was done, None for nothing."""

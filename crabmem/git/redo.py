@@ -6,13 +6,14 @@ redo log first: then it stands. A folder of thousands is there as the few bytes 
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..disk.fork_lock import Guard
 from ..disk.redo_log import RedoLog, is_by
 from ..disk.seal import Seal
+from ..text.comparison import common_ends
 from .packs import KINDS
 from .refs import OID, is_ref
 
@@ -150,22 +151,8 @@ def piece(kind: str, oid: str, data: bytes, base: tuple[str, bytes] | None) -> P
     if base is None:
         return Piece(kind, oid, None, 0, 0, data)
     name, before = base
-    longest, old, new = min(len(before), len(data)), len(before), len(data)
-    front = _shared(longest, lambda low, high: before[low:high] == data[low:high])
-    back = _shared(longest - front, lambda low, high: before[old - high : old - low] == data[new - high : new - low])
-    return Piece(kind, oid, name, front, back, data[front : new - back])
-
-
-def _shared(longest: int, is_same: Callable[[int, int], bool]) -> int:
-    """Return how many of the first `longest` bytes are the same; what was found the same is not compared again."""
-    low, high = 0, longest
-    while low < high:
-        middle = (low + high + 1) // 2
-        if is_same(low, middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    front, back = common_ends(before, data)
+    return Piece(kind, oid, name, front, back, data[front : len(data) - back])
 
 
 def _parsed(body: bytes) -> Batch:

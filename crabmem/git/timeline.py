@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import chain
 
 from ..disk.scan import File, Scan
@@ -207,7 +208,7 @@ class Timeline:
             f"{path} {state}; read it again and repeat your change",
             current=current,
             version=version,
-            diff=unified_diff(lenient_text(known), current, path) if known is not None else "",
+            diff=partial(unified_diff, lenient_text(known), current, path) if known is not None else str,
         )
 
     def _version_of(self, path: str, version: str, sees: Callable[[str], bool]) -> bytes | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import NotFound
+from ..text.comparison import nearest
 from .host import (
     ABOUT,
     NAME,
@@ -637,8 +638,6 @@ def host_named(name: str) -> Host:
     """
     found = next((host for host in HOSTS if host.name == name), None)
     if found is None:
-        import difflib  # every hook loads this module, and few name a host that there is not
-
-        near = difflib.get_close_matches(name, NAMES, n=1)
+        near = nearest(name, NAMES)
         raise NotFound(f"no host named {name}: " + (f"did you mean {near[0]}?" if near else ", ".join(NAMES)))
     return found

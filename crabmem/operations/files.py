@@ -13,7 +13,7 @@ from ..errors import InvalidArguments, NotFound, Unreadable
 from ..recall.ranking import check_question
 from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
 from ..session import rules
-from ..text.edit import lines_in
+from ..text.comparison import lines_in
 from ..text.entry import decode
 from ..text.hashes import version_of
 from ..text.templates import template

@@ -91,8 +91,8 @@ def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
     base = file.base
     if base is None and None not in (now, file.data) and now != file.data:
         base = b""  # both began the file, as the note of a day
-    done, theirs = (merge(file.path, base, now, file.data, take, joins=True) for take in (None, "theirs"))
-    return Verdict(file.path, now, theirs.data, bool(done.conflicts))
+    done = merge(file.path, base, now, file.data, "theirs", joins=True)
+    return Verdict(file.path, now, done.data, bool(done.conflicts))
 
 
 def against(proposal: Proposal, now: Mapping[str, Now]) -> Proposal:
@@ -165,13 +165,14 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         if lenient_text(data) == there.text:
             raise Inapplicable(f"{path} says that already, so there is nothing to propose")
         made = kept.add({path: data}, {path: there.data}, note, session.engine.clock())
-        return against(made, {path: there}), there, version_of(now.read(path) or b"")
+        return made, there, version_of(now.read(path) or b"")
 
     if not session.engine.history.has_begun():
         session.look(decide)  # what is refused anyway makes no workspace
         init(session)
     secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
     made, there, version = _beside(session, propose)
+    made = against(made, {path: there})  # compared when nobody waits for it
     notices = warnings(f"{lenient_text(made.data)}\n{reason}", there.text, secrets)
     return Proposed(path, version, None, False, made.diff, notices, origin_of(session, path, None), made)
 

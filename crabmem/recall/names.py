@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import Inapplicable, NotFound, Unwritable
+from ..text.comparison import nearest
 from ..text.daily_notes import day_in
 from ..text.entry import MAX_NAME
 from ..text.slug import free_slug, name_key, slug_of, spelled
@@ -196,9 +197,7 @@ class _Taken:
 
 
 def _nearest(source: EntrySource, key: str) -> str:
-    import difflib  # late: most names are found
-
     keys = {label.removeprefix(kind): label for kind in (ALIAS, NAME) for label in source.index.labels(kind)}
-    near = difflib.get_close_matches(key, keys, n=_NEAREST, cutoff=0.5)
+    near = nearest(key, keys, _NEAREST, 0.5)
     names = dict.fromkeys(entry.name for match in near for entry in source.having(keys[match])[:1])
     return f" (nearest: {', '.join(names)})" if names else ""

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from ..text.edit import lines_in
+from ..text.comparison import lines_in
 from ..text.limits import MAX_CHARACTERS, MAX_LIMIT
 from ..text.patterns import Patterns
 from ..text.values import value

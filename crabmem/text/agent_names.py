@@ -16,9 +16,9 @@ _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 #: Letters of other scripts, and digits, by the Latin ones that they look like, after folding; i, l and 1 are one.
 _LIKE = str.maketrans(
     "авекмнорстухѕіјһԁԛԝӏαβεηικνορτυχωγ01|lɑɩ" "օոսհցզյ" "ⲁⲓⲕⲙⲛⲟⲣⲥⲧⲩⲭ"
-    "ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ" "ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᏀᏃᏒᏚᏙᏞᏟᏢᏦᏴᎩ",
+    "ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ" "ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᏀᏃᏒᏚᏙᏞᏟᏢᏦᏴᎩᎾᏁᏂᎽᏔᏏ",
     "abekmhopctyxsijhdqwiabenikvoptuxwyoiiiai" "onuhgqj" "aikmnopctyx"
-    "bpdtgkjczfmnisrvhwxyaeiou" "drtiajewmhgzrsvicpkby",
+    "bpdtgkjczfmnisrvhwxyaeiou" "drtiajewmhgzrsvicpkby" "onhywb",
 )  # fmt: skip
 # Two letters that are seen as one.
 _AS_ONE = (("rn", "m"), ("vv", "w"))

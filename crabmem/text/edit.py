@@ -1,17 +1,19 @@
 """Changes of texts that keep their line breaks and byte order mark, and diffs. Pure functions."""
 
-from itertools import islice
+from itertools import chain, islice
 
 from ..errors import CrabmemError
+from .comparison import Change, changes, lines_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 BOM = "\ufeff"
 _MARKS, _BEFORE = ("<<<<<<<", "=======", ">>>>>>>"), "|||||||"
 # A model reads the numbers of so many lines; a text to replace that is short may stand on every one.
 _MOST_LINES = 1_000
+_AROUND = 3  # lines that a diff shows before and behind a change
 _NO_NEWLINE = "\\ No newline at end of file\n"
 
 
@@ -19,15 +21,41 @@ def unified_diff(before: str | None, after: str | None, path: str) -> str:
     """The change from `before` to `after` as `git diff` words it; None stands for no file, "" is no change."""
     if before == after:
         return ""
-    import difflib  # late, like `re`: who only reads loads neither
+    old, new = lines_in(before or ""), lines_in(after or "")
+    names = "/dev/null" if before is None else f"a/{path}", "/dev/null" if after is None else f"b/{path}"
+    lines = chain.from_iterable(_hunk(old, new, group) for group in _groups(changes(old, new)))
+    body = "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
+    return f"--- {names[0]}\n+++ {names[1]}\n{body}" if body else ""
 
-    lines = difflib.unified_diff(
-        lines_in(before or ""),
-        lines_in(after or ""),
-        "/dev/null" if before is None else f"a/{path}",
-        "/dev/null" if after is None else f"b/{path}",
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
+
+def _groups(found: "Iterable[Change]") -> "Iterator[list[Change]]":
+    """Changes so near to each other that the lines around them meet."""
+    group = list[Change]()
+    for each in found:
+        if group and each.start - group[-1].end > 2 * _AROUND:
+            yield group
+            group = []
+        group.append(each)
+    if group:
+        yield group
+
+
+def _hunk(old: list[str], new: list[str], group: "list[Change]") -> "Iterator[str]":
+    """The lines of changes, with those around them, behind the line that says where they stand."""
+    at, until = max(0, group[0].start - _AROUND), min(len(old), group[-1].end + _AROUND)
+    to, last = group[0].first - (group[0].start - at), group[-1].last + (until - group[-1].end)
+    yield f"@@ -{_range(at, until)} +{_range(to, last)} @@\n"
+    for each in group:
+        yield from (f" {line}" for line in old[at : each.start])
+        yield from (f"-{line}" for line in old[each.start : each.end])
+        yield from (f"+{line}" for line in new[each.first : each.last])
+        at = each.end
+    yield from (f" {line}" for line in old[at:until])
+
+
+def _range(start: int, end: int) -> str:
+    """Lines by the number of the first, and how many unless it is one; of none, the number of the line before."""
+    return f"{end}" if end - start == 1 else f"{start + (end > start)},{end - start}"
 
 
 def lenient_text(data: bytes | None) -> str | None:
@@ -73,13 +101,6 @@ def grown(before: str, after: str) -> str | None:
 
 def _bare(text: str) -> str:
     return text.removeprefix(BOM).replace("\r\n", "\n")
-
-
-def lines_in(text: str) -> list[str]:
-    """The lines, each with its end; only a line feed ends one, and none begins behind the last."""
-    lines = [line + "\n" for line in text.split("\n")]
-    last = lines.pop()[:-1]
-    return [*lines, last] if last else lines
 
 
 class NotOnce(CrabmemError):

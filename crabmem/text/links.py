@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeAlias
 
 from . import frontmatter as header
-from .edit import lines_in
+from .comparison import lines_in
 from .markdown import code_lines
 from .slug import name_key
 

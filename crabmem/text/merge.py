@@ -5,12 +5,11 @@ What only one of the ways changed is changed. Lines that stand beside each other
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import takewhile
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import CrabmemError, Way
 from . import frontmatter as header
+from .comparison import changes, common_ends
 from .edit import lenient_text, newline_of
 from .frontmatter import Parts, Value
 from .words import listed
@@ -163,8 +162,7 @@ def _lines(texts: Sequence[str], newline: str, take: Take, joins: bool = False) 
 
 def _apart(ours: Sequence[str], theirs: Sequence[str]) -> _Clash:
     """What two sides say that do not agree, without the lines around it on which they do."""
-    head = _common(ours, theirs)
-    tail = min(_common(ours[::-1], theirs[::-1]), len(ours) - head, len(theirs) - head)
+    head, tail = common_ends(ours, theirs)
     mine, others = ("\n".join(lines[head : len(lines) - tail]) for lines in (ours, theirs))
     return mine, others
 
@@ -223,18 +221,8 @@ def _groups(hunks: Sequence[_Hunk]) -> list[list[_Hunk]]:
 
 
 def _hunks(base: Sequence[str], other: Sequence[str], side: int) -> Iterator[_Hunk]:
-    same = _common(base, other)
-    least = min(len(base), len(other)) - same
-    tail = min(least, _common(base[::-1], other[::-1]))
-    middle = base[same : len(base) - tail], other[same : len(other) - tail]
-    for tag, start, end, first, last in SequenceMatcher(None, *middle).get_opcodes():
-        if tag != "equal":
-            yield _Hunk(start + same, end + same, side, (last - first) - (end - start))
-
-
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many items both begin with."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    for start, end, first, last in changes(base, other):
+        yield _Hunk(start, end, side, (last - first) - (end - start))
 
 
 def _keys(text: str | None) -> dict[str, Value] | None:

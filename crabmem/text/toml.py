@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import msgspec
 
 from ..errors import InvalidSettings
+from . import comparison
 from .edit import BOM
 from .wrong_values import place_in, value_at, wrong_value
 
@@ -154,7 +155,5 @@ def _values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
 
 def nearest(unknown: str, known: Sequence[str]) -> str:
     """The words after an unknown key or value: the known one that is most like it, or else all that are known."""
-    import difflib  # late: most keys are known
-
-    near = difflib.get_close_matches(unknown, known, n=1)
+    near = comparison.nearest(unknown, known)
     return f"did you mean `{near[0]}`?" if near else f"known: {', '.join(known)}"

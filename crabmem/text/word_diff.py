@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import groupby, islice
+from operator import attrgetter
 
-from .values import value
+import msgspec
+
+from .comparison import Change, changes
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 # Letters of scripts without spaces are words of their own.
 _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]|\w+|\s|[^\w\s]")
-# Texts that have less in common are two texts; of more words than that nobody reads single ones.
+# Texts that have less in common are two texts. Nobody reads single words in more words, or in more lines, than that.
 _ALIKE = 0.35
 _MOST = 4_000
 
@@ -20,8 +22,7 @@ _MOST = 4_000
 Piece = tuple[str, bool]
 
 
-@value
-class Line:
+class Line(msgspec.Struct, frozen=True, gc=False):
     """A line of a diff: its sign ("+", "-", " ", or "@" for lines left out), its numbers in both texts, its pieces."""
 
     sign: str
@@ -30,8 +31,7 @@ class Line:
     pieces: tuple[Piece, ...]
 
 
-@value
-class FileDiff:
+class FileDiff(msgspec.Struct, frozen=True):
     """What differs in one file: where it was and is, None for no file there."""
 
     before: str | None
@@ -64,9 +64,9 @@ def files_in(diff: str) -> list[FileDiff]:
 def _hunk(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[int, list[Line]]:
     """The lines of a hunk, and where it ends: how many it has its head says."""
     old, new = int(head[1]), int(head[3])
-    left = [int(head[2] or 1), int(head[4] or 1)]
+    end, last = old + int(head[2] or 1), new + int(head[4] or 1)
     found = list[Line]()
-    while at < len(lines) and (any(left) or lines[at].startswith("\\")):
+    while at < len(lines) and (old < end or new < last or lines[at].startswith("\\")):
         sign, text = lines[at][:1] or " ", lines[at][1:]
         at += 1
         if sign == "\\":
@@ -74,28 +74,36 @@ def _hunk(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[int, list
         is_old, is_new = sign in " -", sign in " +"
         found.append(Line(sign, old if is_old else None, new if is_new else None, ((text, False),)))
         old, new = old + is_old, new + is_new
-        left = [left[0] - is_old, left[1] - is_new]
-    return at, list(_with_words(found))
+    return at, found if at > _MOST else _with_words(found)
 
 
-def _with_words(lines: Sequence[Line]) -> Iterator[Line]:
+def _with_words(lines: Sequence[Line]) -> list[Line]:
     """The same lines; of those that stand for others, with the words marked that are others."""
-    runs = [list(run) for _, run in groupby(lines, key=lambda line: line.sign)]
+    runs, found = [list(run) for _, run in groupby(lines, key=attrgetter("sign"))], list[Line]()
     for at, run in enumerate(runs):
         if run[0].sign == "-" and at + 1 < len(runs) and runs[at + 1][0].sign == "+":
-            run[:], runs[at + 1][:] = _compared(run, runs[at + 1])
-        yield from run
+            run, runs[at + 1] = _compared(run, runs[at + 1])
+        found += run
+    return found
 
 
 def _compared(old: list[Line], new: list[Line]) -> tuple[list[Line], list[Line]]:
-    before, after = (_WORD.findall("\n".join(line.pieces[0][0] for line in lines)) for lines in (old, new))
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    if max(len(before), len(after)) > _MOST or matcher.ratio() < _ALIKE:
+    before, after = map(_words, (old, new))
+    if max(len(before), len(after)) > _MOST:
         return old, new
-    steps = matcher.get_opcodes()
-    olds = [("".join(before[a:b]), tag != "equal") for tag, a, b, _, _ in steps]
-    news = [("".join(after[c:d]), tag != "equal") for tag, _, _, c, d in steps]
-    return _with(old, olds), _with(new, news)
+    olds, news, at, same = list[Piece](), list[Piece](), 0, 0
+    for start, end, first, last in [*changes(before, after), Change(len(before), len(before), len(after), len(after))]:
+        alike = "".join(before[at:start])
+        olds += (alike, False), ("".join(before[start:end]), True)
+        news += (alike, False), ("".join(after[first:last]), True)
+        at, same = end, same + start - at
+    is_alike = 2 * same >= _ALIKE * (len(before) + len(after))
+    return (_with(old, olds), _with(new, news)) if is_alike else (old, new)
+
+
+def _words(lines: Sequence[Line]) -> list[str]:
+    """The words, and one more than are compared."""
+    return [found[0] for found in islice(_WORD.finditer("\n".join(line.pieces[0][0] for line in lines)), _MOST + 1)]
 
 
 def _with(lines: Sequence[Line], pieces: Sequence[Piece]) -> list[Line]:

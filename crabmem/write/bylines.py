@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ..workspace.workspace import Workspace
 
-_MOST = 64_000
-
 
 @value
 class Byline:
@@ -61,7 +59,7 @@ class Bylines:
     def add(self, bylines: Iterable[Byline]) -> None:
         """Remember bylines, all of them or none, where there is a place for them."""
         if new := tuple(bylines):
-            self._lines.add(new, _MOST)
+            self._lines.add_all([new])
 
     def of(self, blobs: Mapping[str, str | None]) -> dict[str, Byline]:
         """By path, the bylines of files that still are what was said of them; `blobs` are those on disk."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 
-from ..git.diff import matched
+from ..text.comparison import lines_of, matched
 from ..text.entry import NO_HEADER, entry_in
 from ..text.frontmatter import BadHeader, load, parts_of
 from ..text.slug import name_key
@@ -108,7 +108,7 @@ class Rule:
         """Of each line of a text that is there, whether no agent changes it."""
         if self.review.protect == "off":
             return []
-        lines = _lines(data)
+        lines = lines_of(data)
         theirs = self.persons(path, data) if self.review.protect == "human-lines" else [True] * len(lines)
         return [is_theirs and line.strip() not in _BARE for line, is_theirs in zip(lines, theirs, strict=True)]
 
@@ -116,13 +116,13 @@ class Rule:
         """Why a write that moves files waits: of the lines that are protected not all are in any file then, those of
         entries in any entry."""
         stays = Counter(
-            (self._is_entry(path), line.strip()) for path, data in after.items() for line in _lines(data or b"")
+            (self._is_entry(path), line.strip()) for path, data in after.items() for line in lines_of(data or b"")
         )
         protected = Counter(
             (self._is_entry(path), line.strip())
             for path, data in before.items()
             if path in after and data is not None
-            for line, is_protected in zip(_lines(data), self._protected(path, data), strict=False)
+            for line, is_protected in zip(lines_of(data), self._protected(path, data), strict=False)
             if is_protected
         )
         return _PROTECTED[self.review.protect] if protected - stays else ""
@@ -140,10 +140,9 @@ class Rule:
 
 def _pieces(before: bytes, after: bytes, protected: Sequence[bool]) -> Iterator[list[bytes]]:
     """The lines of `after`, piece by piece; where one takes a protected line away, those of `before`."""
-    old, new = _lines(before), _lines(after)
-    pairs = sorted((there, here) for here, there in matched(before, after).items())
+    old, new = lines_of(before), lines_of(after)
     at, to = 0, 0
-    for there, here in [*pairs, (len(old), len(new))]:
+    for here, there in [*matched(old, new).items(), (len(new), len(old))]:
         is_held = any(protected[at:there])
         yield old[at:there] if is_held else new[to:here]
         yield new[here : here + 1]
@@ -163,7 +162,7 @@ def _means_the_same(text: bytes, before: bytes, protected: Sequence[bool]) -> bo
     keys, known = _keys(text), _keys(before)
     if keys is None or known is None:
         return keys is known
-    named = {line.partition(b":")[0].decode(errors="replace") for line in compress(_lines(before), protected)}
+    named = {line.partition(b":")[0].decode(errors="replace") for line in compress(lines_of(before), protected)}
     return all(keys.get(key) == value for key, value in known.items() if key in named)
 
 
@@ -185,9 +184,3 @@ def _tags(path: str, data: bytes | None) -> Iterator[str]:
     """The tags of an entry, as they are compared."""
     entry = entry_in(path, data) if data is not None else None
     return (name_key(label) for label in (entry.labels if entry else ()))
-
-
-def _lines(data: bytes) -> list[bytes]:
-    """The lines, each with its end; only a line feed ends one."""
-    *whole, rest = data.split(b"\n")
-    return [*(line + b"\n" for line in whole), *([rest] if rest else ())]

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabmem.recall.sections import Recent, Search, Section, age_factor, sections_of
-from crabmem.text.edit import lines_in
+from crabmem.text.comparison import lines_in
 
 TEXTS = st.text(st.sampled_from("ab é語\n\r\t#-\u2028"), max_size=300)
 PARAGRAPHS = Search(unit="paragraph")

@@ -22,7 +22,7 @@ TAKEN = [
     "person", "Person", " PERSON ", "pers\u200bon", "\u202eperson", "реrson", "pеrsοn", "ｐｅｒｓｏｎ", "pérson",
     "pers0n", "person.", "crabmem", "CrabMem", "сrаbmеm", "person <x@example.org>", "x <crabmem>",
     "ꓑerson", "persօn", "ⲣerson", "ꓑꓰꓣꓢꓳꓠ", "perꜱon", "ᴘᴇʀꜱᴏɴ", "persøn", "crabrnem", "cr\u0251bmem",
-    "per\u10e1on",
+    "per\u10e1on", "ꮲꭼꭱꮪꮎꮑ", "ᏢᎬᎡᏚᎾᏁ",
 ]  # fmt: skip
 ANNS = ["Ann Lee", "ann lee", "AnnLee", "Аnn Lee", "Ann\u00a0Lee", ANN, "x <ann@example.org>", "ann@example.org",
         "ANN@Example.org", "Ann Lee <other@example.org>", "<ann@example.org>", "ꓮnn Lee", "Ꭺnn Lee", "ꓮꓠꓠ ꓡꓰꓰ",

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from crabmem.text.comparison import lines_in
 from crabmem.text.edit import (
     BOM,
     NoSuchLine,
@@ -15,7 +16,6 @@ from crabmem.text.edit import (
     grown,
     in_style_of,
     insert_lines,
-    lines_in,
     newline_of,
     replace_once,
     unified_diff,

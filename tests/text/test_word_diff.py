@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.text.edit import lines_in, unified_diff
+from crabmem.text.comparison import lines_in
+from crabmem.text.edit import unified_diff
 from crabmem.text.word_diff import FileDiff, files_in
 
 _LINES = st.lists(

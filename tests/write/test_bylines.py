@@ -95,6 +95,18 @@ def test_each_agent_and_session_has_a_commit_of_its_own(memory: Memory) -> None:
     assert sorted(told, key=str) == [("a", "a", "1"), ("a", "a", "2"), ("agent", None, None), ("b", "b", None)]
 
 
+def test_of_many_bylines_that_wait_none_is_dropped(memory: Memory) -> None:
+    """Above 64,000 bytes the older half once went, and with it whose texts they were."""
+    memory.init()
+    bylines, paths = Bylines(memory.root / ".git/crabmem/bylines"), [f"memory/entries/{n}.md" for n in range(600)]
+    for path in paths:
+        written(memory, path, "wood")
+        bylines.add([Byline(path, blob_id(b"wood"), "host", "s-9")])
+    memory.adopt()
+    assert {commit.author for commit in memory.log()[:-1]} == {"host"}
+    assert {path for commit in memory.log()[:-1] for path in commit.paths} == {*paths}
+
+
 @pytest.mark.parametrize("junk", [b"{", b"\xff\n", b'{"path": 1}\n', b'{"path":"x","blob":"","agent":"' + b"a" * 300])
 def test_what_is_no_byline_is_left_out(memory: Memory, junk: bytes) -> None:
     memory.init()
