@@ -30,7 +30,7 @@ from .mend import mend_head
 from .objects import Objects, denied
 from .packing import Packed, Packing
 from .reach import Stored, everything
-from .redo import Move, Redo
+from .redo import Batch, Move, Redo
 from .refs import MAIN, OID, PURGED, Head, Refs
 from .revisions import resolve
 from .trees import Trees
@@ -45,12 +45,10 @@ Identity = tuple[int, int] | None
 _TRIES = 50
 #: So many of the newest batches are looked for at each write, in case a prune took what was not reached yet.
 _LATELY = 25
-# So many bytes of the newest objects stay in a log that is begun anew.
-_MOST_KEPT = 500_000
 #: A log of so many bytes is begun anew by the next write, if nobody did so before.
 _FULL = 2_000_000
 # So many bytes are made of a log that somebody else began, at most.
-_MOST_MADE = 500_000_000
+_MOST_MADE = 30_000_000
 # Seconds for which upkeep waits for writers.
 _PATIENCE = 5.0
 # While one of these exists the person is in the middle of something that moves the branch.
@@ -283,7 +281,7 @@ class History:
         if not self._redo.is_of_now():
             replayed = self._replay()
         else:
-            restored = self._objects.restore(self._redo.newest(_LATELY), is_read=False)
+            restored = self._make_again(self._redo.newest(_LATELY), is_read=False)
             if self._redo.size() > _FULL and not self._refs.is_gc_running():
                 self.harden()
         done = (
@@ -295,9 +293,8 @@ class History:
 
     def _replay(self) -> str | None:
         """Do again what a power cut took; return what was done, None for nothing."""
-        batches, moves = self._redo.batches(), self._redo.moves()
-        most = math.inf if self._redo.is_ours() else _MOST_MADE
-        restored = self._objects.restore(batches, is_read=True, most=most)
+        moves = self._redo.moves()
+        restored = self._make_again(self._redo.batches(), is_read=True)
         moved = [ref for ref in {move.ref for move in moves} - {KEEP} if self._move_on(ref, moves)]
         last, tip = next((move.commit for move in moves if self._objects.has(move.commit)), None), self._keep.tip()
         if last and not (tip and self._walk.is_ancestor(last, tip)):
@@ -311,6 +308,9 @@ class History:
         return f"{restored} objects that a power cut took were made again" + "".join(
             f", and {ref} was set to {short(self._refs.read(ref) or '')}" for ref in moved
         )
+
+    def _make_again(self, batches: Sequence[Batch], is_read: bool) -> int:
+        return self._objects.restore(batches, is_read, math.inf if self._redo.is_ours() else _MOST_MADE)
 
     def _move_on(self, ref: str, moves: Sequence[Move]) -> bool:
         """Move a reference to the newest commit that it was moved to, where a power cut undid that; whether it did.
@@ -345,12 +345,12 @@ class History:
         put back first, as nothing else knows it afterwards. Only under the writer's lock, and after what a power cut
         took was done again.
         """
-        self._objects.restore(self._redo.batches(), is_read=False)
+        self._make_again(self._redo.batches(), is_read=False)
         self._sync_logged()
         for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
         self._index.sync()
-        newest = self._redo.newest_pieces(_LATELY, _MOST_KEPT)
+        newest = self._redo.newest_pieces(_LATELY)
         self._redo.begin()
         if newest:
             self._redo.add(newest, None)

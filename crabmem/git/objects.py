@@ -23,7 +23,7 @@ from ..text.hashes import checksum
 from ..text.values import once
 from .commits import Header, header
 from .packs import KINDS, NUMBERS, Growing, is_packed, packed_among, publish
-from .redo import Batch, Move, Piece, Redo, piece
+from .redo import MOST_LOGGED, Batch, Move, Piece, Redo, cost, piece
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
     from dulwich.objects import ObjectID
@@ -42,12 +42,8 @@ _LARGE = 16_384
 _REMEMBERED = 6
 _TRIES = 10
 _TEMPORARY = "object-"
-#: What is put at once and takes more bytes of the log goes to the disk itself.
-_MOST_LOGGED = 500_000
 #: So many texts that are put ahead are worth a pack, which has about so many bytes at most.
 _LEAST_AHEAD, _LARGEST_AHEAD = 50, 16_000_000
-# What the log takes to say which object it is.
-_NAMED = 100
 
 
 class _Fresh(NamedTuple):
@@ -272,7 +268,7 @@ class Objects:
             if growing.size > _LARGEST_AHEAD:
                 self._publish(growing)
                 growing = Growing()
-        if len(growing) >= _LEAST_AHEAD or growing.size > _MOST_LOGGED:
+        if len(growing) >= _LEAST_AHEAD or growing.size > MOST_LOGGED:
             self._publish(growing)
 
     def store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
@@ -350,7 +346,7 @@ class Objects:
         safe -= self.absent(safe)  # a prune may have taken it since
         new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in safe}
         pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
-        is_logged = sum(_NAMED + len(each.data) for each in pieces) <= _MOST_LOGGED
+        is_logged = cost(pieces) <= MOST_LOGGED  # else it goes to the disk itself
         if not is_logged and len(new) >= _LEAST_AHEAD:
             self._store_as_pack(new)
         elif not is_logged:

@@ -6,7 +6,7 @@ redo log first: then it stands. A folder of thousands is there as the few bytes 
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,14 @@ from ..text.comparison import common_ends
 from .packs import KINDS
 from .refs import OID, is_ref
 
+#: What pieces of one batch cost, at most: more is not logged, and in a log it is none of ours.
+MOST_LOGGED = 500_000
+# Bytes that the log takes to say which object a piece is.
+_NAMED = 100
+# No log of ours grows to so many bytes, but while `git gc` runs: of somebody else, a larger one is not believed.
+_MOST_BELIEVED = 8_000_000
+# Bytes of an object; no number in the log is larger.
+_LONGEST = 1 << 32
 # A batch of more is larger than the log takes: of 34,000 files nobody found it again.
 _MOST_PATHS = 1_000
 
@@ -109,12 +117,12 @@ class Redo:
         with self._guard:
             return [*map(self._batch, range(len(self._look()))[-most:])]
 
-    def newest_pieces(self, most: int, size: int) -> list[Piece]:
-        """Return the newest objects, those of so many batches at most, and of `size` bytes together."""
-        found = dict[str, Piece]()
+    def newest_pieces(self, most: int) -> list[Piece]:
+        """Return the newest objects, those of so many batches at most, and as many as one batch takes."""
+        found, size = dict[str, Piece](), 0
         for each in (each for batch in reversed(self.newest(most)) for each in reversed(batch.pieces)):
-            size -= len(each.data)
-            if size < 0:
+            size += cost([each])
+            if size > MOST_LOGGED:
                 break
             found.setdefault(each.oid, each)
         return [*found.values()][::-1]
@@ -133,6 +141,8 @@ class Redo:
     def _look(self) -> Sequence[bytes]:
         """Return the bodies of all batches as they are now."""
         bodies = self._log.bodies()
+        if self._log.size() > _MOST_BELIEVED and not self.is_ours():
+            bodies = ()
         if bodies is not self._bodies:
             self._bodies, self._parsed = bodies, {}
         return bodies
@@ -144,6 +154,11 @@ class Redo:
             except RecursionError:  # not remembered: it may be that of who asks
                 return Batch((), None)
         return self._parsed[number]
+
+
+def cost(pieces: Iterable[Piece]) -> int:
+    """Return about how many bytes of a log pieces take."""
+    return sum(_NAMED + len(each.data) for each in pieces)
 
 
 def piece(kind: str, oid: str, data: bytes, base: tuple[str, bytes] | None) -> Piece:
@@ -160,7 +175,10 @@ def _parsed(body: bytes) -> Batch:
     head, _, data = body.partition(b"\n")
     try:
         said = json.loads(head)
-        return Batch(tuple(_pieces(said["pieces"], data)), _move(*said["move"]) if said["move"] else None)
+        pieces = tuple(_pieces(said["pieces"], data))
+        if cost(pieces) > MOST_LOGGED:
+            return Batch((), None)
+        return Batch(pieces, _move(*said["move"]) if said["move"] else None)
     except (ValueError, KeyError, TypeError, AttributeError):
         return Batch((), None)
 
@@ -168,7 +186,7 @@ def _parsed(body: bytes) -> Batch:
 def _pieces(heads: Any, data: bytes) -> Iterator[Piece]:
     at = 0
     for kind, oid, base, *sizes in heads:
-        are_sizes = len(sizes) == 3 and all(type(size) is int and size >= 0 for size in sizes)
+        are_sizes = len(sizes) == 3 and all(type(size) is int and 0 <= size < _LONGEST for size in sizes)
         if not (OID.match(oid) and OID.match(base or oid) and kind in KINDS.values() and are_sizes):
             raise ValueError("no piece of ours")
         front, back, length = sizes

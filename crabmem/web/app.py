@@ -21,7 +21,7 @@ from ..operations.chronicle import Chronicle
 from ..session.session import Session
 from . import agent, around, facts, inbox, past
 from .asking import Ask, Given, Go, Page
-from .entrance import PATH, Entrance
+from .entrance import COOKIE, PATH, Entrance
 from .rendering import Pages
 
 View = Callable[[Ask], Page | Go]
@@ -55,20 +55,21 @@ _SAID = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_STATIC = {"/page.css": "text/css", "/page.js": "text/javascript", "/page.svg": "image/svg+xml"}
+#: What lies beside the pages, for everybody.
+STATIC = {"/page.css": "text/css", "/page.js": "text/javascript", "/page.svg": "image/svg+xml"}
 
 
-def application(session: Session, port: int, entrance: Entrance, noticed: Callable[[], None] = lambda: None) -> ASGIApp:
-    """The page over one memory, at the port of this machine; `noticed` is called for each request of the person."""
+def application(session: Session, entrance: Entrance, noticed: Callable[[], None] = lambda: None) -> ASGIApp:
+    """The page over one memory; `noticed` is called for each request of the person."""
     site = _Site(session, entrance)
     routes = [
         Route(f"{PATH}{{ticket:path}}", site.enter),
-        *(Route(path, site.static) for path in _STATIC),
+        *(Route(path, site.static) for path in STATIC),
         *(Route(path, site.look, methods=["GET"]) for path in VIEWS),
         *(Route(path, site.act, methods=["POST"]) for path in ACTIONS),
     ]
     let_in = _Door(Starlette(routes=routes, exception_handlers={404: site.nowhere}), entrance, site.pages, noticed)
-    return WithHeaders(Guard(let_in, port, is_page=True, entrance=PATH), _SAID)
+    return WithHeaders(Guard(let_in, entrance.port, is_page=True, entrance=PATH), _SAID)
 
 
 class _Door:
@@ -78,12 +79,14 @@ class _Door:
         self._app, self._entrance, self._pages, self._noticed = app, entrance, pages, noticed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in _STATIC and not scope["path"].startswith(PATH):
-            if not self._entrance.knows(Request(scope).cookies):
+        if scope["type"] == "http" and scope["path"] not in STATIC and not scope["path"].startswith(PATH):
+            page = self._entrance.page(scope["path"], Request(scope).cookies)
+            if page is None:
                 closed = HTMLResponse(self._pages.door(), 403, {"Connection": "close"})
                 return await closed(scope, receive, send)
             trust(scope)
             self._noticed()
+            scope = {**scope, "path": page}
         await self._app(scope, receive, send)
 
 
@@ -101,14 +104,15 @@ class _Site:
         if not self._entrance.takes(request.path_params["ticket"]):
             await sleep(_PAUSE)
             return HTMLResponse(self.pages.door(), 403)
-        response = HTMLResponse(self.pages.door(is_open=True))
-        response.set_cookie(self._entrance.cookie, self._entrance.secret, httponly=True, samesite="strict")
+        folder = self._entrance.folder
+        response = HTMLResponse(self.pages.door(way=folder))
+        response.set_cookie(COOKIE, self._entrance.secret, path=folder, httponly=True, samesite="strict")
         return response
 
     async def static(self, request: Request) -> Response:
         """The style, or the script."""
         path = request.url.path
-        return Response(self.pages.source(path[1:]), media_type=_STATIC[path])
+        return Response(self.pages.source(path[1:]), media_type=STATIC[path])
 
     async def look(self, request: Request) -> Response:
         """A page, of which nothing changes."""

@@ -86,11 +86,11 @@ class Go:
 
     @property
     def address(self) -> str:
-        """Where that is."""
+        """Where that is, as seen from any page."""
         done = [commit for commit in self.done if commit]
         outcome = {"done": done, "rejected": self.rejected, "applied": self.applied, "again": self.again}
         query = urlencode({**self.query, **outcome}, doseq=True)
-        return f"{self.path}?{query}" if query else self.path
+        return f".{self.path}?{query}" if query else f".{self.path}"
 
 
 def version_at(session: Session, path: str, commit: str | None = None) -> str:
@@ -105,7 +105,7 @@ def paged(items: Sequence[Any], ask: Ask, size: int) -> dict[str, Any]:
     query = {name: said[-1] for name, said in ask.query.items() if name not in ("from", *OUTCOME)}
 
     def at(place: int) -> str | None:
-        return f"{ask.path}?{urlencode({**query, 'from': place})}" if 0 <= place < len(items) else None
+        return f".{ask.path}?{urlencode({**query, 'from': place})}" if 0 <= place < len(items) else None
 
     return {
         "items": items[start : start + size], "first": start + 1, "last": min(start + size, len(items)),

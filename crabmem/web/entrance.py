@@ -1,26 +1,28 @@
-"""Who may see the page: the browser that brought the word of the terminal, and has a cookie for it since."""
+"""Who may see the page: the browser that brought the word of the terminal, and has a cookie for it since.
+
+A browser sends a cookie to every port of this machine, but only to its path. So all pages lie in a folder whose name
+nobody can guess, and so does the cookie. `<random>.localhost` does not resolve in Safari, and leads to ::1 first.
+"""
 
 import secrets
 from collections.abc import Callable, Mapping
 
+from ..loopback.guard import HOST
+
 #: Where a ticket leads to.
 PATH = "/enter/"
+COOKIE = "crabmem"
 #: Seconds for which a ticket is good.
 LIFE = 60.0
 
 
 class Entrance:
-    """Gives out tickets, each good for one browser within a minute, and knows the cookie that they are changed for.
-
-    Cookies are not kept apart by port: so the name has the port in it, and a part that nobody can guess.
-    """
+    """Gives out tickets, each good for one browser within a minute, and knows the cookie that they are changed for."""
 
     def __init__(self, port: int, clock: Callable[[], float]) -> None:
-        """`clock` tells seconds."""
-        self._clock = clock
-        self._tickets: dict[str, float] = {}
-        self.cookie = f"crabmem_{port}_{secrets.token_hex(4)}"
-        self.secret = secrets.token_urlsafe(32)
+        self.port, self.address = port, f"http://{HOST}:{port}"
+        self._clock, self._tickets = clock, dict[str, float]()
+        self.folder, self.secret = f"/{secrets.token_urlsafe(32)}/", secrets.token_urlsafe(32)
 
     def ticket(self) -> str:
         """A new ticket. Those that nobody took stay good for their time."""
@@ -28,11 +30,21 @@ class Entrance:
         self._tickets[made] = self._clock() + LIFE
         return made
 
+    def fresh(self) -> str:
+        """A new address, good for one browser within a minute."""
+        return f"{self.address}{PATH}{self.ticket()}"
+
     def takes(self, ticket: str) -> bool:
         """Whether a ticket is good; it is not any more after that."""
-        found = next((each for each in self._tickets if secrets.compare_digest(each.encode(), ticket.encode())), "")
+        found = next((each for each in self._tickets if _is_same(each, ticket)), "")
         return bool(found) and self._tickets.pop(found) >= self._clock()
 
-    def knows(self, cookies: Mapping[str, str]) -> bool:
-        """Whether these are the cookies of a browser that was let in."""
-        return secrets.compare_digest(cookies.get(self.cookie, "").encode(), self.secret.encode())
+    def page(self, path: str, cookies: Mapping[str, str]) -> str | None:
+        """The path of a page below the folder, "/" first; None where it is not in there, or the cookie is missing."""
+        start, end, name = path.rpartition("/")
+        is_let_in = _is_same(start + end, self.folder) and _is_same(cookies.get(COOKIE, ""), self.secret)
+        return f"/{name}" if is_let_in else None
+
+
+def _is_same(one: str, other: str) -> bool:
+    return secrets.compare_digest(one.encode(errors="replace"), other.encode(errors="replace"))

@@ -43,7 +43,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
         return False
     if not silent:
         name = target.partition("#")[0].strip()
-        state.push("link_open", "a", 1).attrs = {"href": f"/fact?name={quote(name, safe='')}", "class": "fact"}
+        state.push("link_open", "a", 1).attrs = {"href": f"./fact?name={quote(name, safe='')}", "class": "fact"}
         state.push("text", "", 0).content = label.strip() or target.strip()
         state.push("link_close", "a", -1)
     state.pos = end + 2
@@ -56,7 +56,7 @@ def _link_close(self: RendererHTML, tokens: Sequence[Token], at: int, options: A
     start = max(place for place in starts if tokens[place].level == tokens[at].level)
     address = str(tokens[start].attrs.get("href", ""))
     said = "".join(token.content for token in tokens[start:at])
-    hides = not address.startswith("/fact?") and said != address
+    hides = not address.startswith("./fact?") and said != address
     return "</a>" + (f' <span class="address">{Markup.escape(address)}</span>' if hides else "")
 
 

@@ -49,9 +49,9 @@ class Pages:
         assert self._jinja.loader
         return self._jinja.loader.get_source(self._jinja, name)[0]
 
-    def door(self, is_open: bool = False) -> str:
-        """The page for somebody who was not let in yet, which says nothing of memory."""
-        return self._jinja.get_template("door.html").render(is_open=is_open)
+    def door(self, way: str = "") -> str:
+        """The page before the others: closed, or with the `way` on. It says nothing of memory."""
+        return self._jinja.get_template("door.html").render(way=way)
 
     def of(self, page: Page, ask: Ask) -> str:
         """The HTML of a page."""
@@ -91,8 +91,8 @@ def _from_home(folder: Path, home: str | None) -> str:
 
 
 def link(to: str, /, **query: object) -> str:
-    """An address of the page."""
-    return f"{to}?{urlencode(query)}" if query else to
+    """The address of the page at the path `to`, as seen from any other: all lie in one folder."""
+    return f".{to}?{urlencode(query)}" if query else f".{to}"
 
 
 def _seen(value: Any) -> Any:

@@ -10,11 +10,10 @@ from collections.abc import Callable
 
 import anyio
 
-from ..loopback.guard import HOST
 from ..loopback.server import Server, listening, port_of
 from ..session.session import Session
 from .app import application
-from .entrance import PATH, Entrance
+from .entrance import Entrance
 
 #: Seconds after which a page that nobody looks at ends.
 IDLE = 8 * 3_600
@@ -22,19 +21,7 @@ _LOOK = 60
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Doorway:
-    """How a browser gets in: addresses, each with a ticket."""
-
-    def __init__(self, port: int, entrance: Entrance) -> None:
-        self.address = f"http://{HOST}:{port}/"
-        self._entrance = entrance
-
-    def fresh(self) -> str:
-        """A new address, good for one browser within a minute."""
-        return f"{self.address}{PATH[1:]}{self._entrance.ticket()}"
-
-
-def serve(session: Session, port: int, ready: Callable[[Doorway], None]) -> None:
+def serve(session: Session, port: int, ready: Callable[[Entrance], None]) -> None:
     """Serve the page of a memory; port 0 is any free one. `ready` is told how to get in.
 
     Raises:
@@ -44,15 +31,13 @@ def serve(session: Session, port: int, ready: Callable[[Doorway], None]) -> None
         anyio.run(_serve, session, listens, ready)
 
 
-async def _serve(session: Session, listens: socket.socket, ready: Callable[[Doorway], None]) -> None:
-    port, seen = port_of(listens), deque([time.monotonic()], maxlen=1)
-    entrance = Entrance(port, time.monotonic)
-
-    server = Server(application(session, port, entrance, lambda: seen.append(time.monotonic())))
+async def _serve(session: Session, listens: socket.socket, ready: Callable[[Entrance], None]) -> None:
+    entrance, seen = Entrance(port_of(listens), time.monotonic), deque([time.monotonic()], maxlen=1)
+    server = Server(application(session, entrance, lambda: seen.append(time.monotonic())))
 
     async def end_at_signal() -> None:
         with anyio.open_signal_receiver(*_SIGNALS) as signals:
-            ready(Doorway(port, entrance))
+            ready(entrance)
             async for _ in signals:
                 server.should_exit = True
 

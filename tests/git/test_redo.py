@@ -1,9 +1,12 @@
 """What commits stored is made again from the redo log, whatever of it is gone."""
 
+import hashlib
 import json
+import random
 import threading
 import time
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -133,3 +136,50 @@ def test_the_lock_of_a_reference_that_is_removed_is_gone_before_its_folder_is_on
     monkeypatch.setattr(fs, "sync_folder", look)
     assert refs.remove("refs/heads/other", head)
     assert seen == [False]
+
+
+def _of_pieces_without_data(git_folder: Path) -> list[bytes]:
+    """Fifteen batches of thousands of objects that are not there and say nothing."""
+    names = (hashlib.sha1(b"%d" % number).hexdigest() for number in range(15 * 36_000))
+    heads = [["blob", next(names), None, 0, 0, 0] for _ in range(36_000)]
+    return [json.dumps({"pieces": heads, "move": None}).encode() + b"\n" for _ in range(15)]
+
+
+def _of_pieces_of_large_numbers(git_folder: Path) -> list[bytes]:
+    """Objects each of which says with thousands of digits where it differs."""
+    heads = [["blob", f"{number:040x}", "1" * 40, 10**4_000, 0, 0] for number in range(900)]
+    return [json.dumps({"pieces": heads, "move": None}).encode() + b"\n"]
+
+
+def _of_a_chain(git_folder: Path) -> list[bytes]:
+    """Many large texts, each of which differs from the one before in a byte; the first one is there."""
+    base = random.Random(1).randbytes(3_900_000)
+    Objects(git_folder / "objects", git_folder / "crabmem/tmp").store({oid_of("blob", base): ("blob", base)})
+    bodies = []
+    for number in range(60):
+        data = base[:-1] + bytes([number % 256])
+        found = ["blob", oid_of("blob", data), oid_of("blob", base), len(base) - 1, 0, 1]
+        bodies.append(json.dumps({"pieces": [found], "move": None}).encode() + b"\n" + data[-1:])
+        base = data
+    return bodies
+
+
+@pytest.mark.parametrize("made", [_of_pieces_without_data, _of_pieces_of_large_numbers, _of_a_chain])
+def test_a_log_of_somebody_else_costs_no_write_its_time(tmp_path: Path, made: Callable[[Path], list[bytes]]) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember("Luna", "the cat", "A cat.")
+    (tmp_path / state.FOLDER / state.REDO).unlink()
+    log = RedoLog(tmp_path / state.FOLDER / state.REDO)
+    log.begin(b"somebody else's")
+    for body in made(tmp_path / ".git"):
+        log.append(body)
+    copied = (file := tmp_path / state.FOLDER / state.REDO).rename(tmp_path / "copied")
+    file.write_bytes(copied.read_bytes())  # another file: so it is no log of this start of the machine
+    begin = time.process_time()
+    with Memory(tmp_path) as memory:
+        memory.remember("Wifi", "guests", "on the router")
+        assert time.process_time() - begin < 3
+        assert sum(each.stat().st_size for each in (tmp_path / ".git").rglob("*")) < 100_000_000
+        assert Redo(file).is_of_now() and file.stat().st_size < 500_000
+        memory.remember("Luna", "the cat", "A dog.")
+    assert git(tmp_path, "fsck", "--strict", "--no-dangling") == ""

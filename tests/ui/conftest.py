@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crabmem.web.entrance import PATH
 from tests.ui import NO_BROWSER
 from tests.web.browsing import Site
 from tests.web.conftest import person as person
@@ -72,12 +73,19 @@ class Watched:
             self.wrong.append(message.text)
 
 
+def let_in(context: "BrowserContext", site: Site) -> None:
+    """Give a window the cookie, as the terminal does."""
+    tab = context.new_page()
+    tab.goto(site.at(PATH + site.entrance.ticket()))
+    tab.wait_for_selector("h1:has-text('Inbox')")
+    tab.close()
+
+
 @contextmanager
 def window(chromium: "Browser", site: Site, **options: Any) -> Iterator["BrowserContext"]:
     """A window of a browser that was let in; anything wrong in it fails the test."""
     context = chromium.new_context(viewport=options.pop("viewport", {"width": 1200, "height": 800}), **options)
-    name, _, secret = site.cookie.partition("=")
-    context.add_cookies([{"name": name, "value": secret, "url": site.own, "httpOnly": True, "sameSite": "Strict"}])
+    let_in(context, site)
     watched = Watched(context, site)
     try:
         yield context
@@ -91,5 +99,5 @@ def tab(chromium: "Browser", site: Site) -> Iterator[Any]:
     """A tab in such a window, at the inbox."""
     with window(chromium, site) as context:
         page = context.new_page()
-        page.goto(site.own)
+        page.goto(site.at("/"))
         yield page

@@ -70,7 +70,7 @@ def shown(chromium: "Browser", site: Site, scheme: str, file: Path) -> None:
     """A picture of what the second text that waits would change."""
     with window(chromium, site, color_scheme=scheme, viewport={"width": 1000, "height": 640}) as context:
         tab = context.new_page()
-        tab.goto(site.own)
+        tab.goto(site.at("/"))
         tab.click(".item >> nth=1 >> a")
         tab.wait_for_selector("h2:has-text('What it would change')")
         tab.screenshot(path=file)

@@ -1,13 +1,9 @@
-"""The page as a person has it: with keys and without scripts, in two tabs, beside pages that mean ill."""
+"""The page as a person has it: with keys and without scripts, in two tabs."""
 
 import os
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -15,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from crabmem import Memory
-from crabmem.operations import facts, files, history, proposals
+from crabmem.operations import facts, files, proposals
 from crabmem.session.opening import session_at
 from crabmem.session.session import Session
 from crabmem.write.actor import Actor
@@ -34,81 +30,6 @@ PAGES = [
     "/revert?session=s-2", "/revert?session=s-2&take=ours", "/recall?q=deploy+key&message=deploy+key&blame=1",
     "/prompt", "/figures", "/sync", "/workspaces", "/nowhere", "/facts?q=nothing-such",
 ]  # fmt: skip
-
-
-@contextmanager
-def page_elsewhere(html: str) -> Iterator[str]:
-    """A page of somebody else at another port of this machine: its address."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(html.encode())
-
-        def log_message(self, *said: object) -> None:
-            """Say nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def stranger(chromium: "Browser", site: Site) -> Any:
-    """A tab of the person's browser, which has the cookie, and at which nobody looks for what is wrong."""
-    context = chromium.new_context()
-    name, _, secret = site.cookie.partition("=")
-    context.add_cookies([{"name": name, "value": secret, "url": site.own, "httpOnly": True, "sameSite": "Strict"}])
-    return context.new_page()
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "evil.test"])
-def test_a_form_of_a_page_elsewhere_is_refused(chromium: "Browser", site: Site, person: Session, host: str) -> None:
-    """At another port of this machine the browser sends the cookie along: the same name is the same site."""
-    head, version = history.newest(person), site.get(f"/fact?path={KEY}").hidden("version")
-    form = (
-        f'<form method=post action="{site.own}/fact?path={KEY}"><input name=version value={version}>'
-        "<input name=do value=forget><button>Win</button></form>"
-    )
-    with page_elsewhere(form) as address:
-        tab = stranger(chromium, site)
-        tab.goto(address.replace("127.0.0.1", host))
-        with tab.expect_navigation() as led:
-            tab.click("button")
-        assert led.value.status == 403 and history.newest(person) == head
-        tab.context.close()
-
-
-def test_a_script_of_a_page_elsewhere_reads_nothing(chromium: "Browser", site: Site) -> None:
-    with page_elsewhere("<h1>Hello</h1>") as address:
-        tab = stranger(chromium, site)
-        tab.goto(address)
-        for mode in ("cors", "no-cors"):
-            ask = f"fetch('{site.own}/facts', {{mode: '{mode}', credentials: 'include'}})"
-            told = tab.evaluate(f"{ask}.then(a => a.text()).then(t => 'read ' + t, e => 'refused')")
-            assert "Deploy" not in told and told in ("refused", "read ")
-        tab.context.close()
-
-
-def test_a_name_that_leads_here_by_rebinding_is_not_answered(chromium: "Browser", site: Site) -> None:
-    tab = stranger(chromium, site)
-    answer = tab.goto(f"http://evil.test:{site.port}/facts")
-    assert answer.status == 421 and "Deploy" not in tab.content()
-    tab.context.close()
-
-
-def test_nobody_frames_the_page(chromium: "Browser", site: Site) -> None:
-    with page_elsewhere(f'<iframe src="{site.own}/facts"></iframe>') as address:
-        tab = stranger(chromium, site)
-        tab.goto(address, wait_until="networkidle")
-        assert not any("Deploy" in frame.content() for frame in tab.frames)
-        tab.context.close()
 
 
 def test_the_file_that_the_terminal_makes_leads_in(chromium: "Browser", story: Path, tmp_path: Path) -> None:
@@ -148,7 +69,7 @@ def test_no_hostile_text_runs_or_loads_anything(chromium: "Browser", tmp_path: P
             tab = context.new_page()
             whole = ["/", "/facts", "/timeline", "/prompt", "/figures", "/recall?q=script+alert+evil"]
             for address in [*whole, "/fact?path=memory/MEMORY.md", *(f"/fact?path={quote(path)}" for path in paths)]:
-                tab.goto(site.own + address)
+                tab.goto(site.at(address))
                 for summary in tab.query_selector_all("summary"):
                     summary.click()
             assert tab.title()
@@ -158,7 +79,7 @@ def test_two_tabs_do_not_overwrite_each_other(chromium: "Browser", site: Site, p
     with window(chromium, site) as context:
         one, other = context.new_page(), context.new_page()
         for tab in (one, other):
-            tab.goto(f"{site.own}/fact?path={KEY}&view=edit")
+            tab.goto(site.at(f"/fact?path={KEY}&view=edit"))
         one.fill("#text", "---\nname: Deploy key\ndescription: where\n---\n\nThe first tab.\n")
         one.click("text=Save as yours")
         one.wait_for_selector("#outcome >> text=edit: Deploy key")
@@ -260,12 +181,12 @@ def test_a_key_that_is_held_decides_on_one_text_alone(tab: Any, person: Session,
 
 
 def test_keys_of_one_letter_can_be_switched_off_and_are_no_keys_in_a_field(tab: Any, site: Site) -> None:
-    tab.goto(f"{site.own}/facts")
+    tab.goto(site.at("/facts"))
     tab.keyboard.press("/")
     tab.keyboard.type("jk")
     assert tab.input_value("#q") == "jk" and not tab.query_selector(".here")
     tab.uncheck("#keys")
-    tab.goto(f"{site.own}/facts")
+    tab.goto(site.at("/facts"))
     tab.keyboard.press("j")
     assert not tab.is_checked("#keys") and not tab.query_selector(".here")
     tab.check("#keys")
@@ -274,7 +195,7 @@ def test_keys_of_one_letter_can_be_switched_off_and_are_no_keys_in_a_field(tab: 
 
 
 def test_the_slider_shows_a_fact_as_it_was(tab: Any, site: Site) -> None:
-    tab.goto(f"{site.own}/fact?path=memory/entries/release-day.md&view=history")
+    tab.goto(site.at("/fact?path=memory/entries/release-day.md&view=history"))
     tab.focus("#step")
     tab.keyboard.press("Home")
     tab.wait_for_selector(".then >> text=Tuesdays")
@@ -288,7 +209,7 @@ def test_all_of_it_works_without_scripts(chromium: "Browser", site: Site, person
     with window(chromium, site, java_script_enabled=False) as context:
         context.clear_cookies()
         tab = context.new_page()
-        tab.goto(f"{site.own}/enter/{site.entrance.ticket()}")
+        tab.goto(site.at(f"/enter/{site.entrance.ticket()}"))
         tab.wait_for_selector("h1:has-text('Inbox')")
         tab.click("nav >> text=Facts")
         tab.fill("#q", "deploy")
@@ -324,7 +245,7 @@ def test_axe_finds_nothing(chromium: "Browser", site: Site, waiting: None, schem
     ) as context:
         tab = context.new_page()
         for address in [*PAGES, f"/proposal?id={waits}", f"/fact?path={KEY}&done={history_head(site)}"]:
-            tab.goto(site.own + address)
+            tab.goto(site.at(address))
             if wrong := axe.run(tab, options=rules).response["violations"]:
                 found[address] = [(each["id"], [node["html"] for node in each["nodes"]]) for each in wrong]
             assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
@@ -341,7 +262,7 @@ def test_at_four_times_the_size_nothing_is_cut_off(chromium: "Browser", site: Si
     with window(chromium, site, viewport={"width": 1280 // zoom, "height": 1024 // zoom}) as context:
         tab = context.new_page()
         for address in PAGES:
-            tab.goto(site.own + address)
+            tab.goto(site.at(address))
             assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), address
 
 
@@ -358,7 +279,7 @@ def test_a_text_from_right_to_left_stays_in_its_place(chromium: "Browser", tmp_p
         window(chromium, site) as context,
     ):
         tab = context.new_page()
-        tab.goto(f"{site.own}/facts")
+        tab.goto(site.at("/facts"))
         tab.click("text=مواعيد")
         tab.wait_for_load_state()
         assert tab.evaluate("getComputedStyle(document.querySelector('article')).unicodeBidi") == "plaintext"

@@ -14,8 +14,8 @@ import anyio
 
 from crabmem.loopback.server import Server, listening, port_of
 from crabmem.session.session import Session
-from crabmem.web.app import application
-from crabmem.web.entrance import Entrance
+from crabmem.web.app import STATIC, application
+from crabmem.web.entrance import COOKIE, PATH, Entrance
 
 FORM = "application/x-www-form-urlencoded"
 Fields = Mapping[str, str | Sequence[str]]
@@ -42,13 +42,19 @@ class Answer(NamedTuple):
 class Site:
     """The page of a memory at a port, and its browser."""
 
-    def __init__(self, port: int, entrance: Entrance, clock: list[float]) -> None:
-        self.port, self.entrance, self.clock = port, entrance, clock
-        self.cookie = f"{entrance.cookie}={entrance.secret}"
-        self.own = f"http://127.0.0.1:{port}"
+    def __init__(self, entrance: Entrance, clock: list[float]) -> None:
+        self.port, self.entrance, self.clock = entrance.port, entrance, clock
+        self.cookie = f"{COOKIE}={entrance.secret}"
+        self.own = entrance.address
+        self.folder = entrance.folder
+
+    def at(self, path: str) -> str:
+        """The address of a page, or of what lies beside the pages."""
+        beside = path.startswith(PATH) or path in STATIC
+        return self.own + (path if beside else self.folder + path.removeprefix("/"))
 
     def ask(self, method: str, path: str, headers: Mapping[str, str | None], body: bytes = b"") -> Answer:
-        """The answer to a request that a browser with the cookie makes; a header of None is not sent."""
+        """The answer to a request for a page that a browser with the cookie makes; a header of None is not sent."""
         usual: dict[str, str | None] = {
             "Host": f"127.0.0.1:{self.port}",
             "Cookie": self.cookie,
@@ -60,7 +66,7 @@ class Site:
             usual |= {"Origin": self.own, "Content-Type": FORM, "Content-Length": str(len(body))}
         line = HTTPConnection("127.0.0.1", self.port, timeout=20)
         try:
-            line.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            line.putrequest(method, self.at(path).removeprefix(self.own), skip_host=True, skip_accept_encoding=True)
             for name, said in {**usual, **headers}.items():
                 if said is not None:
                     line.putheader(name, said)
@@ -81,7 +87,8 @@ class Site:
     def follow(self, answer: Answer) -> Answer:
         """The page that a form led to."""
         assert answer.status == 303, answer
-        return self.get(answer.place)
+        assert answer.place.startswith("./")
+        return self.get(answer.place.removeprefix("."))
 
 
 @contextmanager
@@ -90,14 +97,14 @@ def site_of(session: Session, port: int = 0) -> Iterator[Site]:
     with listening(port) as listens:
         clock = [1000.0]
         entrance = Entrance(port_of(listens), lambda: clock[0])
-        server = Server(application(session, port_of(listens), entrance))
+        server = Server(application(session, entrance))
         thread = threading.Thread(target=anyio.run, args=(server.serve, [listens]))
         thread.start()
         try:
             while not server.started:
                 assert thread.is_alive()
                 time.sleep(0.01)
-            yield Site(port_of(listens), entrance, clock)
+            yield Site(entrance, clock)
         finally:
             server.should_exit = True
             thread.join(20)

@@ -29,7 +29,7 @@ def undone(site: Site, answer: Answer) -> Answer:
     """The page after the button that every action offers."""
     page = site.follow(answer)
     fields = dict(re.findall(r'<input type="hidden" name="(commit|rejected|applied)" value="(\w+)"', page.text))
-    assert 'action="/undo"' in page.text and fields
+    assert 'action="./undo"' in page.text and fields
     return site.follow(site.post("/undo", fields))
 
 

@@ -12,7 +12,7 @@ from crabmem.loopback.guard import own_hosts, refusal
 from crabmem.operations import history
 from crabmem.session.session import Session
 from crabmem.web import app
-from crabmem.web.entrance import LIFE, PATH, Entrance
+from crabmem.web.entrance import COOKIE, LIFE, PATH, Entrance
 from tests.web.browsing import FORM, Site
 
 FORGET = {"do": "forget", "version": ""}
@@ -122,15 +122,25 @@ def test_looking_changes_nothing(site: Site, person: Session) -> None:
     assert head(person) == before
 
 
-@pytest.mark.parametrize("cookie", [None, "", "crabmem=1", "{name}=", "{name}=wrong", "{other}={secret}"])
+@pytest.mark.parametrize("cookie", [None, "", "{name}=", "{name}=wrong", "{name}0={secret}", "{name}={folder}"])
 def test_without_the_cookie_nothing_of_memory_is_shown(site: Site, cookie: str | None) -> None:
-    made = site.entrance
-    said = cookie and cookie.format(name=made.cookie, other=f"{made.cookie}0", secret=made.secret)
+    said = cookie and cookie.format(name=COOKIE, secret=site.entrance.secret, folder=site.entrance.folder.strip("/"))
     for path in [*app.VIEWS, "/nowhere", "/enter", "/page.css/../facts", "/page.cssx", "/enter/a/b", "//facts"]:
         answer = site.get(path, {"Cookie": said})
         assert answer.status == 403, path
         assert not [word for word in ("Deploy", "notes", "waiting", "Inbox") if word in answer.text]
         assert site.post(path, FORGET, {"Cookie": said}).status in (403, 405)
+
+
+@pytest.mark.parametrize("folder", ["/", "/x/", "/{folder}0/", "/{folder}/facts/", "//{folder}/", "/é/"])
+def test_outside_of_the_folder_of_the_pages_nothing_of_memory_is_shown(site: Site, folder: str) -> None:
+    """Not even with the cookie, which no browser sends there."""
+    site.folder = quote(folder.format(folder=site.folder.strip("/")))
+    for path in [*app.VIEWS, "/facts/..", "/%2e%2e/facts"]:
+        answer = site.get(path)
+        assert answer.status == 403 and site.entrance.folder not in answer.text
+        assert not [word for word in ("Deploy", "notes", "waiting", "Inbox") if word in answer.text]
+        assert site.post(path, FORGET).status == 403
 
 
 def test_a_ticket_lets_in_one_browser_and_is_nowhere_afterwards(site: Site) -> None:
@@ -139,7 +149,8 @@ def test_a_ticket_lets_in_one_browser_and_is_nowhere_afterwards(site: Site) -> N
     cookie = answer.headers["set-cookie"]
     assert answer.status == 200 and not answer.place
     assert way not in answer.text and way not in str(answer.headers)
-    assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; ")) and str(site.port) in cookie
+    assert {"HttpOnly", "SameSite=strict", f"Path={site.entrance.folder}"} <= set(cookie.split("; "))
+    assert "Domain" not in cookie and len(site.entrance.folder) > 40
     assert site.get("/", {"Cookie": cookie.partition(";")[0]}).status == 200
     again = site.get(way, {"Cookie": None})
     assert again.status == 403 and "set-cookie" not in again.headers
@@ -160,10 +171,11 @@ def test_a_wrong_ticket_lets_nobody_in(site: Site, ticket: str) -> None:
     assert answer.status in (403, 404) and "set-cookie" not in answer.headers
 
 
-def test_cookies_of_two_pages_are_told_apart() -> None:
-    one, other = (Entrance(port, lambda: 0.0) for port in (8001, 8002))
-    assert one.cookie != other.cookie and one.secret != other.secret
-    assert not other.knows({one.cookie: one.secret}) and one.knows({one.cookie: one.secret})
+def test_two_pages_are_told_apart() -> None:
+    one, other = (Entrance(8001, lambda: 0.0) for _ in range(2))
+    assert one.folder != other.folder and one.secret != other.secret
+    assert one.page(one.folder, {COOKIE: one.secret}) == "/"
+    assert one.page(one.folder, {COOKIE: other.secret}) is one.page(other.folder, {COOKIE: one.secret}) is None
 
 
 def test_every_answer_says_what_a_browser_may_do_with_it(site: Site) -> None:

@@ -56,12 +56,12 @@ def assert_harmless(text: str) -> None:
         if tag == "script":
             assert attributes == {"src": "/page.js", "defer": None}
         if tag in ("form", "link", "script"):
-            where = attributes.get("action") or attributes.get("href") or attributes.get("src") or "/"
-            assert where.startswith("/") and not where.startswith("//")
+            where = attributes.get("action") or attributes.get("href") or attributes.get("src") or "./"
+            assert where.startswith(("./", "/page."))
         if tag == "a":
             where = attributes.get("href") or ""
-            assert where.startswith(("/", "#", "http://", "https://", "mailto:")), where
-            assert where.startswith(("/", "#")) or attributes.get("rel") == "noopener noreferrer"
+            assert where.startswith(("./", "#", "http://", "https://", "mailto:")), where
+            assert where.startswith(("./", "#")) or attributes.get("rel") == "noopener noreferrer"
 
 
 @pytest.mark.parametrize("path", VIEWS)
@@ -121,7 +121,7 @@ def test_markdown_of_memory_can_do_nothing(text: str) -> None:
 def test_a_link_says_where_it_leads(site: Site) -> None:
     html = rendered("[your bank](https://evil.test/login) and <https://a.test> and [[Deploy key|the key]]")
     assert '>your bank</a> <span class="address">https://evil.test/login</span>' in html
-    assert html.count("address") == 1 and 'href="/fact?name=Deploy%20key"' in html
+    assert html.count("address") == 1 and 'href="./fact?name=Deploy%20key"' in html
     assert site.follow(site.get("/fact?name=Deploy%20key")).status == 200
 
 

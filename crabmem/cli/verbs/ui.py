@@ -21,7 +21,7 @@ from ..output import echo, tell
 from ..surroundings import surroundings
 
 if TYPE_CHECKING:
-    from ...web.serving import Doorway
+    from ...web.entrance import Entrance
 
 T = TypeVar("T")
 _PAGE = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}"><title>crabmem</title>\n'
@@ -68,23 +68,22 @@ class _WayIn:
         folder = state_folder(os.environ, memory.root)
         self._file = folder and folder / f"ui-{os.getpid()}.html"
 
-    def show(self, doorway: Doorway) -> None:
+    def show(self, entrance: Entrance) -> None:
         """Say where the page is, and open it."""
         is_seen = sys.stdout.isatty()
-        self._file = self._file and _left(self._file, doorway.fresh())
-        leads = is_seen or not self._file  # the bare address is a closed door for who has no ticket
-        bare = doorway.address.removeprefix("http://").rstrip("/")
-        place = doorway.address if leads else f"{bare}: open the file below within a minute"
-        tell(f"the memory in {self._root} is at {place}; stop with Ctrl-C")
+        self._file = self._file and _left(self._file, entrance.fresh())
+        # No link: without a ticket that is a closed door.
+        place = entrance.address.removeprefix("http://")
+        tell(f"the memory in {self._root} is served at {place} until Ctrl-C; open this within a minute:")
         if is_seen:
-            tell("open this within a minute; Enter makes a new one:")
-            echo(f"{doorway.fresh()}\n")
+            echo(f"{entrance.fresh()}\n")
         elif self._file:
             echo(f"{self._file.as_uri()}\n")
         if self._file and self._opens and _has_screen():
             _beside(_open, self._file.as_uri())
         if is_seen and sys.stdin.isatty():
-            _beside(_print_more, doorway)
+            tell("Enter makes a new one")
+            _beside(_print_more, entrance)
 
     def close(self) -> None:
         """Take the file away."""
@@ -117,9 +116,9 @@ def _open(file: str) -> None:
     webbrowser.open(file)
 
 
-def _print_more(doorway: Doorway) -> None:
+def _print_more(entrance: Entrance) -> None:
     for _ in sys.stdin:
-        echo(f"{doorway.fresh()}\n")
+        echo(f"{entrance.fresh()}\n")
 
 
 def _has_screen() -> bool:

@@ -69,7 +69,7 @@ const acts = {
   x: () => items[at]?.querySelector("input[type=checkbox]")?.click(),
   "/": () => {
     const search = document.querySelector("input[type=search]");
-    search ? search.focus() : location.assign("/facts");
+    search ? search.focus() : location.assign("./facts");
   },
 };
 // Buttons and links say their key. One that is held, or pressed twice, does nothing to the page that comes next.
