@@ -32,8 +32,9 @@ if TYPE_CHECKING:  # what most writes do not need takes long to import
 
 #: No object of more bytes is read: a few compressed bytes can stand for gigabytes.
 LARGEST = 64_000_000
-# What is taken apart takes many times its bytes.
-_LARGEST_OF = {"commit": 1_000_000, "tag": 1_000_000, "tree": 16_000_000}
+# What is taken apart takes many times its bytes. The message of a commit is not: one of 50,000 files was once 2 MB.
+_LARGEST_OF = {"commit": 16_000_000, "tag": 1_000_000, "tree": 16_000_000}
+_LARGEST_HEADER = 1_000_000
 #: An id of Git's, or the beginning of one.
 HEX = re.compile(r"[0-9a-f]{4,40}\Z")
 _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
@@ -489,7 +490,8 @@ def form_errors() -> tuple[type[Exception], ...]:
 
 def bounded(oid: str, kind: str, data: bytes) -> tuple[str, bytes]:
     """Return kind and bytes of an object, if what it takes to take it apart is bounded too; else DamagedHistory."""
-    if len(data) > _LARGEST_OF.get(kind, LARGEST):
+    end = data.find(b"\n\n", 0, _LARGEST_HEADER) if kind == "commit" else 0
+    if len(data) > _LARGEST_OF.get(kind, LARGEST) or (end < 0 and len(data) > _LARGEST_HEADER):
         raise DamagedHistory(f"object {oid} of the history is a {kind} of {len(data):,} bytes: it is no memory's")
     return kind, data
 
