@@ -13,7 +13,7 @@ from ..errors import DamagedHistory, DeniedHistory
 from ..text.values import value
 from .commits import header, tag_target
 from .objects import Objects, remembered
-from .trees import FOLDER, SUBMODULE, differing, parsed, rows_of, to_text
+from .trees import DEEPEST, FOLDER, SUBMODULE, check_extent, differing, parsed, rows_of, to_text
 
 #: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
@@ -137,11 +137,11 @@ class Reach:
         except DamagedHistory:
             return []
 
-    def pieces(self, commit: str) -> list[Piece]:
-        """Return what `commit` brought that its first parent has not, itself last.
+    def pieces(self, commit: str) -> Iterator[Piece]:
+        """Yield what `commit` brought that its first parent has not, each object once, itself last.
 
         Raises:
-            DamagedHistory: it or one of its folders cannot be read.
+            DamagedHistory: it or one of its folders cannot be read, or there are too many, or too deep ones.
         """
         parents, older = self._objects.parents(commit), None
         if parents:
@@ -149,16 +149,25 @@ class Reach:
                 tree = self._objects.header(parents[0]).tree
                 self._rows(tree)
                 older = tree
-        return [*self._brought(self._objects.header(commit).tree, older, "/"), Piece(commit, "")]
+        yield from self._brought(self._objects.header(commit).tree, older, "/", set())
+        yield Piece(commit, "")
 
-    def _brought(self, tree: str, older: str | None, path: str) -> Iterator[Piece]:
+    def _brought(self, tree: str, older: str | None, path: str, seen: set[str]) -> Iterator[Piece]:
+        """Yield what is in a tree and not in an older one. `seen` has what was taken: a tree of one tree ten times, and
+        so on, is a tree of a billion paths.
+        """
         if tree == older:
             return
         for key, was, now in differing(self._rows(older), self._rows(tree)):
+            check_extent(len(seen), DEEPEST - path.count("/"))
             below = path.lstrip("/") + to_text(key)
-            if now and now[0] == FOLDER:
-                yield from self._brought(now[1], was and was[1], below)
-            elif now and stat.S_IFMT(now[0]) != SUBMODULE:
+            if now is None or now[1] in seen:
+                continue
+            if now[0] == FOLDER:
+                seen.add(now[1])
+                yield from self._brought(now[1], was and was[1], below, seen)
+            elif stat.S_IFMT(now[0]) != SUBMODULE:
+                seen.add(now[1])
                 yield Piece(now[1], below, was[1] if was and stat.S_ISREG(was[0]) else None)
         yield Piece(tree, path, older)
 
@@ -168,10 +177,11 @@ class Reach:
         Raises:
             DamagedHistory: one cannot be read.
         """
-        found = [Piece(self._objects.header(commit).tree, "/")]
+        found, seen = [Piece(self._objects.header(commit).tree, "/")], set[str]()
         for piece in found:  # which grows meanwhile
             for key, _, now in differing(frozenset(), self._rows(piece.oid)):
-                if now and now[0] == FOLDER:
+                if now and now[0] == FOLDER and now[1] not in seen:
+                    seen.add(now[1])
                     found.append(Piece(now[1], piece.path.lstrip("/") + to_text(key)))
         return found
 

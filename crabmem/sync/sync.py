@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected
-from ..git.kept import ASIDE
+from ..git.kept import ASIDE, MOST_ASIDE
 from ..git.refs import PURGED
 from ..git.repository import create_bare
 from ..remotes.address import Address, Kind, parse_address
@@ -161,10 +161,12 @@ class _Waiting:
 
     def __init__(self, theirs: set[str], ours: set[str], before: Set[str]) -> None:
         #: Those to be taken in, and those that somebody elsewhere decided on.
-        self.come, self.gone = sorted(theirs - ours - before), sorted((ours & before) - theirs)
+        # No more than are read: what stays there is neither shared nor decided on.
+        self.come = sorted(theirs - ours - before)[: max(0, MOST_ASIDE - len(ours))]
+        self.gone = sorted((ours & before) - theirs)
         self._decided, self._new = sorted((theirs & before) - ours), sorted(ours - before - theirs)
         #: What both have afterwards.
-        self.shared = (theirs | ours) - set(self.gone) - set(self._decided)
+        self.shared = (set(self.come) | ours) - set(self.gone)
 
     def updates(self) -> Updates:
         """Return what becomes of the references at the remote."""
@@ -235,6 +237,8 @@ class _Syncing:
             is_joined=bool(taken and taken.is_joined),
             disputed=tuple(dispute.path for dispute in taken.disputes) if taken else (),
             kept=taken.kept if taken else (),
+            doubled=taken.doubled if taken else (),
+            left=tuple(self._engine.writer.left_beside()),
             rounds=number,
             purges=self.purging.arrived,
             is_rewritten=raw != theirs,
@@ -309,7 +313,7 @@ class _Syncing:
     def _waiting(self, offer: Offer) -> _Waiting:
         theirs = {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"}
         theirs = self.purging.purged_of(theirs)
-        return _Waiting(theirs, set(self._history.aside()), self._record.proposals())
+        return _Waiting(theirs, self._history.all_aside(), self._record.proposals())
 
     def _push(self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates) -> int:
         """Give the remote what it lacks; return how many commits that were.

@@ -7,6 +7,7 @@ import click
 
 from ...errors import CrabmemError, Unexpected
 from ...operations import syncing
+from ...operations.syncing import left_words
 from ...results import Commit, Synced, Upcoming, json_of
 from ...session.session import Session
 from ...sync import sync as operation
@@ -146,6 +147,11 @@ def _summary(done: Synced) -> list[str]:
         lines.append(
             f"removed on one machine and changed on another, so still there: {listed(done.kept, _NAMED, 'files')}"
         )
+    if done.doubled:
+        names = listed(done.doubled, _NAMED, "files")
+        lines.append(f"both machines changed a file that is not memory, so the second text of it is {names}")
+    if done.left:
+        lines.append(left_words(done.left))
     if done.disputed:
         lines.append(
             f"both machines changed the same place of {listed(done.disputed, _NAMED, 'files')}: the other text waits; "
