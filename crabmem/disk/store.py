@@ -205,8 +205,8 @@ class Store:
 
     def stage(self, name: str, data: bytes, mode_of: File | int | None) -> None:
         """Make the temporary file `name` with `data`, durably. It gets these permissions, or those of a file."""
-        given = mode_of if isinstance(mode_of, int) else mode_of and mode_of.stamp.mode & 0o777
-        mode = fs.PRIVATE_FILE if given is None else given
+        given = fs.PRIVATE_FILE if mode_of is None else mode_of
+        mode = given if isinstance(given, int) else given.stamp.mode & 0o777
         with fs.durability(True):  # whatever the settings say of history: the files are the memory
             fs.create(self._temporary / name, data, mode)
 

@@ -593,6 +593,10 @@ class History:
         found = list(self._walk.newest_first([tip], bases, hidden))
         return [commit for commit in found if commit not in hidden]
 
+    def is_merge(self, commit: str) -> bool:
+        """Return whether a commit stands on more than one."""
+        return len(self._walk.parents(commit)) > 1
+
     def reaches(self, commit: str) -> bool:
         """Return whether the head is `commit` or stands on it."""
         head = self.head()

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import DamagedHistory, DeniedHistory
 from ..text.values import value
@@ -67,8 +68,7 @@ def _below(oid: str, kind: str, data: bytes, path: str, objects: Objects) -> Ite
                 yield item, "tree" if stat.S_ISDIR(mode) else "blob", below
 
 
-@value
-class Piece:
+class Piece(NamedTuple):
     """An object that a commit brought. `path` ends with "/" for a folder and is "" for the commit itself.
 
     `older` is what the parent has at the same path.

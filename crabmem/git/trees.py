@@ -5,7 +5,7 @@ import stat
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Set
 from functools import partial
-from itertools import accumulate, count
+from itertools import accumulate, count, repeat
 from typing import TypeVar
 
 from ..errors import DamagedHistory, DeniedHistory
@@ -206,7 +206,7 @@ def check_tree(raw: bytes, known: Set[bytes]) -> set[bytes]:
         name, mode, _ = parsed_row(row)
         if mode not in _MODES or row.startswith(b"0") or name in (b".", b"..") or is_git(to_text(name)):
             raise ValueError(f"a tree has a name or a mode that no tree of Git's has: {to_text(name)[:60]!r} {mode:o}")
-    if all(row.startswith(_PLAIN) for row in rows):
+    if all(map(bytes.startswith, rows, repeat(_PLAIN))):
         names = keys = [row[:-20] for row in rows]  # which are in order as rows: found out ten times as quickly
     else:
         keys = [*map(sort_key, rows)]

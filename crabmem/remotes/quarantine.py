@@ -1,7 +1,6 @@
 """What comes in: a pack in a file of its own, of which nothing is kept before all of it was found whole."""
 
 import hashlib
-import io
 import os
 import secrets
 import time
@@ -17,11 +16,11 @@ from ..errors import DamagedHistory, HoldsPurged, Untrusted, Unwritable
 from ..git.commits import header, tag_target
 from ..git.objects import Objects, bounded, form_errors
 from ..git.packing import Packing
-from ..git.packs import BrokenPack, Growing, give_name, written_aside
+from ..git.packs import BrokenPack, Growing, give_name, index_of, written_aside
 from ..git.reach import everything
 from ..git.refs import OID, Refs
 from ..git.trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
-from .limit import FEW, MOST_OBJECTS, MOST_WORK, Limit
+from .limit import FEW, LEAST_WORK, MOST_OBJECTS, MOST_WORK, WORK_PER_BYTE, Limit
 from .received import Received, records, whole
 
 _SMALL = 16_000_000
@@ -78,7 +77,7 @@ class Quarantine:
         with self._disk():
             fs.append(self._file, data)
         self._size += len(data)
-        self._limit.tell("receiving", self._size)
+        self._limit.show("receiving", self._size)
         return len(data)
 
     @contextmanager
@@ -100,6 +99,7 @@ class Quarantine:
         """
         if not self._size:
             raise self._refused(f"{self._limit.where} sent nothing")
+        self._work = min(MOST_WORK, LEAST_WORK + WORK_PER_BYTE * self._size)
         broken: tuple[type[Exception], ...] = (BrokenPack, DamagedHistory, *form_errors())
         try:
             with regular.mapped(self._file) as pack:
@@ -126,7 +126,7 @@ class Quarantine:
     def _spend(self, size: int) -> None:
         self._work -= size
         if self._work < 0:
-            raise BrokenPack(f"its objects are more than {MOST_WORK:,} bytes")
+            raise BrokenPack("its objects, made whole, are larger than a pack of its size could be worth")
         self._limit.left()
 
     def _outside(self, oid: str) -> tuple[str, bytes] | None:
@@ -210,13 +210,9 @@ class Quarantine:
             time.sleep(_PAUSE)
 
     def _publish(self) -> None:
-        from dulwich.pack import write_pack_index_v2
-
-        folder, index = self._git / "objects" / "pack", io.BytesIO()
-        checksum = self._completed()
-        entries = sorted((bytes.fromhex(oid), each.offset, each.crc) for oid, each in self._found.items())
-        write_pack_index_v2(index, entries, checksum)
-        with written_aside(folder, self._file, index.getvalue()) as (new, new_index):
+        folder, checksum = self._git / "objects" / "pack", self._completed()
+        entries = ((bytes.fromhex(oid), each.offset, each.crc) for oid, each in self._found.items())
+        with written_aside(folder, self._file, index_of(entries, checksum)) as (new, new_index):
             fs.chmod(new, 0o444)
             give_name(new, new_index, f"pack-{checksum.hex()}")
         fs.sync_folder(folder)

@@ -19,6 +19,8 @@ _BY_OFFSET, _BY_ID = 6, 7
 # as many of its size at most.
 _MOST_HELD = 500_000_000
 _STEP = 1 << 16
+# Bytes of small deltas that are kept from the first look to the second, which takes them apart.
+_MOST_KEPT, _SMALL, _OVERHEAD = 32_000_000, 1_000, 100
 #: Told of each byte that is made; raises to end the work.
 Spend = Callable[[int], None]
 
@@ -32,6 +34,8 @@ class Record(NamedTuple):
     base: int | bytes | None
     start: int
     crc: int
+    #: What it holds, inflated, of the small ones among the first: nothing is inflated twice that can be kept.
+    plain: bytes | None = None
 
 
 class Received(NamedTuple):
@@ -57,12 +61,14 @@ def records(pack: mmap, most: int, spend: Spend) -> list[Record]:
     with memoryview(pack) as view, view[:-_TRAILER] as body:
         if hashlib.sha1(body, usedforsecurity=False).digest() != pack[-_TRAILER:]:
             raise BrokenPack("it was cut short or altered on the way")
-    found, at = list[Record](), _HEADER
+    found, at, room = list[Record](), _HEADER, _MOST_KEPT
     try:
         for _ in range(count):
             record = _record(pack, at, spend)
-            end = _inflated(pack, record.start, record.size)[1]
-            found.append(record._replace(crc=zlib.crc32(pack[at:end])))
+            plain, end = _inflated(pack, record.start, record.size)
+            is_kept = record.base is not None and len(plain) <= _SMALL and room > len(plain)
+            room -= len(plain) + _OVERHEAD if is_kept else 0
+            found.append(record._replace(crc=zlib.crc32(pack[at:end]), plain=plain if is_kept else None))
             at = end
     except IndexError:
         raise BrokenPack("it ends within an object") from None
@@ -133,7 +139,8 @@ def _standing_on(
         if not children:
             waiting.pop()
             held -= len(base)
-        data = _applied(base, _inflated(pack, record.start, record.size)[0], spend)
+        change = record.plain if record.plain is not None else _inflated(pack, record.start, record.size)[0]
+        data = _applied(base, change, spend)
         each = Received(oid_of(kind, data), kind, data, record)
         yield each
         if children := _children(each, below):

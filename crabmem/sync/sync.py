@@ -325,19 +325,20 @@ class _Syncing:
             return 0
         commits = lacking(self._history, theirs, head)
         new = [*commits, *(new for ref, (_, new) in beside.items() if new and ref != PURGED)]
-        self._check_holds_no_secret(new)
         self.purging.check_outgoing(new)
         self._record.note_push()
-        self._other.push(updates)
+        if self._session.settings.secrets != "refuse":
+            self._other.push(updates)
+            return len(commits)
+        for commit in filter(self._history.is_merge, new):
+            for each in self._history.changes.own(commit):
+                self._check_holds_no_secret(commit, each.path, self._history.blob(each.after) if each.after else b"")
+        self._other.push(updates, self._check_holds_no_secret)
         return len(commits)
 
-    def _check_holds_no_secret(self, commits: list[str]) -> None:
-        if self._session.settings.secrets != "refuse":
-            return
-        for commit in commits:
-            for each in self._history.changes.own(commit):
-                if each.after and (found := credentials_in(self._history.blob(each.after).decode("utf-8", "replace"))):
-                    raise HoldsSecret(
-                        f"{each.path} in commit {short(commit)} holds what looks like {found[0].kind}, so nothing was "
-                        'pushed: `crabmem purge` erases it, or `secrets = "warn"` in crabmem.toml lets it through'
-                    )
+    def _check_holds_no_secret(self, commit: str, path: str, data: bytes) -> None:
+        if found := credentials_in(data.decode("utf-8", "replace")):
+            raise HoldsSecret(
+                f"{path} in commit {short(commit)} holds what looks like {found[0].kind}, so nothing was "
+                'pushed: `crabmem purge` erases it, or `secrets = "warn"` in crabmem.toml lets it through'
+            )

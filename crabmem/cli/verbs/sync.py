@@ -1,7 +1,9 @@
 """`crabmem sync`: one memory on many machines, through a remote of Git's."""
 
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import click
 
@@ -23,6 +25,8 @@ from ..sync_state import standing
 #: The JSON of what was done, and lines for a person.
 Done: TypeAlias = tuple[object, list[str]]
 _NAMED = 5
+# Seconds between two words of progress.
+_EVERY = 1.0
 _KEPT = (
     "what was there before is kept unseen until `git gc --prune=now` is run there; a forge does that when asked, and "
     "keeps forks, caches and pull requests besides"
@@ -131,12 +135,30 @@ def _way_out(error: CrabmemError) -> str:
 
 def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
     try:
-        return operation.sync(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
+        return _with_progress(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
     except Unexpected as error:
         if yes or not may_ask or not can_ask():
             raise
         confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
-        return operation.sync(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
+        return _with_progress(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
+
+
+def _with_progress(memory: Session, **words: Any) -> Synced:
+    """Sync, and tell a terminal once a second what is under way."""
+    told, is_shown = time.monotonic(), False
+
+    def progress(step: str, done: int) -> None:
+        nonlocal told, is_shown
+        if time.monotonic() - told >= _EVERY and sys.stderr.isatty():
+            told, is_shown = time.monotonic(), True
+            unit = "bytes" if step == "receiving" else "objects"
+            click.echo(f"\r\033[K{step}: {done:,} {unit}", nl=False, err=True)
+
+    try:
+        return operation.sync(memory, **words, progress=progress)
+    finally:
+        if is_shown:
+            click.echo("\r\033[K", nl=False, err=True)
 
 
 def _summary(done: Synced) -> list[str]:
