@@ -7,6 +7,7 @@ import stat
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from ..errors import DamagedHistory, DeniedHistory
 from ..text.values import value
 from .commits import header, tag_target
 from .objects import Objects, remembered
-from .trees import DEEPEST, FOLDER, SUBMODULE, check_extent, differing, parsed, rows_of, to_text
+from .trees import DEEPEST, FOLDER, NO_ROWS, SUBMODULE, Rows, check_extent, differing, parsed, to_text
 
 #: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
@@ -90,7 +91,7 @@ class Reach:
     def __init__(self, objects: Objects, folder: Path) -> None:
         self._objects = objects
         self._folder = folder
-        self._known_rows: dict[str, frozenset[bytes]] = {}
+        self._known_rows: dict[str, Rows] = {}
         self._known: dict[str, tuple[str, bytes]] = {}
 
     def size(self, oid: str) -> int | None:
@@ -147,7 +148,7 @@ class Reach:
         if parents:
             with suppress(DamagedHistory):
                 tree = self._objects.header(parents[0]).tree
-                self._rows(tree)
+                self._rows(tree, None)
                 older = tree
         yield from self._brought(self._objects.header(commit).tree, older, "/", set())
         yield Piece(commit, "")
@@ -158,7 +159,9 @@ class Reach:
         """
         if tree == older:
             return
-        for key, was, now in differing(self._rows(older), self._rows(tree)):
+        before, after = self._rows(older, tree), self._rows(tree, older)
+        gone, come = before.apart(after.raw)
+        for key, was, now in differing(frozenset(before.rows[gone]), frozenset(come)):
             check_extent(len(seen), DEEPEST - path.count("/"))
             below = path.lstrip("/") + to_text(key)
             if now is None or now[1] in seen:
@@ -179,18 +182,24 @@ class Reach:
         """
         found, seen = [Piece(self._objects.header(commit).tree, "/")], set[str]()
         for piece in found:  # which grows meanwhile
-            for key, _, now in differing(frozenset(), self._rows(piece.oid)):
+            for key, _, now in differing(frozenset(), frozenset(self._rows(piece.oid, None).rows)):
                 if now and now[0] == FOLDER and now[1] not in seen:
                     seen.add(now[1])
                     found.append(Piece(now[1], piece.path.lstrip("/") + to_text(key)))
         return found
 
-    def _rows(self, tree: str | None) -> frozenset[bytes]:
-        """Return the rows of a tree, which `take` will ask for as bytes: so they are read by `raw`."""
-        return remembered(self._known_rows, tree, self._read_rows) if tree else frozenset()
+    def _rows(self, tree: str | None, other: str | None) -> Rows:
+        """Return the rows of a tree that is compared with another, and so like it.
 
-    def _read_rows(self, tree: str) -> frozenset[bytes]:
+        `take` will ask for its bytes: so they are read by `raw`.
+        """
+        if tree is None:
+            return NO_ROWS
+        like = self._known_rows.get(other or "", NO_ROWS)
+        return remembered(self._known_rows, tree, partial(self._read_rows, like))
+
+    def _read_rows(self, like: Rows, tree: str) -> Rows:
         try:
-            return frozenset(rows_of(self.raw(tree)[1]))
+            return like.like(self.raw(tree)[1])
         except ValueError:
             raise DamagedHistory(f"object {tree} of the history is broken") from None

@@ -206,7 +206,7 @@ def check_tree(raw: bytes, known: Set[bytes]) -> set[bytes]:
         name, mode, _ = parsed_row(row)
         if mode not in _MODES or row.startswith(b"0") or name in (b".", b"..") or is_git(to_text(name)):
             raise ValueError(f"a tree has a name or a mode that no tree of Git's has: {to_text(name)[:60]!r} {mode:o}")
-    if all(map(bytes.startswith, rows, repeat(_PLAIN))):
+    if are_plain(rows):
         names = keys = [row[:-20] for row in rows]  # which are in order as rows: found out ten times as quickly
     else:
         keys = [*map(sort_key, rows)]
@@ -214,6 +214,31 @@ def check_tree(raw: bytes, known: Set[bytes]) -> set[bytes]:
     if len(names) != len(rows) or not all(map(bytes.__lt__, keys, keys[1:])):
         raise ValueError("a tree is not in Git's order")
     return new
+
+
+def are_plain(rows: list[bytes]) -> bool:
+    """Return whether all rows of a tree are of files that are not executable."""
+    return all(map(bytes.startswith, rows, repeat(_PLAIN)))
+
+
+def checked_like(raw: bytes, like: Rows, known: Set[bytes]) -> tuple[set[bytes], Rows] | None:
+    """Return what `check_tree` does, and the rows, of a tree of plain files that is much like one that was checked.
+
+    Only what differs is looked at. None where that cannot be told so: `check_tree` says what is wrong.
+    """
+    try:
+        gone, come = like.apart(raw)
+    except ValueError:
+        return None
+    rows = like.rows.copy()
+    rows[gone] = come
+    around = [row[:-20] for row in rows[max(0, gone.start - 1) : gone.start + len(come) + 1]]
+    if not are_plain(come) or not all(map(bytes.__lt__, around, around[1:])):
+        return None
+    new = set(come) - known
+    if any(name in (b".", b"..") or is_git(to_text(name)) for name, _, _ in map(parsed_row, new)):
+        return None
+    return new, Rows(raw, rows)
 
 
 def is_git(name: str) -> bool:

@@ -19,7 +19,7 @@ from ..git.packing import Packing
 from ..git.packs import BrokenPack, Growing, give_name, index_of, written_aside
 from ..git.reach import everything
 from ..git.refs import OID, Refs
-from ..git.trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
+from ..git.trees import FOLDER, SUBMODULE, Rows, are_plain, check_tree, checked_like, parsed_row, rows_of
 from .limit import FEW, LEAST_WORK, MOST_OBJECTS, MOST_WORK, WORK_PER_BYTE, Limit
 from .received import Received, records, whole
 
@@ -30,6 +30,8 @@ _DAY = 86_400
 # So many bytes of ours a thin pack may stand on: they are put into it.
 _MOST_OUTSIDE = 200_000_000
 _ANY = ""
+# Rows of a tree that is worth comparing with.
+_MANY = 20
 # Where a pack says how many objects are in it, and how many bytes its checksum takes.
 _COUNT, _CHECKSUM = 8, 20
 
@@ -56,6 +58,8 @@ class Quarantine:
         self._found: dict[str, _Found] = {}
         self._needed: dict[str, str] = {}
         self._rows: set[bytes] = set()
+        #: The last tree of many plain files.
+        self._like: Rows | None = None
         #: How many bytes of what it is said in the terms of are here, by id.
         self._bases: dict[str, int] = {}
         self._room = _MOST_OUTSIDE
@@ -164,7 +168,7 @@ class Quarantine:
             raise BrokenPack(f"it has {each.oid} twice")
         self._found[each.oid] = _Found(each.kind, len(each.data), each.record.offset, each.record.crc)
         if each.kind == "tree":
-            new = check_tree(each.data, self._rows)
+            new = self._new_rows(each.data)
             self._rows |= new
             named = ((mode, oid) for _, mode, oid in map(parsed_row, new) if mode != SUBMODULE)
             self._needed |= {oid: "tree" if mode == FOLDER else "blob" for mode, oid in named}
@@ -177,6 +181,20 @@ class Quarantine:
                 self._needed[tag_target(each.data)] = _ANY
         if len(self._found) % _STEP == 0:
             self._limit.tell("checking", len(self._found))
+
+    def _new_rows(self, tree: bytes) -> set[bytes]:
+        """Return the rows of a tree that are not known yet, all of them checked.
+
+        Most trees are much like the one before them: a folder of thousands is compared, and not taken apart.
+        """
+        found = checked_like(tree, self._like, self._rows) if self._like else None
+        if found:
+            new, self._like = found
+            return new
+        new = check_tree(tree, self._rows)
+        rows = rows_of(tree)
+        self._like = Rows(tree, rows) if len(rows) >= _MANY and are_plain(rows) else self._like
+        return new
 
     def _check_complete(self, is_ours: Callable[[str], bool]) -> None:
         """Refuse what refers to objects that are neither in the pack nor here."""
