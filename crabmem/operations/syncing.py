@@ -59,8 +59,8 @@ def sync(
     """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
 
     `is_expected`: a person has seen what a remote has that was never synced with. `joins_apart`: a history that has
-    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost. Each exchange with
-    the remote has so many `seconds`.
+    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost. The remote may be
+    silent for so many `seconds`.
 
     Raises:
         Disabled: an agent asks, and may not, or says what only a person may.
