@@ -198,7 +198,7 @@ class _Syncing:
         theirs = self.purging.tip(raw)
         if theirs:
             brings = self.purging.news or not self._history.reaches(theirs)
-            if brings and before is None and not is_expected:
+            if brings and before is None and not (is_expected or joins_apart):
                 self._tell_unexpected(theirs)
             self.purging.check_expected(is_expected, self._record.purged())
             if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
@@ -281,19 +281,25 @@ class _Syncing:
         files = self._history.files(theirs)
         newest = self._history.commit(theirs, with_paths=False)
         facts = counted(sum(map(self._session.layout.is_entry, files)), "fact")
+        is_apart = self._is_apart(theirs)  # said at once: else it is asked for after the first word was given
+        apart = f", and nothing in common with {self._session.root}" if is_apart else ""
         raise Unexpected(
-            f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}; "
-            "nothing was taken in"
+            f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}"
+            f"{apart}; nothing was taken in",
+            is_apart=is_apart,
         )
 
     def _check_is_joinable(self, theirs: str, joins_apart: bool) -> None:
-        head = self._history.head()
-        if head and not joins_apart and not self._history.bases(head, theirs) and not self._is_fresh(head):
+        if not joins_apart and self._is_apart(theirs):
             raise Unexpected(
                 f"{self._address.shown} has a history that has nothing in common with that of {self._session.root}; "
                 "nothing was taken in",
                 is_apart=True,
             )
+
+    def _is_apart(self, theirs: str) -> bool:
+        head = self._history.head()
+        return bool(head and not self._history.bases(head, theirs) and not self._is_fresh(head))
 
     def _is_fresh(self, head: str) -> bool:
         """Return whether nobody wrote anything here yet."""

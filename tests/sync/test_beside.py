@@ -283,3 +283,17 @@ def test_a_kill_at_any_step_loses_no_file(two: Two) -> None:
         commit_all(other)
         assert texts(other)["plan.txt"] == "theirs\n", step
     assert crashes > 5
+
+
+def test_a_remote_with_only_a_readme_asks_once(machine: Machine, hub: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", str(hub), "web")
+    (tmp_path / "web/LICENSE").write_text("free\n")
+    git(tmp_path / "web", "add", "LICENSE")
+    git(tmp_path / "web", *ANNA, "commit", "-qm", "Initial commit")
+    git(tmp_path / "web", "push", "-q", "origin", "HEAD:main")
+    one = machine("one")
+    one.remember("Luna", "the cat", "A cat.")
+    said = crabs(one.root, "sync", status=1)
+    assert "has 0 facts" in said and "nothing in common" in said and "--join" in said and "--yes" not in said
+    crabs(one.root, "sync", "--join")
+    assert (one.root / "LICENSE").read_text() == "free\n" and status_of(one) == ""

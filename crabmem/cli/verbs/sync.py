@@ -140,6 +140,7 @@ def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: 
         if yes or not may_ask or not can_ask():
             raise
         confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
+        joins = joins or error.is_apart
         return _with_progress(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
 
 
