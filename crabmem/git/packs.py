@@ -83,7 +83,7 @@ def _name(data: mmap.mmap, place: int) -> bytes:
     return data[_IDS + place * _ID : _IDS + (place + 1) * _ID]
 
 
-class BrokenPack(Exception):
+class BrokenPack(ValueError):
     """A pack that is cut short, altered, or not of the form that we write."""
 
 
@@ -136,7 +136,7 @@ class Packs:
         data = pack[offset:end]
         try:
             return _entry(data, offset, rows) if zlib.crc32(data) == crc else None
-        except IndexError:
+        except (BrokenPack, IndexError):
             return None
 
     def raw(self, oid: str) -> tuple[int, bytes] | None:
@@ -148,7 +148,7 @@ class Packs:
 
         try:
             return self._raw(oid)
-        except (ApplyDeltaError, zlib.error, IndexError):
+        except (ApplyDeltaError, BrokenPack, zlib.error, IndexError):
             return None
 
     def _raw(self, oid: str) -> tuple[int, bytes] | None:
@@ -167,7 +167,7 @@ class Packs:
             row.append((name, plain))
             name = entry.base
         for name, change in reversed(row):
-            if _becomes(change) > self._most:
+            if sized(change, sized(change, 0, 7)[1], 7)[0] > self._most:
                 return None
             found = found[0], b"".join(apply_delta(found[1], change))
             self._keep(name, found)
@@ -188,36 +188,50 @@ def _inflated(entry: Entry, most: int) -> bytes | None:
     return plain if len(plain) == entry.size else None
 
 
-def _becomes(change: bytes) -> int:
-    """Return how many bytes a delta says that it makes."""
-    sizes, at = [0, 0], 0
-    for which in range(2):
-        shift, byte = 0, 0x80
-        while byte & 0x80:
-            byte, at = change[at], at + 1
-            sizes[which] |= (byte & 0x7F) << shift
-            shift += 7
-    return sizes[1]
-
-
 def _entry(data: bytes, offset: int, rows: list[tuple[int, str, int]]) -> Entry | None:
-    byte, at = data[0], 1
-    kind, size, shift = byte >> 4 & 7, byte & 15, 4
-    while byte & 0x80:
-        byte, at = data[at], at + 1
-        size |= (byte & 0x7F) << shift
-        shift += 7
+    kind, size, base, at = entry_head(data, 0)
+    if isinstance(base, int):
+        place = bisect_left(rows, (offset - base,))
+        return Entry(kind, size, rows[place][1], data[at:]) if rows[place][0] == offset - base else None
+    return Entry(kind, size, base.hex() if base else None, data[at:])
+
+
+def entry_head(data: bytes | mmap.mmap, at: int) -> tuple[int, int, int | bytes | None, int]:
+    """Return what stands before an object in a pack: its kind, how many bytes it has inflated, what it is a delta to,
+    and where its bytes begin.
+
+    That is so many bytes before it, or has that id; None for what is whole.
+
+    Raises:
+        IndexError: it is cut short.
+        BrokenPack: it has a size of more digits than there are.
+    """
+    kind, (size, at) = data[at] >> 4 & 7, sized(data, at, 4)
     if kind == _REFERENCE:
-        return Entry(kind, size, data[at : at + _ID].hex(), data[at + _ID :])
+        return kind, size, bytes(data[at : at + _ID]), at + _ID
     if kind != _OFFSET:
-        return Entry(kind, size, None, data[at:])
+        return kind, size, None, at
     byte, at = data[at], at + 1
     distance = byte & 0x7F
     while byte & 0x80:
         byte, at = data[at], at + 1
         distance = (distance + 1) << 7 | byte & 0x7F
-    base = bisect_left(rows, (offset - distance,))
-    return Entry(kind, size, rows[base][1], data[at:]) if rows[base][0] == offset - distance else None
+    return kind, size, distance, at
+
+
+def sized(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
+    """Return a size as Git writes it, `bits` of it in the first byte and seven in others, and where it ends.
+
+    Raises: as `entry_head`.
+    """
+    size, shift = data[at] & ((1 << bits) - 1), bits
+    while data[at] & 0x80:
+        at += 1
+        size |= (data[at] & 0x7F) << shift
+        shift += 7
+        if shift > 63:
+            raise BrokenPack("it has a size of more digits than there are")
+    return size, at + 1
 
 
 class Growing:
@@ -320,8 +334,10 @@ class Growing:
         for (offset, oid, crc), end in zip(entries, ends, strict=True):
             if zlib.crc32(pack[offset:end]) != crc:
                 raise BrokenPack(f"{index.stem} and its index differ")
-            base = _base(pack, offset)
-            depths[offset] = 0 if base is None else depths.get(base, DEEPEST) + 1
+            _, _, base, _ = entry_head(pack, offset)
+            if isinstance(base, bytes):
+                raise BrokenPack("it has deltas that name their base")
+            depths[offset] = 0 if base is None else depths.get(offset - base, DEEPEST) + 1
             self._held[oid] = _Held(offset, crc, depths[offset])
         self._data[:] = pack[:-_TRAILER]
 
@@ -424,22 +440,6 @@ def _entries(index: Path, pack: bytes | None = None) -> list[tuple[int, str, int
 
 def _head(objects: int) -> bytes:
     return b"PACK" + struct.pack(">LL", 2, objects)
-
-
-def _base(pack: bytes, offset: int) -> int | None:
-    """Return where the object lies that the one at `offset` is a delta to; None for a whole one."""
-    kind, at = pack[offset] >> 4 & 7, offset
-    if kind == _REFERENCE:
-        raise BrokenPack("it has deltas that name their base")
-    if kind != _OFFSET:
-        return None
-    while pack[at] & 0x80:
-        at += 1
-    distance = pack[at + 1] & 0x7F
-    while pack[at + 1] & 0x80:
-        at += 1
-        distance = (distance + 1) << 7 | pack[at + 1] & 0x7F
-    return offset - distance
 
 
 def _is_smaller(change: bytes, data: bytes) -> bool:
