@@ -311,16 +311,18 @@ class Synced:
     commits went out.
 
     `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided,
-    `kept` those that one machine removed and another changed: they stay. `rounds` counts how often it began again, as
-    others were quicker. `purges` of other machines came in; `quoting` are the paths of files that quote what they took,
-    and stay. `is_rewritten` where what was purged here was taken out of the remote's branch; `still_there` are the
-    references of the remote that have it all the same, `not_rewritten` Git's other remotes by name, where either
-    happened.
+    `kept` those that one machine removed and another changed: they stay. Of files that are not memory, `doubled` are
+    the names under which the other text, or picture, stands beside the first, as both machines changed the same place;
+    `left` those that stay as they are here although the head has another text. `rounds` counts how often it began
+    again, as others were quicker. `purges` of other machines came in; `quoting` are the paths of files that quote what
+    they took, and stay. `is_rewritten` where what was purged here was taken out of the remote's branch; `still_there`
+    are the references of the remote that have it all the same, `not_rewritten` Git's other remotes by name, where
+    either happened.
     """
 
     JSON = (
-        "remote", "commit", "taken", "sent", "is_joined", "disputed", "kept", "rounds", "purges", "quoting",
-        "is_rewritten", "still_there", "not_rewritten",
+        "remote", "commit", "taken", "sent", "is_joined", "disputed", "kept", "doubled", "left", "rounds", "purges",
+        "quoting", "is_rewritten", "still_there", "not_rewritten",
     )  # fmt: skip
 
     remote: str
@@ -336,6 +338,8 @@ class Synced:
     quoting: tuple[str, ...] = ()
     still_there: tuple[str, ...] = ()
     not_rewritten: tuple[str, ...] = ()
+    doubled: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
 
 
 @value

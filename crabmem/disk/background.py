@@ -35,8 +35,8 @@ def start(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
     return None
 
 
-def in_time(work: "Callable[[], T]", end: float) -> "T":
-    """What `work` returns, or raises, until `end` by the monotonic clock. It is left alone then.
+def in_time(work: "Callable[[], T]", end: "float | Callable[[], float]") -> "T":
+    """What `work` returns, or raises, until `end` by the monotonic clock, which may move. It is left alone then.
 
     Neither looking up a name, nor a slow header, nor a file system of the network has a timeout.
 
@@ -56,10 +56,14 @@ def in_time(work: "Callable[[], T]", end: float) -> "T":
             done.put((None, error))
 
     threading.Thread(target=working, name="crabmem waits", daemon=True).start()
-    try:
-        result, error = done.get(timeout=max(0.01, end - time.monotonic()))
-    except Empty:
-        raise TimeoutError from None
+    while True:
+        left = (end() if callable(end) else end) - time.monotonic()
+        try:
+            result, error = done.get(timeout=max(0.01, left))
+            break
+        except Empty:
+            if left <= 0 or not callable(end):
+                raise TimeoutError from None
     if error:
         raise error
     return result  # type: ignore[return-value]  # without an error it is what `work` returned

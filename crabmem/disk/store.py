@@ -203,10 +203,10 @@ class Store:
         except OSError:
             return None
 
-    def stage(self, name: str, data: bytes, mode: int = fs.PRIVATE_FILE) -> None:
-        """Make the temporary file `name` with `data` and the permissions `mode`, durably."""
+    def stage(self, name: str, data: bytes, mode: int | None = None) -> None:
+        """Make the temporary file `name` with `data` and the permissions `mode`, durably; None: those of memory."""
         with fs.durability(True):  # whatever the settings say of history: the files are the memory
-            fs.create(self._temporary / name, data, mode)
+            fs.create(self._temporary / name, data, fs.PRIVATE_FILE if mode is None else mode)
 
     def stage_ahead(self, data: bytes) -> str:
         """A temporary file with `data`, durable, of which only this process knows what it is for; its name."""
@@ -233,10 +233,11 @@ class Store:
             if (own and pid == str(os.getpid())) or not (pid.isdigit() and fs.is_alive(int(pid))):
                 fs.unlink(file)
 
-    def place(self, path: str, name: str, new: bool, expected: bool) -> Placed:
+    def place(self, path: str, name: str, new: bool, expected: bool, limit: int = fs.MAX_BYTES) -> Placed:
         """Put the staged file in place at `path`, or take the file away when not `new`.
 
-        What stood there is then under `name`, even if it is not what was `expected` to be there.
+        What stood there is then under `name`, even if it is not what was `expected` to be there; unless it has more
+        than `limit` bytes.
 
         Raises:
             Unwritable: a link or a folder is in the way.
@@ -247,7 +248,7 @@ class Store:
             self.check_place(path)
             try:
                 with fs.inside(self._workspace.root, path, make=new) as target:
-                    placed = self._exchange(temporary, target, written, expected)
+                    placed = self._exchange(temporary, target, written, expected, limit)
             except FileNotFoundError:
                 placed = None  # Git removes folders that it leaves empty
             if placed:
@@ -258,23 +259,23 @@ class Store:
         raise Unwritable(f"{path} comes and goes too fast to be replaced; close what else writes it")
 
     def _exchange(
-        self, temporary: Path, target: fs.Spot, written: os.stat_result | None, expected: bool
+        self, temporary: Path, target: fs.Spot, written: os.stat_result | None, expected: bool, limit: int
     ) -> Placed | None:
         """What one try did; None when there was, or was not, a file although none, or one, was `expected`."""
         if written is None:
-            return self._take_away(target, temporary)
+            return self._take_away(target, temporary, limit)
         if not expected:
             return Placed(None, _stamp_if_same(target, written)) if _link_into(temporary, target) else None
         try:
             fs.exchange(temporary, target)
         except FileNotFoundError:
             return None
-        return Placed(self._read_displaced(temporary, target), _stamp_if_same(target, written))
+        return Placed(self._read_displaced(temporary, target, limit), _stamp_if_same(target, written))
 
-    def _read_displaced(self, temporary: Path, target: fs.Spot) -> bytes:
+    def _read_displaced(self, temporary: Path, target: fs.Spot, limit: int) -> bytes:
         """What an exchange moved to `temporary`; put back when it is nothing that history can keep."""
         try:
-            return fs.read(temporary)[0]
+            return fs.read(temporary, limit=limit)[0]
         except OSError:
             fs.exchange(temporary, target)
             raise
@@ -324,7 +325,7 @@ class Store:
     def staged(self, name: str) -> bytes | None:
         """The bytes under a temporary name now; None when there is no such file."""
         try:
-            return fs.read(self._temporary / name)[0]
+            return fs.read(self._temporary / name, limit=fs.LARGE)[0]
         except FileNotFoundError:
             return None
 
@@ -355,7 +356,7 @@ class Store:
         fs.rename(self._temporary / name, folder / name)
         return folder / name
 
-    def _take_away(self, target: fs.Spot, temporary: Path) -> Placed | None:
+    def _take_away(self, target: fs.Spot, temporary: Path, limit: int) -> Placed | None:
         try:
             with suppress(FileNotFoundError):
                 if os.path.samestat(fs.status(temporary), fs.status(target)):
@@ -363,7 +364,7 @@ class Store:
             fs.rename(target, temporary)
         except FileNotFoundError:
             return None
-        return Placed(fs.read(temporary)[0], None)
+        return Placed(fs.read(temporary, limit=limit)[0], None)
 
 
 def _token() -> str:

@@ -26,6 +26,8 @@ _TO = " => "
 TIME = "Time"
 #: What the trailer `Tool` says of commits that join what two machines did, and of the texts that wait since then.
 JOINING = "sync"
+# Characters of a last paragraph that may be trailers: a revert of 20,000 commits has a million.
+_LARGEST_TRAILERS = 4_000_000
 # From the beginning of a write of many facts to its commit; a trailer that says more is none of that commit.
 _LONGEST_WRITE = timedelta(hours=1)
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>\s*\Z")
@@ -210,7 +212,8 @@ def _seconds(author: re.Match[bytes]) -> int:
 
 
 def _trailers(message: str) -> list[tuple[str, str]]:
-    last = message.strip().rpartition("\n\n")[2].splitlines()
+    paragraph = message.strip().rpartition("\n\n")[2]
+    last = paragraph.splitlines() if len(paragraph) <= _LARGEST_TRAILERS else []
     found = [_TRAILER.fullmatch(line) for line in last]
     return [(match[1], match[2]) for match in found if match] if all(found) else []
 

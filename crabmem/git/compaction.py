@@ -22,7 +22,7 @@ A `git gc` that already runs is still waited for, by coming again later: both wo
 
 import json
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -33,7 +33,18 @@ from ..errors import DamagedHistory
 from .kept import KEEP
 from .objects import Objects
 from .packing import Packed
-from .packs import PACK_NAME, TEMPORARY, BrokenPack, Growing, give_name, ids, written_aside
+from .packs import (
+    DEEPEST,
+    PACK_NAME,
+    TEMPORARY,
+    BrokenPack,
+    Entry,
+    Growing,
+    Packs,
+    give_name,
+    ids,
+    written_aside,
+)
 from .reach import Piece, Reach
 from .refs import Refs
 from .store import check_pack
@@ -119,12 +130,16 @@ class Filling:
         growing: Growing,
         chains: Mapping[str, Chain],
         is_there: Callable[[str], bool] = lambda oid: False,
+        packs: Packs | None = None,
+        coming: Set[str] = frozenset(),
     ) -> None:
         """`read` returns kind and bytes of an object by its id, or raises DamagedHistory.
 
-        `is_there` tells whether who gets the pack has an object, which may then be a base though it is not in it.
+        `is_there` tells whether who gets the pack has an object, which may then be a base though it is not in it. What
+        lies in `packs` is copied from there, after what it is a delta to, where that is among the `coming`.
         """
         self._is_there = is_there
+        self._packs, self._coming = packs, coming
         self.growing = growing
         self.chains = dict(chains)
         self._read = read
@@ -138,10 +153,36 @@ class Filling:
         """
         if piece.oid in self.growing:
             return
+        if self._packs and self._copied(piece.oid, self._packs):
+            if not piece.is_file:
+                self.chains[piece.path] = Chain.first(piece.oid)
+            return
         kind, data = self._read(piece.oid)
         if not piece.is_file:
             return self._chained(piece, kind, data)
         self.growing.add(piece.oid, kind, data, self._base(piece.older, kind))
+
+    def _copied(self, oid: str, packs: Packs) -> bool:
+        """Return whether an object was copied, and before it what it is a delta to."""
+        row, name = list[tuple[str, Entry]](), oid
+        while name not in self.growing:
+            entry = packs.get(name)
+            if entry is None or len(row) > DEEPEST or (row and name not in self._coming):
+                break
+            row.append((name, entry))
+            if entry.base is None:
+                break
+            name = entry.base
+        if not row:
+            return False
+        base = row[-1][1].base
+        is_whole = base is None or base in self.growing or self._is_there(base)
+        depth = self.growing.depth(base) if base and base in self.growing else 0
+        if not is_whole or depth + len(row) > DEEPEST:
+            return False
+        for name, entry in reversed(row):
+            self.growing.take(name, entry)
+        return True
 
     def _chained(self, piece: Piece, kind: str, data: bytes) -> None:
         chain = self.chains.pop(piece.path, None)

@@ -7,6 +7,7 @@ whatever a person does to the branch.
 
 import math
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -24,8 +25,8 @@ from . import repository
 from .blame import Blame
 from .changes import Changes, Origin
 from .commits import Note, author_and_message, body, committer, header, raw_commit
-from .index import Index, Settled, UnknownIndex
-from .kept import ASIDE, KEEP, Keep, Stretch, Waiting
+from .index import LEFT, Index, Settled, UnknownIndex
+from .kept import ASIDE, KEEP, MOST_ASIDE, Keep, Stretch, Waiting
 from .mend import mend_head
 from .objects import Objects, denied
 from .packing import Packed, Packing
@@ -33,7 +34,7 @@ from .reach import Stored, everything
 from .redo import Batch, Move, Redo
 from .refs import MAIN, OID, PURGED, Head, Refs
 from .revisions import resolve
-from .trees import Trees
+from .trees import Item, Trees
 from .walk import Graph, Line, Walk
 
 if TYPE_CHECKING:
@@ -432,6 +433,14 @@ class History:
         """Return the blob of the regular file at `path` in `commit`; None when there is none."""
         return self._trees.file(self.tree(commit), path)
 
+    def items(self, commit: str | None) -> Mapping[str, Item]:
+        """Return mode and id of all that is at `commit`, links and submodules too; empty for None."""
+        return self._trees.items(self.tree(commit))
+
+    def item(self, commit: str | None, path: str) -> Item | None:
+        """Return mode and id of what is at `path` in `commit`; None when there is nothing."""
+        return self._trees.item(self.tree(commit), path)
+
     def blob(self, oid: str) -> bytes:
         """Return the bytes stored under `oid`."""
         return self._objects.blob(oid)
@@ -456,13 +465,13 @@ class History:
 
     def record(
         self,
-        changes: Mapping[str, str | None],
+        changes: Mapping[str, str | Item | None],
         note: Note,
         when: datetime,
         journalled: bool = False,
         joined: str | None = None,
     ) -> str | None:
-        """Commit `changes` (path to blob, None to remove) on top of the head; return the commit's id.
+        """Commit `changes` (path to blob, or to mode and id; None to remove) on top of the head; return the commit.
 
         Return None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
         names are settled after a kill without this remembering them. With `joined`, another commit, the new one stands
@@ -484,7 +493,9 @@ class History:
                 return commit
         raise Busy(f"{self._git} changes faster than we can commit; try again")
 
-    def prospective(self, changes: Mapping[str, str | None], note: Note, when: datetime, joined: str) -> str | None:
+    def prospective(
+        self, changes: Mapping[str, str | Item | None], note: Note, when: datetime, joined: str
+    ) -> str | None:
         """Store the commit that `record` would make, on no branch; return its id."""
         commit = self._new_commit(self.head(), changes, note, when, joined)
         self._objects.flush()
@@ -502,20 +513,34 @@ class History:
         return commit
 
     def aside(self) -> list[str]:
-        """Return the commits that were set aside and can be read, the oldest first."""
+        """Return the commits that were set aside and can be read, the oldest first; of many the first by id."""
 
         def age(commit: str) -> tuple[int, int, str]:
             times = self._objects.header(commit)
             return times.committed, times.authored, commit
 
-        refs = self._refs.all() if self.exists() else {}
-        found = frozenset(commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}")
+        found = frozenset(sorted(self.all_aside())[:MOST_ASIDE])
         if found != self._aside[0]:
             readable = sorted(filter(self._is_commit, found), key=age)
             if len(readable) < len(found):  # which may be mended at any moment
                 return readable
             self._aside = found, readable
         return list(self._aside[1])
+
+    def all_aside(self) -> set[str]:
+        """Return the commits that were set aside, however many, readable or not."""
+        refs = self._refs.all() if self.exists() else {}
+        return {commit for ref, commit in refs.items() if ref == f"{ASIDE}/{commit}"}
+
+    def aside_words(self) -> str | None:
+        """Return what there is to say of more commits set aside than are read; None where all are."""
+        more = len(self.all_aside()) - MOST_ASIDE
+        return (
+            f"{more:,} proposals more than the {MOST_ASIDE:,} that are read: decide on those, or, if nobody here made "
+            f"them, delete the references below {ASIDE}"
+            if more > 0
+            else None
+        )
 
     def keep_aside(self, commit: str) -> None:
         """Keep a commit beside the branch that another machine set aside; it is one of `aside` then. Nothing else is
@@ -559,6 +584,10 @@ class History:
         found = list(self._walk.newest_first([tip], bases, hidden))
         return [commit for commit in found if commit not in hidden]
 
+    def is_merge(self, commit: str) -> bool:
+        """Return whether a commit stands on more than one."""
+        return len(self._walk.parents(commit)) > 1
+
     def reaches(self, commit: str) -> bool:
         """Return whether the head is `commit` or stands on it."""
         head = self.head()
@@ -601,7 +630,7 @@ class History:
 
     def irregular(self, commit: str) -> Iterator[str]:
         """Yield the paths of a commit that are links or repositories, and no files."""
-        return self._trees.irregular(self.tree(commit))
+        return (path for path, (mode, _) in self.items(commit).items() if not stat.S_ISREG(mode))
 
     # Git's index, and what the person is doing with Git
 
@@ -612,7 +641,37 @@ class History:
         if self.in_progress():
             self._index.expect(paths)
         else:
-            self._index.settle(paths, lambda: self.files(self.head()))
+            self._index.settle(paths, self._items_of_head)
+
+    def settle_first(self, paths: Mapping[str, Settled]) -> None:
+        """Make Git's index agree about `paths` before the branch moves; Busy where it cannot now.
+
+        So a person who commits in between takes nothing back.
+        """
+        if paths and (self.in_progress() or not self._index.settle(paths, self._items_of_head)):
+            raise Busy(f"Git's index of {self._root} is locked, or of a form that crabmem does not write: try again")
+
+    def _items_of_head(self) -> Mapping[str, Item]:
+        return self.items(self.head())
+
+    def staged(self) -> dict[str, tuple[int, str, int]] | None:
+        """Return mode, id and flags of each path in Git's index; None where there is none.
+
+        Raises:
+            Busy: a merge is under way in it, or it is of a form that crabmem does not read.
+        """
+        try:
+            return self._index.items()
+        except (UnknownIndex, OSError):
+            raise Busy(f"Git's index of {self._root} is in a merge, or of a form that crabmem does not read") from None
+
+    def left(self) -> dict[str, Item]:
+        """Return what Git's index has of the paths that it is told to overlook on the disk."""
+        try:
+            rows = (self._index.items() if self.exists() else None) or {}
+        except (UnknownIndex, OSError):
+            return {}
+        return {path: (mode, oid) for path, (mode, oid, flags) in rows.items() if flags & LEFT}
 
     def is_index_foreign(self) -> bool:
         """Return whether Git's index is in a form that we do not write: Git takes what was written for its removal."""
@@ -799,7 +858,7 @@ class History:
     def _new_commit(
         self,
         base: str | None,
-        changes: Mapping[str, str | None],
+        changes: Mapping[str, str | Item | None],
         note: Note,
         when: datetime,
         joined: str | None = None,

@@ -10,13 +10,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from ..disk import fs, regular, state
 from ..disk.stat import Stamp
 from ..errors import Busy
 from ..text.hashes import checksum
 from .refs import Refs
-from .trees import REGULAR, splice, to_bytes, to_text
+from .trees import REGULAR, Item, splice, to_bytes, to_text
 
 _WAIT = 1.0
 _CHECKSUM = 20
@@ -24,14 +25,34 @@ _SIGNATURE = b"DIRC"
 _VERSION = 2
 _HEADER = struct.Struct(">4sLL")
 _FIXED = struct.Struct(">10L20sH")
+_MODE = 6
 _LONGEST = 0xFFF
 # Marks of a merge's stages, and of rows that are longer.
 _ODD_FLAGS = 0x7000
+#: The mark of `git update-index --assume-unchanged`.
+LEFT = 0x8000
 _HALF = 0xFFFFFFFF
 
-#: What a path of the index should say: its blob (None: the path goes) and the file's stamp when
-#: that is known to belong to the blob; without one Git looks at the file itself.
-Settled = tuple[str | None, Stamp | None]
+
+class Settled(NamedTuple):
+    """What a path of the index should say: mode and id of `item` (None: the path goes), and the file's stamp when
+    that is known to belong to it; without one Git looks at the file itself.
+
+    `is_left`: the disk has something else, which Git is to overlook: whatever the person commits, the item stays.
+    """
+
+    item: Item | None
+    stamp: Stamp | None = None
+    is_left: bool = False
+
+    @classmethod
+    def file(cls, blob: str | None, stamp: Stamp | None = None) -> "Settled":
+        """Return what a path says of a plain file; None for no file."""
+        return cls((REGULAR, blob) if blob else None, stamp)
+
+    def keeps(self, item: Item, flags: int) -> bool:
+        """Return whether a row that is there stays: one that is left, and would only lose its mark."""
+        return bool(flags & LEFT) and self.item == item and self.stamp is None
 
 
 class OddIndex(Exception):
@@ -54,11 +75,11 @@ class Index:
         #: Whether the index was last found in a form that we do not write, so that Git does not know what was written.
         self.is_foreign = False
 
-    def settle(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, str]]) -> bool:
+    def settle(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, Item]]) -> bool:
         """Write `paths` into the index; return whether it has them now. `head` returns all files of the head."""
         late = self._late()
         files = head() if set(late) - paths.keys() else {}
-        wanted = {**{path: (files.get(path), None) for path in late}, **paths}
+        wanted = {**{path: Settled(files.get(path)) for path in late}, **paths}
         try:
             with fs.durability(False):  # the redo log knows the paths
                 self._refs.replace("index", lambda: self._with(wanted, head), _WAIT)
@@ -92,7 +113,22 @@ class Index:
         except FileNotFoundError:
             return []
 
-    def _with(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, str]]) -> bytes:
+    def items(self) -> dict[str, tuple[int, str, int]] | None:
+        """Return mode, id and flags of every path in the index; None where there is none.
+
+        Raises:
+            UnknownIndex: it is in a form that dulwich does not read, or in the middle of a merge.
+        """
+        found: dict[bytes, tuple[int, str, int]] | None
+        try:
+            found = self._rows().items()
+        except OddIndex:
+            from .index_forms import entries  # what it needs takes long to import
+
+            found = entries(self._file)
+        return None if found is None else {to_text(key): item for key, item in found.items()}
+
+    def _with(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, Item]]) -> bytes:
         """Return the bytes of the index with `paths` settled."""
         wanted = {to_bytes(path): settled for path, settled in paths.items()}
         try:
@@ -142,11 +178,20 @@ class Rows:
             OddIndex: a file would stand where there is a folder, or the reverse.
         """
         keys, pieces = self._keys.copy(), self._pieces.copy()
-        for key, (oid, stamp) in paths.items():
-            if oid is not None:
-                _check_way(keys, key)
-            splice(keys, pieces, key, None if oid is None else _row(key, oid, stamp))
+        for key, wanted in paths.items():
+            if wanted.item is None:
+                splice(keys, pieces, key, None)
+                continue
+            _check_way(keys, key)
+            at = bisect_left(keys, key)
+            if not (at < len(keys) and keys[at] == key and wanted.keeps(*_parts(pieces[at]))):
+                splice(keys, pieces, key, _row(key, wanted.item, wanted.stamp, wanted.is_left))
         return Rows(keys, pieces)
+
+    def items(self) -> dict[bytes, tuple[int, str, int]]:
+        """Return mode, id and flags of every path."""
+        rows = zip(self._keys, map(_parts, self._pieces), strict=True)
+        return {key: (*item, flags) for key, (item, flags) in rows}
 
     def raw(self) -> bytes:
         """Return the bytes of the index."""
@@ -218,15 +263,22 @@ def _has(keys: list[bytes], key: bytes) -> bool:
     return at < len(keys) and keys[at] == key
 
 
-def _row(key: bytes, oid: str, stamp: Stamp | None) -> bytes:
-    fixed = _FIXED.pack(*numbers(stamp), bytes.fromhex(oid), min(len(key), _LONGEST))
+def _parts(row: bytes) -> tuple[Item, int]:
+    """Return item and flags in a row."""
+    *numbers, oid, flags = _FIXED.unpack_from(row)
+    return (numbers[_MODE], oid.hex()), flags
+
+
+def _row(key: bytes, item: Item, stamp: Stamp | None, is_left: bool) -> bytes:
+    flags = min(len(key), _LONGEST) | LEFT * is_left
+    fixed = _FIXED.pack(*numbers(stamp, item[0]), bytes.fromhex(item[1]), flags)
     return fixed + key + b"\0" * (8 - (len(fixed) + len(key)) % 8)
 
 
-def numbers(stamp: Stamp | None) -> tuple[int, ...]:
+def numbers(stamp: Stamp | None, mode: int) -> tuple[int, ...]:
     """Return what Git compares with a file's status; without a stamp, numbers that fit no file."""
     if stamp is None:
-        return (0, 0, 0, 0, 0, 0, REGULAR, 0, 0, 0)
+        return (0, 0, 0, 0, 0, 0, mode, 0, 0, 0)
     times = (*divmod(stamp.changed_ns, 1_000_000_000), *divmod(stamp.modified_ns, 1_000_000_000))
-    found = (*times, stamp.device, stamp.inode, REGULAR, stamp.owner, stamp.group, stamp.size)
+    found = (*times, stamp.device, stamp.inode, mode, stamp.owner, stamp.group, stamp.size)
     return tuple(number & _HALF for number in found)

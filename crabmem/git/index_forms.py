@@ -23,9 +23,8 @@ from dulwich.index import (
 from dulwich.objects import ObjectID
 
 from ..disk import fs
-from ..disk.stat import Stamp
-from .index import Settled, UnknownIndex, is_whole, numbers
-from .trees import to_bytes
+from .index import LEFT, Settled, UnknownIndex, is_whole, numbers
+from .trees import REGULAR, Item, to_bytes
 
 # What dulwich raises for an index that is cut short, altered or of a version to come.
 _BROKEN = (
@@ -38,22 +37,24 @@ _WORD = 64
 _Entries = dict[bytes, IndexEntry | ConflictedIndexEntry]
 
 
-def settled_by_parsing(file: Path, paths: Mapping[bytes, Settled], head: Callable[[], Mapping[str, str]]) -> bytes:
+def settled_by_parsing(file: Path, paths: Mapping[bytes, Settled], head: Callable[[], Mapping[str, Item]]) -> bytes:
     """Return the index in `file` with `paths` settled; one made from `head` when there is none, or it is broken.
 
     Raises:
         UnknownIndex: it is whole, and of a form that dulwich does not write.
     """
     entries, version = _read(file, head)
-    _clear_way(entries, {key for key, (oid, _) in paths.items() if oid is not None})
-    for key, (oid, stamp) in paths.items():
-        entries.pop(key, None)
-        if oid is not None:
-            entries[key] = _entry(oid, stamp)
+    _clear_way(entries, {key for key, wanted in paths.items() if wanted.item})
+    for key, wanted in paths.items():
+        before = entries.pop(key, None)
+        if isinstance(before, IndexEntry) and wanted.keeps((before.mode, before.sha.decode()), before.flags):
+            entries[key] = before
+        elif wanted.item:
+            entries[key] = _entry(wanted)
     return _written(entries, version)
 
 
-def _read(file: Path, head: Callable[[], Mapping[str, str]]) -> tuple[_Entries, int]:
+def _read(file: Path, head: Callable[[], Mapping[str, Item]]) -> tuple[_Entries, int]:
     """Return the entries of an index and its version; those of `head` when there is none, or it is broken."""
     with suppress(FileNotFoundError):
         data = fs.read(file, limit=fs.LARGE)[0]
@@ -63,7 +64,7 @@ def _read(file: Path, head: Callable[[], Mapping[str, str]]) -> tuple[_Entries, 
             if is_whole(data):
                 raise UnknownIndex from None  # whole, and of a form that dulwich does not read
             fs.rename(file, file.with_name("index.broken"))
-    return {to_bytes(path): _entry(oid, None) for path, oid in head().items()}, 2
+    return {to_bytes(path): _entry(Settled(item)) for path, item in head().items()}, 2
 
 
 def _clear_way(entries: _Entries, keys: set[bytes]) -> None:
@@ -109,20 +110,32 @@ def _written(entries: _Entries, version: int) -> bytes:
     return stream.getvalue()
 
 
-def _entry(oid: str, stamp: Stamp | None) -> IndexEntry:
-    changed, changed_ns, modified, modified_ns, *others = numbers(stamp)
+def _entry(wanted: Settled) -> IndexEntry:
+    mode, oid = wanted.item or (REGULAR, "")
+    changed, changed_ns, modified, modified_ns, *others = numbers(wanted.stamp, mode)
     device, inode, mode, owner, group, size = others
     times = (changed, changed_ns), (modified, modified_ns)
-    return IndexEntry(*times, device, inode, mode, owner, group, size, ObjectID(oid.encode()))
+    flags = LEFT if wanted.is_left else 0
+    return IndexEntry(*times, device, inode, mode, owner, group, size, ObjectID(oid.encode()), flags)
+
+
+def entries(file: Path) -> dict[bytes, tuple[int, str, int]] | None:
+    """Return mode, blob and flags of every path in an index; None where there is none.
+
+    Raises:
+        UnknownIndex: it is of a form that dulwich does not read, or in the middle of a merge.
+    """
+    if not file.exists():
+        return None
+    return {path: (entry.mode, entry.sha.decode(), entry.flags) for path, entry in _unmerged(file)[0].items()}
 
 
 def staged(file: Path) -> dict[bytes, tuple[int, str]]:
     """Return mode and blob of every path in an index; nothing where there is none.
 
-    Raises:
-        UnknownIndex: it is of a form that dulwich does not read, or in the middle of a merge.
+    Raises: as `entries`.
     """
-    return {path: (entry.mode, entry.sha.decode()) for path, entry in _unmerged(file)[0].items()}
+    return {path: (mode, oid) for path, (mode, oid, _) in (entries(file) or {}).items()}
 
 
 def renamed(file: Path, change: Callable[[bytes, str], tuple[bytes, str] | None]) -> bytes | None:
@@ -137,7 +150,7 @@ def renamed(file: Path, change: Callable[[bytes, str], tuple[bytes, str] | None]
     for path, entry in entries.items():
         item = change(path, entry.sha.decode())
         if item:
-            new = _entry(item[1], None)  # without a stamp Git looks at the file itself
+            new = _entry(Settled.file(item[1]))  # without a stamp Git looks at the file itself
             other = replace(new, mode=entry.mode, flags=entry.flags, extended_flags=entry.extended_flags)
             found[item[0]] = entry if new.sha == entry.sha else other
     return _written(dict(sorted(found.items())), version)

@@ -20,6 +20,8 @@ from .walk import Walk
 KEEP = "refs/crabmem/keep"
 KEPT = "refs/crabmem/kept"
 ASIDE = "refs/crabmem/proposals"
+#: More than a person goes through: of a stranger's references no more are read.
+MOST_ASIDE = 1_000
 _TRIES = 50
 _WAITING = re.compile(r"([0-9a-f]{40}) ([0-9a-f]{40}) ([0-9a-f]{40})")
 

@@ -6,23 +6,21 @@ dulwich imports it late: a write only asks whether an object is in a pack.
 
 from __future__ import annotations
 
-import io
 import mmap
 import os
 import re
 import struct
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Set
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Set
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from ..disk import fs, regular
 from ..disk.regular import HUGE
 from ..text.hashes import checksum
-from ..text.values import value
 
 if TYPE_CHECKING:
     from dulwich.pack import UnpackedObject
@@ -40,6 +38,8 @@ DEEPEST = 50
 _HEADER = 12
 _TRAILER = 20
 _REFERENCE, _OFFSET = 7, 6  # the kinds of deltas: with the id of their base, or the way to it
+# Bytes of objects that are kept, as the next ones may be deltas to them; and deltas that stand on one another.
+_MOST_MADE, _LONGEST_CHAIN = 16_000_000, 5_000
 _INDEX = b"\xfftOc\0\0\0\2"
 _FANOUT = len(_INDEX)
 # Behind it and a table of where the ids of each first byte end.
@@ -83,17 +83,155 @@ def _name(data: mmap.mmap, place: int) -> bytes:
     return data[_IDS + place * _ID : _IDS + (place + 1) * _ID]
 
 
-class BrokenPack(Exception):
+class BrokenPack(ValueError):
     """A pack that is cut short, altered, or not of the form that we write."""
 
 
-@value
-class _Held:
+class _Held(NamedTuple):
     """Where an object lies: `depth` is the number of deltas below it."""
 
     offset: int
     crc: int
     depth: int
+
+
+class Entry(NamedTuple):
+    """An object as it lies in a pack: compressed, and a delta to `base`, or whole where that is None."""
+
+    kind: int
+    size: int
+    base: str | None
+    data: bytes
+
+
+class Packs:
+    """The packs in the folder `objects`, from which objects are copied as they lie: nothing of them is made anew."""
+
+    def __init__(self, objects: Path, most: int) -> None:
+        """`most` is how many bytes an object may have."""
+        self._open, self._most = ExitStack(), most
+        self._made: dict[str, tuple[int, bytes]] = {}
+        self._room = _MOST_MADE
+        #: By id: the pack, its rows (offset, id, checksum) in their order, which of these it is, and where it ends.
+        self._places: dict[str, tuple[mmap.mmap, list[tuple[int, str, int]], int]] = {}
+        for index in sorted((objects / "pack").glob("pack-*.idx")):
+            with suppress(BrokenPack, OSError):
+                rows, pack = _entries(index), self._open.enter_context(regular.mapped(index.with_suffix(".pack")))
+                self._places |= {oid: (pack, rows, place) for place, (_, oid, _) in enumerate(rows)}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+
+    def get(self, oid: str) -> Entry | None:
+        """Return an object as it lies in a pack; None where none has it, or not as it was written."""
+        found = self._places.get(oid)
+        if found is None:
+            return None
+        pack, rows, place = found
+        offset, _, crc = rows[place]
+        end = rows[place + 1][0] if place + 1 < len(rows) else len(pack) - _TRAILER
+        data = pack[offset:end]
+        try:
+            return _entry(data, offset, rows) if zlib.crc32(data) == crc else None
+        except (BrokenPack, IndexError):
+            return None
+
+    def raw(self, oid: str) -> tuple[int, bytes] | None:
+        """Return kind and bytes of an object, not compared with its id; None where no pack has it whole.
+
+        Quicker than dulwich for thousands; nothing is made of more than `most` bytes.
+        """
+        from dulwich.errors import ApplyDeltaError
+
+        try:
+            return self._raw(oid)
+        except (ApplyDeltaError, BrokenPack, zlib.error, IndexError):
+            return None
+
+    def _raw(self, oid: str) -> tuple[int, bytes] | None:
+        from dulwich.pack import apply_delta
+
+        row, name = list[tuple[str, bytes]](), oid
+        while (found := self._made.get(name)) is None:
+            entry = self.get(name)
+            plain = _inflated(entry, self._most) if entry and len(row) < _LONGEST_CHAIN else None
+            if entry is None or plain is None:
+                return None
+            if entry.base is None:
+                found = entry.kind, plain
+                self._keep(name, found)
+                break
+            row.append((name, plain))
+            name = entry.base
+        for name, change in reversed(row):
+            if sized(change, sized(change, 0, 7)[1], 7)[0] > self._most:
+                return None
+            found = found[0], b"".join(apply_delta(found[1], change))
+            self._keep(name, found)
+        return found
+
+    def _keep(self, oid: str, found: tuple[int, bytes]) -> None:
+        self._room -= len(found[1])
+        if self._room < 0:
+            self._made.clear()
+            self._room = _MOST_MADE - len(found[1])
+        self._made[oid] = found
+
+
+def _inflated(entry: Entry, most: int) -> bytes | None:
+    if entry.size > most:
+        return None
+    plain = zlib.decompressobj().decompress(entry.data, entry.size + 1)
+    return plain if len(plain) == entry.size else None
+
+
+def _entry(data: bytes, offset: int, rows: list[tuple[int, str, int]]) -> Entry | None:
+    kind, size, base, at = entry_head(data, 0)
+    if isinstance(base, int):
+        place = bisect_left(rows, (offset - base,))
+        return Entry(kind, size, rows[place][1], data[at:]) if rows[place][0] == offset - base else None
+    return Entry(kind, size, base.hex() if base else None, data[at:])
+
+
+def entry_head(data: bytes | mmap.mmap, at: int) -> tuple[int, int, int | bytes | None, int]:
+    """Return what stands before an object in a pack: its kind, how many bytes it has inflated, what it is a delta to,
+    and where its bytes begin.
+
+    That is so many bytes before it, or has that id; None for what is whole.
+
+    Raises:
+        IndexError: it is cut short.
+        BrokenPack: it has a size of more digits than there are.
+    """
+    kind, (size, at) = data[at] >> 4 & 7, sized(data, at, 4)
+    if kind == _REFERENCE:
+        return kind, size, bytes(data[at : at + _ID]), at + _ID
+    if kind != _OFFSET:
+        return kind, size, None, at
+    byte, at = data[at], at + 1
+    distance = byte & 0x7F
+    while byte & 0x80:
+        byte, at = data[at], at + 1
+        distance = (distance + 1) << 7 | byte & 0x7F
+    return kind, size, distance, at
+
+
+def sized(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
+    """Return a size as Git writes it, `bits` of it in the first byte and seven in others, and where it ends.
+
+    Raises: as `entry_head`.
+    """
+    size, shift = data[at] & ((1 << bits) - 1), bits
+    while data[at] & 0x80:
+        at += 1
+        size |= (data[at] & 0x7F) << shift
+        shift += 7
+        if shift > 63:
+            raise BrokenPack("it has a size of more digits than there are")
+    return size, at + 1
 
 
 class Growing:
@@ -132,6 +270,34 @@ class Growing:
         self._held[oid] = _Held(offset, self._written(kind_of_delta, (place, [change])), depth + 1)
         return True
 
+    def take(self, oid: str, entry: Entry) -> None:
+        """Add an object as it lies in another pack; a delta to what is not in this one makes a thin pack of it."""
+        under = self._held.get(entry.base) if entry.base else None
+        offset, head = len(self._data), bytearray()
+        kind = entry.kind if not entry.base else _OFFSET if under else _REFERENCE
+        byte, size = kind << 4 | entry.size & 15, entry.size >> 4
+        while size:
+            head.append(byte | 0x80)
+            byte, size = size & 0x7F, size >> 7
+        head.append(byte)
+        if under:
+            distance = offset - under.offset
+            way = [distance & 0x7F]
+            while distance := distance >> 7:
+                distance -= 1
+                way.append(0x80 | distance & 0x7F)
+            head += bytes(way[::-1])
+        elif entry.base:
+            head += bytes.fromhex(entry.base)
+        self._data += head
+        self._data += entry.data
+        crc = zlib.crc32(entry.data, zlib.crc32(head))
+        self._held[oid] = _Held(offset, crc, under.depth + 1 if under else bool(entry.base))
+
+    def depth(self, oid: str) -> int:
+        """Return how many deltas lie between an object in it and a whole one."""
+        return self._held[oid].depth
+
     def _written(self, kind: int, what: list[bytes] | tuple[bytes | int, list[bytes]]) -> int:
         from dulwich.object_format import SHA1
         from dulwich.pack import write_pack_object
@@ -168,21 +334,35 @@ class Growing:
         for (offset, oid, crc), end in zip(entries, ends, strict=True):
             if zlib.crc32(pack[offset:end]) != crc:
                 raise BrokenPack(f"{index.stem} and its index differ")
-            base = _base(pack, offset)
-            depths[offset] = 0 if base is None else depths.get(base, DEEPEST) + 1
+            _, _, base, _ = entry_head(pack, offset)
+            if isinstance(base, bytes):
+                raise BrokenPack("it has deltas that name their base")
+            depths[offset] = 0 if base is None else depths.get(offset - base, DEEPEST) + 1
             self._held[oid] = _Held(offset, crc, depths[offset])
         self._data[:] = pack[:-_TRAILER]
 
+    def raw(self) -> bytes:
+        """Return the bytes of the pack."""
+        self._data[:_HEADER] = _head(len(self._held))
+        return bytes(self._data) + checksum(self._data)
+
     def finish(self) -> tuple[str, bytes, bytes]:
         """Return the name, and the bytes of the pack and of its index."""
-        from dulwich.pack import write_pack_index_v2
+        data = self.raw()
+        ending = data[-_TRAILER:]
+        index = index_of(((bytes.fromhex(oid), held.offset, held.crc) for oid, held in self._held.items()), ending)
+        return f"pack-{ending.hex()}", data, index
 
-        self._data[:_HEADER] = _head(len(self._held))
-        ending = checksum(self._data)
-        entries = sorted((bytes.fromhex(oid), held.offset, held.crc) for oid, held in self._held.items())
-        index = io.BytesIO()
-        write_pack_index_v2(index, entries, ending)
-        return f"pack-{ending.hex()}", bytes(self._data) + ending, index.getvalue()
+
+def index_of(entries: Iterable[tuple[bytes, int, int]], ending: bytes) -> bytes:
+    """Return the index of a pack of less than 2 GB that ends in the checksum `ending`: id, offset and checksum each."""
+    rows = sorted(entries)
+    ids = [oid for oid, _, _ in rows]
+    ends = [bisect_left(ids, bytes([first + 1])) if first < 255 else len(ids) for first in range(256)]
+    form = struct.Struct(f">{len(rows)}L")
+    columns = (form.pack(*(row[column] for row in rows)) for column in (2, 1))
+    data = b"".join([_INDEX, struct.pack(">256L", *ends), *ids, *columns, ending])
+    return data + checksum(data)
 
 
 @contextmanager
@@ -260,22 +440,6 @@ def _entries(index: Path, pack: bytes | None = None) -> list[tuple[int, str, int
 
 def _head(objects: int) -> bytes:
     return b"PACK" + struct.pack(">LL", 2, objects)
-
-
-def _base(pack: bytes, offset: int) -> int | None:
-    """Return where the object lies that the one at `offset` is a delta to; None for a whole one."""
-    kind, at = pack[offset] >> 4 & 7, offset
-    if kind == _REFERENCE:
-        raise BrokenPack("it has deltas that name their base")
-    if kind != _OFFSET:
-        return None
-    while pack[at] & 0x80:
-        at += 1
-    distance = pack[at + 1] & 0x7F
-    while pack[at + 1] & 0x80:
-        at += 1
-        distance = (distance + 1) << 7 | pack[at + 1] & 0x7F
-    return offset - distance
 
 
 def _is_smaller(change: bytes, data: bytes) -> bool:

@@ -7,13 +7,15 @@ import stat
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import DamagedHistory, DeniedHistory
 from ..text.values import value
 from .commits import header, tag_target
 from .objects import Objects, remembered
-from .trees import FOLDER, SUBMODULE, differing, parsed, rows_of, to_text
+from .trees import DEEPEST, FOLDER, NO_ROWS, SUBMODULE, Rows, check_extent, differing, parsed, to_text
 
 #: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
@@ -67,8 +69,7 @@ def _below(oid: str, kind: str, data: bytes, path: str, objects: Objects) -> Ite
                 yield item, "tree" if stat.S_ISDIR(mode) else "blob", below
 
 
-@value
-class Piece:
+class Piece(NamedTuple):
     """An object that a commit brought. `path` ends with "/" for a folder and is "" for the commit itself.
 
     `older` is what the parent has at the same path.
@@ -90,7 +91,7 @@ class Reach:
     def __init__(self, objects: Objects, folder: Path) -> None:
         self._objects = objects
         self._folder = folder
-        self._known_rows: dict[str, frozenset[bytes]] = {}
+        self._known_rows: dict[str, Rows] = {}
         self._known: dict[str, tuple[str, bytes]] = {}
 
     def size(self, oid: str) -> int | None:
@@ -137,28 +138,39 @@ class Reach:
         except DamagedHistory:
             return []
 
-    def pieces(self, commit: str) -> list[Piece]:
-        """Return what `commit` brought that its first parent has not, itself last.
+    def pieces(self, commit: str) -> Iterator[Piece]:
+        """Yield what `commit` brought that its first parent has not, each object once, itself last.
 
         Raises:
-            DamagedHistory: it or one of its folders cannot be read.
+            DamagedHistory: it or one of its folders cannot be read, or there are too many, or too deep ones.
         """
         parents, older = self._objects.parents(commit), None
         if parents:
             with suppress(DamagedHistory):
                 tree = self._objects.header(parents[0]).tree
-                self._rows(tree)
+                self._rows(tree, None)
                 older = tree
-        return [*self._brought(self._objects.header(commit).tree, older, "/"), Piece(commit, "")]
+        yield from self._brought(self._objects.header(commit).tree, older, "/", set())
+        yield Piece(commit, "")
 
-    def _brought(self, tree: str, older: str | None, path: str) -> Iterator[Piece]:
+    def _brought(self, tree: str, older: str | None, path: str, seen: set[str]) -> Iterator[Piece]:
+        """Yield what is in a tree and not in an older one. `seen` has what was taken: a tree of one tree ten times, and
+        so on, is a tree of a billion paths.
+        """
         if tree == older:
             return
-        for key, was, now in differing(self._rows(older), self._rows(tree)):
+        before, after = self._rows(older, tree), self._rows(tree, older)
+        gone, come = before.apart(after.raw)
+        for key, was, now in differing(frozenset(before.rows[gone]), frozenset(come)):
+            check_extent(len(seen), DEEPEST - path.count("/"))
             below = path.lstrip("/") + to_text(key)
-            if now and now[0] == FOLDER:
-                yield from self._brought(now[1], was and was[1], below)
-            elif now and stat.S_IFMT(now[0]) != SUBMODULE:
+            if now is None or now[1] in seen:
+                continue
+            if now[0] == FOLDER:
+                seen.add(now[1])
+                yield from self._brought(now[1], was and was[1], below, seen)
+            elif stat.S_IFMT(now[0]) != SUBMODULE:
+                seen.add(now[1])
                 yield Piece(now[1], below, was[1] if was and stat.S_ISREG(was[0]) else None)
         yield Piece(tree, path, older)
 
@@ -168,19 +180,26 @@ class Reach:
         Raises:
             DamagedHistory: one cannot be read.
         """
-        found = [Piece(self._objects.header(commit).tree, "/")]
+        found, seen = [Piece(self._objects.header(commit).tree, "/")], set[str]()
         for piece in found:  # which grows meanwhile
-            for key, _, now in differing(frozenset(), self._rows(piece.oid)):
-                if now and now[0] == FOLDER:
+            for key, _, now in differing(frozenset(), frozenset(self._rows(piece.oid, None).rows)):
+                if now and now[0] == FOLDER and now[1] not in seen:
+                    seen.add(now[1])
                     found.append(Piece(now[1], piece.path.lstrip("/") + to_text(key)))
         return found
 
-    def _rows(self, tree: str | None) -> frozenset[bytes]:
-        """Return the rows of a tree, which `take` will ask for as bytes: so they are read by `raw`."""
-        return remembered(self._known_rows, tree, self._read_rows) if tree else frozenset()
+    def _rows(self, tree: str | None, other: str | None) -> Rows:
+        """Return the rows of a tree that is compared with another, and so like it.
 
-    def _read_rows(self, tree: str) -> frozenset[bytes]:
+        `take` will ask for its bytes: so they are read by `raw`.
+        """
+        if tree is None:
+            return NO_ROWS
+        like = self._known_rows.get(other or "", NO_ROWS)
+        return remembered(self._known_rows, tree, partial(self._read_rows, like))
+
+    def _read_rows(self, like: Rows, tree: str) -> Rows:
         try:
-            return frozenset(rows_of(self.raw(tree)[1]))
+            return like.like(self.raw(tree)[1])
         except ValueError:
             raise DamagedHistory(f"object {tree} of the history is broken") from None

@@ -6,7 +6,7 @@ redo log first: then it stands. A folder of thousands is there as the few bytes 
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 

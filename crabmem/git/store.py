@@ -6,7 +6,6 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from mmap import mmap
 from pathlib import Path
 
 from dulwich.object_format import SHA1
@@ -16,7 +15,7 @@ from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, Unpac
 
 from ..disk import fs, regular
 from .objects import LARGEST, oid_of
-from .packs import KINDS, BrokenPack, whole_entries
+from .packs import KINDS, BrokenPack, sized, whole_entries
 
 _LARGEST_PACK = 4_000_000_000
 # Bytes of unpacked objects that are kept for each pack that is open; by itself dulwich keeps 96 MiB.
@@ -89,12 +88,11 @@ class Data(PackData):
 
     def get_unpacked_object_at(self, offset: int, *, include_comp: bool = False) -> UnpackedObject:
         """Return the object at `offset` of the pack, deltas not yet applied; ValueError for one that is too large."""
-        _check(_size_at(self._buffer(), offset, first_bits=4))
+        _check(sized(self._buffer(), offset, 4)[0])
         unpacked = super().get_unpacked_object_at(offset, include_comp=include_comp)
         if unpacked.pack_type_num in DELTA_TYPES:
             head = b"".join(unpacked.decomp_chunks)[:20]  # two sizes: of what it is applied to, and of what comes out
-            after = next(at for at, byte in enumerate(head) if byte < 0x80) + 1
-            _check(_size_at(head, after, first_bits=7))
+            _check(sized(head, sized(head, 0, 7)[1], 7)[0])
         return unpacked
 
 
@@ -115,16 +113,6 @@ def check_pack(pack: Path, index: Path, oids: Iterable[str]) -> None:
         raise
     except Exception as error:  # dulwich says it in a dozen ways
         raise OSError(errno.EIO, f"what was written reads otherwise ({error})", str(pack)) from None
-
-
-def _size_at(data: bytes | mmap, at: int, first_bits: int) -> int:
-    """Return a size as Git writes it: the low bits of the first byte, and seven of each that follows one above 127."""
-    size, shift = data[at] & ((1 << first_bits) - 1), first_bits
-    while data[at] & 0x80:
-        at += 1
-        size |= (data[at] & 0x7F) << shift
-        shift += 7
-    return size
 
 
 def _check(size: int) -> None:

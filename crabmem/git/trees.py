@@ -5,7 +5,7 @@ import stat
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Set
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, count, repeat
 from typing import TypeVar
 
 from ..errors import DamagedHistory, DeniedHistory
@@ -204,9 +204,9 @@ def check_tree(raw: bytes, known: Set[bytes]) -> set[bytes]:
     new = set(rows) - known
     for row in new:
         name, mode, _ = parsed_row(row)
-        if mode not in _MODES or row.startswith(b"0") or name in (b".", b"..") or _is_git(to_text(name)):
+        if mode not in _MODES or row.startswith(b"0") or name in (b".", b"..") or is_git(to_text(name)):
             raise ValueError(f"a tree has a name or a mode that no tree of Git's has: {to_text(name)[:60]!r} {mode:o}")
-    if all(row.startswith(_PLAIN) for row in rows):
+    if are_plain(rows):
         names = keys = [row[:-20] for row in rows]  # which are in order as rows: found out ten times as quickly
     else:
         keys = [*map(sort_key, rows)]
@@ -216,7 +216,32 @@ def check_tree(raw: bytes, known: Set[bytes]) -> set[bytes]:
     return new
 
 
-def _is_git(name: str) -> bool:
+def are_plain(rows: list[bytes]) -> bool:
+    """Return whether all rows of a tree are of files that are not executable."""
+    return all(map(bytes.startswith, rows, repeat(_PLAIN)))
+
+
+def checked_like(raw: bytes, like: Rows, known: Set[bytes]) -> tuple[set[bytes], Rows] | None:
+    """Return what `check_tree` does, and the rows, of a tree of plain files that is much like one that was checked.
+
+    Only what differs is looked at. None where that cannot be told so: `check_tree` says what is wrong.
+    """
+    try:
+        gone, come = like.apart(raw)
+    except ValueError:
+        return None
+    rows = like.rows.copy()
+    rows[gone] = come
+    around = [row[:-20] for row in rows[max(0, gone.start - 1) : gone.start + len(come) + 1]]
+    if not are_plain(come) or not all(map(bytes.__lt__, around, around[1:])):
+        return None
+    new = set(come) - known
+    if any(name in (b".", b"..") or is_git(to_text(name)) for name, _, _ in map(parsed_row, new)):
+        return None
+    return new, Rows(raw, rows)
+
+
+def is_git(name: str) -> bool:
     """Return whether some file system takes a name for `.git`."""
     return without_unseen(name).partition(":")[0].rstrip(" .").lower() in (".git", "git~1")
 
@@ -264,31 +289,25 @@ class Trees:
         Raises:
             DamagedHistory: it is broken, or has more than `MOST_FILES` files, or folders more than `DEEPEST` deep.
         """
-        found: dict[str, str] = {}
-        self._add_files(found, tree, prefix, DEEPEST - prefix.count("/"))
+        found: dict[str, Item] = {}
+        self._add_items(found, tree, prefix, DEEPEST - prefix.count("/"), count())
+        return {path: oid for path, (mode, oid) in found.items() if stat.S_ISREG(mode)}
+
+    def items(self, tree: str | None) -> dict[str, Item]:
+        """Return what `files` does, with modes, and links and submodules as well."""
+        found: dict[str, Item] = {}
+        self._add_items(found, tree, "", DEEPEST, count())
         return found
 
-    def _add_files(self, found: dict[str, str], tree: str | None, folder: str, depth: int) -> None:
+    def _add_items(self, found: dict[str, Item], tree: str | None, folder: str, depth: int, seen: "count[int]") -> None:
+        """Add what is in a tree; `seen` counts, as folders without files can name one another a billion times."""
         for name, mode, oid in self.tree(tree):
-            _check_extent(len(found), depth)
+            check_extent(next(seen), depth)
             path = folder + to_text(name)
             if mode == FOLDER:
-                self._add_files(found, oid, f"{path}/", depth - 1)
-            elif stat.S_ISREG(mode):
-                found[path] = oid
-
-    def irregular(self, tree: str | None, prefix: str = "") -> Iterator[str]:
-        """Yield the path of what is neither a regular file nor a folder in `tree` and below.
-
-        Raises: as `files`.
-        """
-        _check_extent(0, DEEPEST - prefix.count("/"))
-        for name, mode, oid in self.tree(tree):
-            path = prefix + to_text(name)
-            if mode == FOLDER:
-                yield from self.irregular(oid, f"{path}/")
-            elif not stat.S_ISREG(mode):
-                yield path
+                self._add_items(found, oid, f"{path}/", depth - 1, seen)
+            else:
+                found[path] = mode, oid
 
     def files_in(self, tree: str | None, prefix: str) -> dict[str, str]:
         """Return path and blob of each regular file in `tree` itself, whose paths begin with `prefix`."""
@@ -297,9 +316,13 @@ class Trees:
 
     def file(self, tree: str | None, path: str) -> str | None:
         """Return the blob of the regular file at `path` in `tree`; None when there is none."""
-        above, _, name = path.rpartition("/")
-        mode, oid = self.tree(self.folder(tree, above)).get(to_bytes(name)) or (0, None)
+        mode, oid = self.item(tree, path) or (0, None)
         return oid if stat.S_ISREG(mode) else None
+
+    def item(self, tree: str | None, path: str) -> Item | None:
+        """Return mode and id of what is at `path` in `tree`; None when there is nothing."""
+        above, _, name = path.rpartition("/")
+        return self.tree(self.folder(tree, above)).get(to_bytes(name))
 
     def folder(self, tree: str | None, path: str) -> str | None:
         """Return the id of the folder at `path` in `tree`, which is itself at ""; None when there is none."""
@@ -314,23 +337,21 @@ class Trees:
 
         Folders that are the same are not read.
         """
-        for count, each in enumerate(self._differences(before, after, b"")):
-            _check_extent(count, 0)
-            yield each
+        return self._differences(before, after, b"", count())
 
     def _differences(
-        self, before: str | None, after: str | None, folder: bytes
+        self, before: str | None, after: str | None, folder: bytes, seen: "count[int]"
     ) -> Iterator[tuple[str, str | None, str | None]]:
         if before == after:
             return
-        _check_extent(0, DEEPEST - folder.count(b"/"))
         after_rows = self._rows_of(after, before)
         before_rows = self._rows_of(before, after)
         gone, come = before_rows.apart(after_rows.raw)
         for key, old, new in differing(frozenset(before_rows.rows[gone]), frozenset(come)):
+            check_extent(next(seen), DEEPEST - folder.count(b"/"))
             path = folder + key
             if path.endswith(b"/"):
-                yield from self._differences(old and old[1], new and new[1], path)
+                yield from self._differences(old and old[1], new and new[1], path, seen)
             elif (was := _blob(old)) or _blob(new):
                 yield to_text(path), was, _blob(new)
 
@@ -352,10 +373,10 @@ class Trees:
             return False
         return True
 
-    def grafted(self, tree: str | None, changes: Mapping[str, str | None]) -> str | None:
+    def grafted(self, tree: str | None, changes: Mapping[str, str | Item | None]) -> str | None:
         """Store the tree that `tree` becomes when each path holds its blob, or nothing for None; return its id.
 
-        A file keeps its mode; None is returned for a tree without files.
+        A file keeps its mode, unless an item says another; None is returned for a tree without files.
         """
         base = self.tree(tree)
         items: dict[bytes, Item | None] = {}
@@ -363,16 +384,16 @@ class Trees:
             key = to_bytes(name)
             mode, oid = base.get(key) or (0, None)
             if "" in below:
-                blob = below[""]
-                items[key] = (mode if stat.S_ISREG(mode) else REGULAR, blob) if blob else None
+                new = below[""]
+                items[key] = (mode if stat.S_ISREG(mode) else REGULAR, new) if isinstance(new, str) else new
             else:
                 grown = self.grafted(oid if mode == FOLDER else None, below)
                 items[key] = (FOLDER, grown) if grown else None
-        new = base.changed(items)
-        if not len(new):
+        changed = base.changed(items)
+        if not len(changed):
             return None
-        oid = self._objects.put("tree", new.raw(), (tree, base.raw()) if tree else None)
-        remember(self._trees, oid, new)
+        oid = self._objects.put("tree", changed.raw(), (tree, base.raw()) if tree else None)
+        remember(self._trees, oid, changed)
         return oid
 
 
@@ -388,7 +409,7 @@ def _read(parse: Callable[[bytes], T], oid: str, data: bytes) -> T:
         raise DamagedHistory(f"object {oid} of the history is no tree") from None
 
 
-def _check_extent(files: int, depth: int) -> None:
+def check_extent(files: int, depth: int) -> None:
     """Refuse to go on with a tree that is too large or, with so many folders to go, too deep."""
     if files > MOST_FILES or depth < 0:
         raise DamagedHistory(

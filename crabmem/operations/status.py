@@ -9,6 +9,7 @@ from ..session.locate import agent_folders
 from ..session.rules import settings_problem
 from ..text.words import counted
 from .history import commits
+from .syncing import left_beside, left_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,4 +110,8 @@ def _oddities(session: Session, scan: Scan) -> Iterator[str]:
 
     if held := session.engine.writer.unrecorded(scan):
         yield held.words
+    if words := session.engine.history.aside_words():
+        yield words
+    if session.engine.allowed.reach(session.root).remote and (paths := left_beside(session)):
+        yield left_words(paths)
     yield from (finding.message for finding in position(session.engine.history) if finding.level != "info")

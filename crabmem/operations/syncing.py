@@ -10,16 +10,20 @@ import os
 from pathlib import Path
 
 from ..errors import InvalidArguments
+from ..text.words import listed
 from ..workspace.layout import AGENTS
 from ..workspace.workspace import ALL, Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..results import Synced, SyncState
     from ..session.session import Session
 
 #: What stands in an address for the name of a workspace; and what that of all is called there.
 PLACEHOLDER, MAIN = "{agent}", "main"
+_NAMED = 5
 _EXAMPLE = f"`crabmem sync --all --to ~/Shared/{PLACEHOLDER}.git`"
 
 
@@ -55,8 +59,8 @@ def sync(
     """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
 
     `is_expected`: a person has seen what a remote has that was never synced with. `joins_apart`: a history that has
-    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost. Each exchange with
-    the remote has so many `seconds`.
+    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost. The remote may be
+    silent for so many `seconds`.
 
     Raises:
         Disabled: an agent asks, and may not, or says what only a person may.
@@ -77,6 +81,22 @@ def sync_status(session: Session) -> SyncState:
     from ..sync.standing import state
 
     return state(session)
+
+
+def left_beside(session: Session) -> list[str]:
+    """Files that are not memory and that a sync left as they are here, though the history has another text."""
+    from ..write.beside import left  # late: few have any
+
+    engine = session.engine
+    return left(engine.history, engine.workspace)
+
+
+def left_words(paths: Sequence[str]) -> str:
+    """What is said of those."""
+    return (
+        f"not checked out, as you have something else there: {listed(paths, _NAMED, 'files')}; `git checkout HEAD -- "
+        "FILE` takes what came, `git add FILE` yours; until then Git overlooks it, and no commit takes back what came"
+    )
 
 
 def addresses(session: Session, pattern: str) -> dict[str, str]:

@@ -7,11 +7,10 @@ from typing import BinaryIO
 
 from ..disk import fs, regular
 from ..errors import Outrun, Refused, Unreachable, Untrusted
-from ..git.outgoing import outgoing
 from ..text.words import enumerated
 from .address import Address
 from .limit import MOST_PACK, Limit
-from .remote import Offer, Remote, Updates, offer, pack_of
+from .remote import Offer, Remote, Updates, offer
 
 _PIECE, _LONGEST = 1 << 16, 2_000
 _BEGINNINGS = ([b"# v2 git bundle\n"], [b"# v3 git bundle\n"])
@@ -65,14 +64,12 @@ class Bundle(Remote):
         branch = now.branch or next((ref for ref in refs if ref.startswith("refs/heads/")), None)
         if lacking := [ref for ref, oid in refs.items() if not self._objects.is_there(oid)]:
             raise Outrun(f"{self._limit.where} has {enumerated(lacking)}, which is not here: fetch that first")
-        growing = pack_of(
-            outgoing(self._git, self._private, self._objects, [*refs.values()], []), self._objects, self._limit
-        )
+        growing = self._going(refs.values(), [])
         named = {**refs, "HEAD": refs[branch]} if branch in refs else refs
         lock = self._file.with_name(f"{self._file.name}.lock")
         try:
             head = "".join(f"{oid} {ref}\n" for ref, oid in named.items())
-            fs.create(lock, _BEGINNINGS[0][0] + head.encode() + b"\n" + growing.finish()[1], fs.SHARED_FILE)
+            fs.create(lock, _BEGINNINGS[0][0] + head.encode() + b"\n" + growing.raw(), fs.SHARED_FILE)
         except FileExistsError:
             raise Unreachable(f"{lock} is held by another push; if none runs, a crash left it: remove it") from None
         except OSError:

@@ -12,8 +12,8 @@ from ..disk import fs, state
 from ..disk.lock import locked
 from ..errors import Busy, CrabmemError, DamagedHistory, Outrun, Refused, Unreachable, Untrusted
 from ..git import repository
+from ..git.graph import outgoing
 from ..git.objects import Objects
-from ..git.outgoing import outgoing
 from ..git.packing import Packing
 from ..git.packs import Growing, publish
 from ..git.refs import Refs
@@ -67,7 +67,7 @@ class Folder(Remote):
         try:
             known = [have for have in self.known(haves) if self._theirs.is_there(have)]
             pieces = outgoing(self._there, self._ours, self._theirs, wants, known)
-            write(pack_of(pieces, self._theirs, self._limit, thin=True).finish()[1])
+            write(pack_of(pieces, self._theirs, self._limit, thin=True).raw())
         except DamagedHistory as error:
             raise Untrusted(f"{self._limit.where} is damaged, or a shallow clone: {error}") from error
 
@@ -76,8 +76,7 @@ class Folder(Remote):
         self.check_expected(now.refs, updates)
         self._check_welcome(now, updates)
         tips = [new for _, new in updates.values() if new]
-        pieces = outgoing(self._git, self._private, self._objects, tips, now.refs.values())
-        growing = pack_of(pieces, self._objects, self._limit)
+        growing = self._going(tips, now.refs.values())
         with self._alone():
             self._put(growing, updates)
 

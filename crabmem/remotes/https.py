@@ -22,6 +22,7 @@ _CONNECT, _SILENCE = 20.0, 60.0
 _REDIRECTS, _MOST_REDIRECTS = (301, 302, 303, 307, 308), 3
 # Servers and what stands before them often take no body whose length they are not told: larger ones are sent in pieces.
 _TOLD = 64_000_000
+_PIECE = 1 << 14
 _OK, _UNAUTHORIZED, _SERVER = 200, 401, 500
 _MEANINGS = {
     403: "{} forbids that: the token may not read, or not write, this repository",
@@ -96,9 +97,14 @@ class Http(Client, AbstractHttpGitClient):
             self._last = self._pool.request(
                 "GET" if data is None else "POST",
                 url,
-                body=data,
-                headers={"User-Agent": default_user_agent_string(), **headers, **self._basic},
-                timeout=urllib3.Timeout(connect=min(_CONNECT, left), read=min(_SILENCE, left), total=left),
+                body=self._in_pieces(data) if isinstance(data, bytes) else data,
+                headers={
+                    "User-Agent": default_user_agent_string(),
+                    **({"Content-Length": str(len(data))} if isinstance(data, bytes) else {}),
+                    **headers,
+                    **self._basic,
+                },
+                timeout=urllib3.Timeout(connect=min(_CONNECT, left), read=min(_SILENCE, left)),
                 retries=False,
                 redirect=False,
                 preload_content=False,
@@ -107,6 +113,12 @@ class Http(Client, AbstractHttpGitClient):
         except (HTTPError, OSError) as error:
             raise self._trouble(error) from error
         return self._last
+
+    def _in_pieces(self, data: bytes) -> Iterator[bytes]:
+        """Yield a body: the time of a socket is for each piece, and a slow line takes more for all of it."""
+        for at in range(0, len(data), _PIECE):
+            yield data[at : at + _PIECE]
+            self._limit.sent(min(_PIECE, len(data) - at))
 
     def _read(self, response: Any, size: int) -> bytes:
         """Return so many bytes of a body, fewer at its end."""

@@ -1,7 +1,6 @@
 """What comes in: a pack in a file of its own, of which nothing is kept before all of it was found whole."""
 
 import hashlib
-import io
 import os
 import secrets
 import time
@@ -17,11 +16,11 @@ from ..errors import DamagedHistory, HoldsPurged, Untrusted, Unwritable
 from ..git.commits import header, tag_target
 from ..git.objects import Objects, bounded, form_errors
 from ..git.packing import Packing
-from ..git.packs import BrokenPack, Growing, give_name, written_aside
+from ..git.packs import BrokenPack, Growing, give_name, index_of, written_aside
 from ..git.reach import everything
 from ..git.refs import OID, Refs
-from ..git.trees import FOLDER, SUBMODULE, check_tree, parsed_row, rows_of
-from .limit import FEW, MOST_OBJECTS, MOST_WORK, Limit
+from ..git.trees import FOLDER, SUBMODULE, Rows, are_plain, check_tree, checked_like, parsed_row, rows_of
+from .limit import FEW, LEAST_WORK, MOST_OBJECTS, MOST_WORK, WORK_PER_BYTE, Limit
 from .received import Received, records, whole
 
 _SMALL = 16_000_000
@@ -31,6 +30,8 @@ _DAY = 86_400
 # So many bytes of ours a thin pack may stand on: they are put into it.
 _MOST_OUTSIDE = 200_000_000
 _ANY = ""
+# Rows of a tree that is worth comparing with.
+_MANY = 20
 # Where a pack says how many objects are in it, and how many bytes its checksum takes.
 _COUNT, _CHECKSUM = 8, 20
 
@@ -57,6 +58,8 @@ class Quarantine:
         self._found: dict[str, _Found] = {}
         self._needed: dict[str, str] = {}
         self._rows: set[bytes] = set()
+        #: The last tree of many plain files.
+        self._like: Rows | None = None
         #: How many bytes of what it is said in the terms of are here, by id.
         self._bases: dict[str, int] = {}
         self._room = _MOST_OUTSIDE
@@ -78,7 +81,7 @@ class Quarantine:
         with self._disk():
             fs.append(self._file, data)
         self._size += len(data)
-        self._limit.tell("receiving", self._size)
+        self._limit.show("receiving", self._size)
         return len(data)
 
     @contextmanager
@@ -100,6 +103,7 @@ class Quarantine:
         """
         if not self._size:
             raise self._refused(f"{self._limit.where} sent nothing")
+        self._work = min(MOST_WORK, LEAST_WORK + WORK_PER_BYTE * self._size)
         broken: tuple[type[Exception], ...] = (BrokenPack, DamagedHistory, *form_errors())
         try:
             with regular.mapped(self._file) as pack:
@@ -126,7 +130,7 @@ class Quarantine:
     def _spend(self, size: int) -> None:
         self._work -= size
         if self._work < 0:
-            raise BrokenPack(f"its objects are more than {MOST_WORK:,} bytes")
+            raise BrokenPack("its objects, made whole, are larger than a pack of its size could be worth")
         self._limit.left()
 
     def _outside(self, oid: str) -> tuple[str, bytes] | None:
@@ -164,7 +168,7 @@ class Quarantine:
             raise BrokenPack(f"it has {each.oid} twice")
         self._found[each.oid] = _Found(each.kind, len(each.data), each.record.offset, each.record.crc)
         if each.kind == "tree":
-            new = check_tree(each.data, self._rows)
+            new = self._new_rows(each.data)
             self._rows |= new
             named = ((mode, oid) for _, mode, oid in map(parsed_row, new) if mode != SUBMODULE)
             self._needed |= {oid: "tree" if mode == FOLDER else "blob" for mode, oid in named}
@@ -177,6 +181,20 @@ class Quarantine:
                 self._needed[tag_target(each.data)] = _ANY
         if len(self._found) % _STEP == 0:
             self._limit.tell("checking", len(self._found))
+
+    def _new_rows(self, tree: bytes) -> set[bytes]:
+        """Return the rows of a tree that are not known yet, all of them checked.
+
+        Most trees are much like the one before them: a folder of thousands is compared, and not taken apart.
+        """
+        found = checked_like(tree, self._like, self._rows) if self._like else None
+        if found:
+            new, self._like = found
+            return new
+        new = check_tree(tree, self._rows)
+        rows = rows_of(tree)
+        self._like = Rows(tree, rows) if len(rows) >= _MANY and are_plain(rows) else self._like
+        return new
 
     def _check_complete(self, is_ours: Callable[[str], bool]) -> None:
         """Refuse what refers to objects that are neither in the pack nor here."""
@@ -210,13 +228,9 @@ class Quarantine:
             time.sleep(_PAUSE)
 
     def _publish(self) -> None:
-        from dulwich.pack import write_pack_index_v2
-
-        folder, index = self._git / "objects" / "pack", io.BytesIO()
-        checksum = self._completed()
-        entries = sorted((bytes.fromhex(oid), each.offset, each.crc) for oid, each in self._found.items())
-        write_pack_index_v2(index, entries, checksum)
-        with written_aside(folder, self._file, index.getvalue()) as (new, new_index):
+        folder, checksum = self._git / "objects" / "pack", self._completed()
+        entries = ((bytes.fromhex(oid), each.offset, each.crc) for oid, each in self._found.items())
+        with written_aside(folder, self._file, index_of(entries, checksum)) as (new, new_index):
             fs.chmod(new, 0o444)
             give_name(new, new_index, f"pack-{checksum.hex()}")
         fs.sync_folder(folder)

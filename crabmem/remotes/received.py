@@ -11,14 +11,15 @@ from mmap import mmap
 from typing import NamedTuple
 
 from ..git.objects import LARGEST, oid_of
-from ..git.packs import KINDS, BrokenPack
+from ..git.packs import KINDS, BrokenPack, entry_head, sized
 
-_HEADER, _TRAILER, _ID = 12, 20, 20
-_BY_OFFSET, _BY_ID = 6, 7
+_HEADER, _TRAILER = 12, 20
 # Bytes of whole objects that wait for what stands on them. Git writes chains of fifty; those of one folder's trees need
 # as many of its size at most.
 _MOST_HELD = 500_000_000
 _STEP = 1 << 16
+# Bytes of small deltas that are kept from the first look to the second, which takes them apart.
+_MOST_KEPT, _SMALL, _OVERHEAD = 32_000_000, 1_000, 100
 #: Told of each byte that is made; raises to end the work.
 Spend = Callable[[int], None]
 
@@ -32,6 +33,8 @@ class Record(NamedTuple):
     base: int | bytes | None
     start: int
     crc: int
+    #: What it holds, inflated, of the small ones among the first: nothing is inflated twice that can be kept.
+    plain: bytes | None = None
 
 
 class Received(NamedTuple):
@@ -57,12 +60,14 @@ def records(pack: mmap, most: int, spend: Spend) -> list[Record]:
     with memoryview(pack) as view, view[:-_TRAILER] as body:
         if hashlib.sha1(body, usedforsecurity=False).digest() != pack[-_TRAILER:]:
             raise BrokenPack("it was cut short or altered on the way")
-    found, at = list[Record](), _HEADER
+    found, at, room = list[Record](), _HEADER, _MOST_KEPT
     try:
         for _ in range(count):
             record = _record(pack, at, spend)
-            end = _inflated(pack, record.start, record.size)[1]
-            found.append(record._replace(crc=zlib.crc32(pack[at:end])))
+            plain, end = _inflated(pack, record.start, record.size)
+            is_kept = record.base is not None and len(plain) <= _SMALL and room > len(plain)
+            room -= len(plain) + _OVERHEAD if is_kept else 0
+            found.append(record._replace(crc=zlib.crc32(pack[at:end]), plain=plain if is_kept else None))
             at = end
     except IndexError:
         raise BrokenPack("it ends within an object") from None
@@ -72,21 +77,11 @@ def records(pack: mmap, most: int, spend: Spend) -> list[Record]:
 
 
 def _record(pack: mmap, offset: int, spend: Spend) -> Record:
-    kind, (size, at), base = pack[offset] >> 4 & 7, _sized(pack, offset, 4), None
-    if kind not in (*KINDS, _BY_OFFSET, _BY_ID) or size > LARGEST:
+    kind, size, base, start = entry_head(pack, offset)
+    if (kind not in KINDS and base is None) or size > LARGEST:
         raise BrokenPack(f"it has an object of a kind ({kind}) or size ({size:,} bytes) that we do not read")
     spend(size)
-    if kind == _BY_ID:
-        return Record(offset, kind, size, pack[at : at + _ID], at + _ID, 0)
-    if kind == _BY_OFFSET:
-        byte = pack[at]
-        base = byte & 0x7F
-        while byte & 0x80:
-            at += 1
-            byte = pack[at]
-            base = (base + 1) << 7 | byte & 0x7F
-        at, base = at + 1, offset - base
-    return Record(offset, kind, size, base, at, 0)
+    return Record(offset, kind, size, offset - base if isinstance(base, int) else base, start, 0)
 
 
 def whole(
@@ -133,7 +128,8 @@ def _standing_on(
         if not children:
             waiting.pop()
             held -= len(base)
-        data = _applied(base, _inflated(pack, record.start, record.size)[0], spend)
+        change = record.plain if record.plain is not None else _inflated(pack, record.start, record.size)[0]
+        data = _applied(base, change, spend)
         each = Received(oid_of(kind, data), kind, data, record)
         yield each
         if children := _children(each, below):
@@ -141,18 +137,6 @@ def _standing_on(
             held += len(data)
         if held > _MOST_HELD:
             raise BrokenPack("its deltas stand on one another in a way that takes too much memory")
-
-
-def _sized(data: mmap | bytes, at: int, bits: int) -> tuple[int, int]:
-    """Return a size as Git writes it, `bits` of it in the first byte and seven in others, and where it ends."""
-    size, shift = data[at] & ((1 << bits) - 1), bits
-    while data[at] & 0x80:
-        at += 1
-        size |= (data[at] & 0x7F) << shift
-        shift += 7
-        if shift > 63:
-            raise BrokenPack("it has a size of more digits than there are")
-    return size, at + 1
 
 
 def _inflated(pack: mmap, at: int, size: int) -> tuple[bytes, int]:
@@ -176,8 +160,8 @@ def _inflated(pack: mmap, at: int, size: int) -> tuple[bytes, int]:
 def _applied(base: bytes, delta: bytes, spend: Spend) -> bytes:
     """Return what a delta makes of `base`."""
     try:
-        before, at = _sized(delta, 0, 7)
-        size, at = _sized(delta, at, 7)
+        before, at = sized(delta, 0, 7)
+        size, at = sized(delta, at, 7)
         if before != len(base) or size > LARGEST:
             raise BrokenPack("a delta is not one to what it stands on, or makes too much of it")
         spend(size)

@@ -5,7 +5,7 @@ What a repository's own configuration says of remotes (other addresses, proxies,
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Set
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -14,15 +14,15 @@ from typing import Self, TypeVar
 
 from ..disk import fs, state
 from ..errors import CrabmemError, DamagedHistory, Outrun, Refused, SyncError, Untrusted
+from ..git.graph import Look, outgoing, walk_of
 from ..git.objects import Objects
-from ..git.outgoing import walk_of
 from ..git.packs import Growing
 from ..git.reach import Piece
 from ..git.refs import OID, is_ref
 from ..text.quoting import visible
 from ..text.words import enumerated, shortened
 from .address import Address, Kind
-from .limit import MOST_PACK, MOST_REFS, Limit
+from .limit import FEW, MOST_OBJECTS, MOST_PACK, MOST_REFS, Limit
 
 T = TypeVar("T")
 # So many of our commits are said to the other side, which then knows what it need not send.
@@ -50,6 +50,7 @@ class Remote(ABC):
     def __init__(self, address: Address, git: Path, private: Path, limit: Limit) -> None:
         self._address, self._git, self._private, self._limit = address, git, private, limit
         self._objects = Objects(git / "objects", private / state.TEMPORARY)
+        self._look: Look | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -108,16 +109,18 @@ class Remote(ABC):
             self._in_time(partial(self._download, missing, haves, quarantine.write))
             return quarantine.admit(missing, haves, is_known)
 
-    def push(self, updates: Updates) -> None:
+    def push(self, updates: Updates, look: Look | None = None) -> None:
         """Send what the new ids reach and is not there, and set the references, if all are still what is expected.
 
-        All of them or none, where the remote can do that.
+        All of them or none, where the remote can do that. `look` is told of each file that goes out, before any does;
+        what it raises ends the push.
 
         Raises:
             Outrun: one of them is something else now.
             Refused: the remote does not allow it.
         """
         self._limit.allow(MOST_REFS)
+        self._look = look
         self._in_time(partial(self._upload, updates))
 
     def _in_time(self, work: Callable[[], T]) -> T:
@@ -150,6 +153,11 @@ class Remote(ABC):
     @abstractmethod
     def _upload(self, updates: Updates) -> None: ...
 
+    def _going(self, tips: Collection[str], haves: Collection[str], thin: bool = False) -> Growing:
+        """Return a pack of what `tips` reach here and `haves` do not."""
+        pieces = outgoing(self._git, self._private, self._objects, tips, haves, self._look)
+        return pack_of(pieces, self._objects, self._limit, thin)
+
     def known(self, haves: Collection[str]) -> list[str]:
         """Return commits that are here: `haves`, and the newest of those that they stand on."""
         newest = walk_of(self._objects, self._private).newest_first(haves, [], set())
@@ -172,15 +180,24 @@ def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool 
     """
     from ..git.compaction import Filling  # late: most syncs send and bring nothing
 
-    found = [*pieces]
-    brought = {piece.oid for piece in found}
-    filling = Filling(objects.raw, Growing(), {}, lambda oid: thin and oid not in brought)
-    for piece in found:
-        filling.take(piece)
-        if filling.growing.size > MOST_PACK:
-            raise Untrusted(f"more than {MOST_PACK:,} bytes would go to or from {limit.where}: that is no memory's")
-        limit.left()
-        limit.tell("packing", len(filling.growing))
+    with ExitStack() as held:
+        found, packs = list[Piece](), None
+        for piece in pieces:
+            found.append(piece)
+            if len(found) > MOST_OBJECTS:
+                raise Untrusted(
+                    f"more than {MOST_OBJECTS:,} objects would go to or from {limit.where}: that is no memory's"
+                )
+            if len(found) == FEW:
+                packs = held.enter_context(objects.in_bulk())
+            limit.tell("looking", len(found))
+        brought = {piece.oid for piece in found}
+        filling = Filling(objects.raw, Growing(), {}, lambda oid: thin and oid not in brought, packs, brought)
+        for piece in found:
+            filling.take(piece)
+            if filling.growing.size > MOST_PACK:
+                raise Untrusted(f"more than {MOST_PACK:,} bytes would go to or from {limit.where}: that is no memory's")
+            limit.tell("packing", len(filling.growing))
     return filling.growing
 
 

@@ -12,12 +12,11 @@ from dulwich.objects import ObjectID
 from dulwich.refs import Ref
 
 from ..errors import Refused, SyncError, Unreachable
-from ..git.outgoing import outgoing
 from ..text.quoting import visible
 from ..text.words import enumerated, shortened
 from .address import Address, Kind
 from .limit import MOST_PACK, Limit
-from .remote import Offer, Remote, Updates, offer, pack_of
+from .remote import Offer, Remote, Updates, offer
 
 if TYPE_CHECKING:
     from dulwich.pack import UnpackedObject
@@ -91,8 +90,7 @@ class Served(Remote):
             have: Set[ObjectID], want: Set[ObjectID], *, ofs_delta: bool = True, progress: object = None
         ) -> "tuple[int, Iterator[UnpackedObject]]":
             tips, known = ([oid.decode() for oid in oids] for oids in (want, have))
-            pieces = outgoing(self._git, self._private, self._objects, tips, known)
-            growing = pack_of(pieces, self._objects, self._limit, self._client.takes_thin)
+            growing = self._going(tips, known, self._client.takes_thin)
             return len(growing), growing.unpacked()
 
         send = partial(self._client.send_pack, self._path, update, pack)

@@ -1,6 +1,8 @@
 """Remotes by ssh: the person's own `ssh`, with their keys, agent and configuration; it never asks and never hangs."""
 
+import os
 import re
+import shlex
 import subprocess
 import threading
 from collections.abc import Callable, Mapping
@@ -28,7 +30,10 @@ _OPTIONS = (
     "-oServerAliveCountMax=2",
     "-oSendEnv=GIT_PROTOCOL",
 )
+#: With `ssh` and options, as a key of its own: the options count. Another program is not started.
+_COMMAND = "GIT_SSH_COMMAND"
 _CONNECT = 20
+_PIECE = 1 << 16
 _MOST_SAID = 8_000
 _NO_NETWORK = re.compile(
     "could not resolve|no route to host|unreachable|timed out|connection refused|connection reset|connection closed"
@@ -41,6 +46,15 @@ _NO_REPOSITORY = re.compile(
     "does not appear to be a git repository|repository not found|['\"] not found|not found:|could not be found|no such",
     re.IGNORECASE,
 )
+
+
+def _own_options(environ: Mapping[str, str]) -> list[str]:
+    """Return the options of `ssh` in the person's GIT_SSH_COMMAND; none where that names another program."""
+    try:
+        program, *options = shlex.split(environ.get(_COMMAND) or "-")
+    except ValueError:
+        return []
+    return options if os.path.basename(program) == "ssh" else []
 
 
 class Talk(SubprocessWrapper):
@@ -71,10 +85,11 @@ class Talk(SubprocessWrapper):
         return data
 
     def _write_all(self, data: Any) -> int:
-        self._limit.left()
         rest = memoryview(data)
         while rest:
-            rest = rest[self._write_some(rest) :]
+            count = self._write_some(rest[:_PIECE])
+            self._limit.sent(count)
+            rest = rest[count:]
         return len(data)
 
     def close(self, timeout: int | None = 1) -> None:
@@ -124,7 +139,14 @@ class Ssh(Client, SSHGitClient, SSHVendor):
         if not ssh:
             raise Refused(f"there is no `ssh` to reach {self._limit.where} with: install OpenSSH, or use https://")
         wait = max(1, min(_CONNECT, int(self._limit.left())))
-        args = [ssh, *_OPTIONS, f"-oConnectTimeout={wait}", *(["-p", str(port)] if port else [])]
+        # The first that sets an option counts: ours, then the person's, then their configuration.
+        args = [
+            ssh,
+            *_OPTIONS,
+            f"-oConnectTimeout={wait}",
+            *_own_options(self._environ),
+            *(["-p", str(port)] if port else []),
+        ]
         args += [*(["-l", username] if username else []), "--", host, command.decode()]
         version = "" if protocol_version in (0, 1) else "version=2"
         process = programs.started(args, self._environ, subprocess.PIPE, GIT_PROTOCOL=version)
@@ -144,9 +166,11 @@ class Ssh(Client, SSHGitClient, SSHVendor):
                 f"`ssh {place}`, compare the fingerprint with the one of its owner, then sync again"
             )
         if "Permission denied" in said and "publickey" in said:
+            other = self._environ.get(_COMMAND) and not _own_options(self._environ)
+            passed = f"; {_COMMAND} names another program, which is not run" if other else ""
             return Refused(
                 f"{where} takes none of your ssh keys: see what `ssh -T {place}` says; `ssh-add` unlocks a key with a "
-                "passphrase, as nobody is asked for one here"
+                f"passphrase, as nobody is asked for one here{passed}"
             )
         if _NO_REPOSITORY.search(said):
             return Refused(f"there is no Git repository at {where}, none that you may see, or no Git ({line})")

@@ -6,6 +6,7 @@ other change is, with its journal and its locks. The commit that has both is the
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -17,13 +18,14 @@ from ..errors import CrabmemError, InvalidSettings, Unreadable
 from ..git.changes import Difference
 from ..git.commits import JOINING, Note, identity
 from ..git.history import History
+from ..git.trees import REGULAR, Item
 from ..results import CREATOR
 from ..session.engine import Engine
 from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
 from ..workspace.settings import Review, read_settings
 from ..write.actor import ITSELF
-from ..write.recovery import Join
+from ..write.intent import Join
 from ..write.withholding import Rule
 from ..write.writer import Draft, Written
 from .law import Dispute, Joined, Rules, Said, Side, join
@@ -38,13 +40,15 @@ class Taken:
     """What was taken in: by path the bytes of memory before and after (None: no file), and what waits to be decided.
 
     `is_joined` where both sides had something new, so that there is a commit of both. `kept` are the paths of files
-    that one side removed and the other changed, which stay.
+    that one side removed and the other changed, which stay; `doubled` those of files that are not memory, where both
+    sides changed the same place: the other side's is beside it under that name.
     """
 
     changes: Mapping[str, bytes | None]
     disputes: tuple[Dispute, ...] = ()
     is_joined: bool = False
     kept: tuple[str, ...] = ()
+    doubled: tuple[str, ...] = ()
 
 
 def take_in(engine: Engine, tip: str, even_if_many: bool = False) -> Written[Taken]:
@@ -81,9 +85,27 @@ class _Joining:
         when = datetime.fromtimestamp(max(self._committed(each) for each in (head, tip) if each), UTC)
         self._set_aside(changed, done.disputes, when, tip)
         kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
-        beside = {path: blob for path, blob in changed.items() if path not in kept}
-        taken = Taken(kept, done.disputes, kept=done.kept)
+        beside = self._beside(wanted, head, tip)
+        taken = Taken(kept, done.disputes, kept=done.kept, doubled=done.doubled)
         return Draft(kept, _NOTE, taken, even_if_many, Join(tip, when, beside))
+
+    def _beside(self, wanted: Mapping[str, str | None], head: str | None, tip: str) -> dict[str, Item | None]:
+        """Return what becomes of the head's files that are not memory, with their modes, and of links and submodules.
+
+        What they say is `wanted` already; what is no plain file on a side is taken whole from one.
+        """
+        bases = self._history.bases(head, tip) if head else []
+        ours, base, theirs = (self._history.items(each) for each in (head, bases[0] if bases else None, tip))
+        found = dict[str, Item | None]()
+        for path in (path for path in {*ours, *theirs, *wanted} if not self._layout.is_kept(path)):
+            before, one, other = (items.get(path) for items in (base, ours, theirs))
+            item = _of_both(before, one, other)
+            if item is None or stat.S_ISREG(item[0]):
+                blob = wanted.get(path, item and item[1])
+                item = (item[0] if item else REGULAR, blob) if blob else None
+            if item != one:
+                found[path] = item
+        return found
 
     def _joined(self, head: str | None, tip: str) -> Joined:
         if head is None:
@@ -190,6 +212,22 @@ class _Joining:
 
     def _data(self, oid: str | None) -> bytes | None:
         return None if oid is None else self._blob(oid)
+
+
+def _of_both(before: Item | None, one: Item | None, other: Item | None) -> Item | None:
+    """Return what one side made of an item that the other did not change; of two changes, a plain file's mode or one.
+
+    The same for both sides, whichever of them asks.
+    """
+    if one == other or other == before:
+        return one
+    if one == before:
+        return other
+    changed = [each for each in (one, other) if each]
+    files = [each for each in changed if stat.S_ISREG(each[0])]
+    modes = {each[0] for each in files}
+    is_new = [mode for mode in modes if before is None or mode != before[0]]
+    return (max(is_new or modes), min(oid for _, oid in files)) if files else min(changed)
 
 
 def _changes(base: Mapping[str, str], files: Mapping[str, str]) -> dict[str, str | None]:

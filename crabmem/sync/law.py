@@ -10,7 +10,8 @@ The rules, in their order; neither times nor machines play a part:
 4. Frontmatter is joined by key and by item of a list, all else by line. What both put at the same place is all there,
    and once. In the overview, of two new lines that lead to the same fact one.
 5. Where both changed the same line or key, a person's stands before an agent's, else that of the file whose id sorts
-   first. What the other side says waits, to be decided.
+   first. What the other side says waits, to be decided; of a file that is not memory it stands beside the first, with
+   a part of its content's id in its name.
 6. What an agent elsewhere made of the files that no agent may write here, or of what waits here by the settings, waits,
    too, and is not in force.
 
@@ -70,12 +71,14 @@ class Dispute(NamedTuple):
 class Joined:
     """What both sides make of the files: by path, of those that either changed, what they say.
 
-    `kept` are the paths of those that one side removed and the other changed, which stay.
+    `kept` are the paths of those that one side removed and the other changed, which stay; `doubled` those of files
+    that are not memory: what the other side has, where both changed the same place.
     """
 
     files: Mapping[str, Said]
     disputes: tuple[Dispute, ...] = ()
     kept: tuple[str, ...] = ()
+    doubled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,12 +134,13 @@ class _Joining:
     files: dict[str, Said] = field(default_factory=dict)
     disputes: list[Dispute] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
     entries: dict[tuple[str, str], Entry | None] = field(default_factory=dict)
 
     def result(self) -> Joined:
         for path in sorted({path for way in self.ways for path in way.guarded}):
             self.disputes += [self._guarded(path, blob) for way in self.ways if (blob := way.guarded.get(path))]
-        return Joined(self.files, tuple(sorted(set(self.disputes))), tuple(self.kept))
+        return Joined(self.files, tuple(sorted(set(self.disputes))), tuple(self.kept), tuple(self.doubled))
 
     # Files that agents may not write
 
@@ -234,11 +238,13 @@ class _Joining:
     def _has(self, way: _Way, path: str) -> bool:
         return way.changes.get(path, self.base.get(path)) is not None
 
-    def _put_beside(self, path: str, said: Said) -> None:
-        """Have a file under a name of its own: the same whoever makes it."""
+    def _put_beside(self, path: str, said: Said) -> str:
+        """Have a file under a name of its own, which is returned: the same whoever makes it."""
         stem, dot, ending = path.rpartition(".")
         oid = blob_id(said) if isinstance(said, bytes) else said or ""
-        self.files[f"{stem}-{oid[:_DIGITS]}{dot}{ending}" if dot else f"{path}-{oid[:_DIGITS]}"] = said
+        name = f"{stem}-{oid[:_DIGITS]}{dot}{ending}" if dot and "/" not in ending else f"{path}-{oid[:_DIGITS]}"
+        self.files[name] = said
+        return name
 
     # One file
 
@@ -252,7 +258,7 @@ class _Joining:
             self.files[path] = other
         elif one is None or other is None:
             self.files[path] = one or other
-            self.kept += [path] if self.rules.layout.is_kept(path) else []
+            self.kept.append(path)
         else:
             self._join_texts(path, before, *self._in_order(path, one, other))
 
@@ -273,7 +279,10 @@ class _Joining:
             base = b""
         done = merge(path, base, ours, theirs, "ours", joins=True)
         self.files[path] = _without_doubles(done.data or b"", base or b"") if is_overview else done.data
-        if done.conflicts and self.rules.layout.is_kept(path):
+        if done.conflicts and not self.rules.layout.is_kept(path):
+            self.files[path] = first
+            self.doubled.append(self._put_beside(path, second))
+        elif done.conflicts:
             waiting = merge(path, base, ours, theirs, "theirs", joins=True).data or b""
             self.disputes.append(Dispute(path, waiting, False))
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected
-from ..git.kept import ASIDE
+from ..git.kept import ASIDE, MOST_ASIDE
 from ..git.refs import PURGED
 from ..git.repository import create_bare
 from ..remotes.address import Address, Kind, parse_address
@@ -161,10 +161,12 @@ class _Waiting:
 
     def __init__(self, theirs: set[str], ours: set[str], before: Set[str]) -> None:
         #: Those to be taken in, and those that somebody elsewhere decided on.
-        self.come, self.gone = sorted(theirs - ours - before), sorted((ours & before) - theirs)
+        # No more than are read: what stays there is neither shared nor decided on.
+        self.come = sorted(theirs - ours - before)[: max(0, MOST_ASIDE - len(ours))]
+        self.gone = sorted((ours & before) - theirs)
         self._decided, self._new = sorted((theirs & before) - ours), sorted(ours - before - theirs)
         #: What both have afterwards.
-        self.shared = (theirs | ours) - set(self.gone) - set(self._decided)
+        self.shared = (set(self.come) | ours) - set(self.gone)
 
     def updates(self) -> Updates:
         """Return what becomes of the references at the remote."""
@@ -196,7 +198,7 @@ class _Syncing:
         theirs = self.purging.tip(raw)
         if theirs:
             brings = self.purging.news or not self._history.reaches(theirs)
-            if brings and before is None and not is_expected:
+            if brings and before is None and not (is_expected or joins_apart):
                 self._tell_unexpected(theirs)
             self.purging.check_expected(is_expected, self._record.purged())
             if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
@@ -235,6 +237,8 @@ class _Syncing:
             is_joined=bool(taken and taken.is_joined),
             disputed=tuple(dispute.path for dispute in taken.disputes) if taken else (),
             kept=taken.kept if taken else (),
+            doubled=taken.doubled if taken else (),
+            left=tuple(self._engine.writer.left_beside()),
             rounds=number,
             purges=self.purging.arrived,
             is_rewritten=raw != theirs,
@@ -277,19 +281,25 @@ class _Syncing:
         files = self._history.files(theirs)
         newest = self._history.commit(theirs, with_paths=False)
         facts = counted(sum(map(self._session.layout.is_entry, files)), "fact")
+        is_apart = self._is_apart(theirs)  # said at once: else it is asked for after the first word was given
+        apart = f", and nothing in common with {self._session.root}" if is_apart else ""
         raise Unexpected(
-            f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}; "
-            "nothing was taken in"
+            f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}"
+            f"{apart}; nothing was taken in",
+            is_apart=is_apart,
         )
 
     def _check_is_joinable(self, theirs: str, joins_apart: bool) -> None:
-        head = self._history.head()
-        if head and not joins_apart and not self._history.bases(head, theirs) and not self._is_fresh(head):
+        if not joins_apart and self._is_apart(theirs):
             raise Unexpected(
                 f"{self._address.shown} has a history that has nothing in common with that of {self._session.root}; "
                 "nothing was taken in",
                 is_apart=True,
             )
+
+    def _is_apart(self, theirs: str) -> bool:
+        head = self._history.head()
+        return bool(head and not self._history.bases(head, theirs) and not self._is_fresh(head))
 
     def _is_fresh(self, head: str) -> bool:
         """Return whether nobody wrote anything here yet."""
@@ -309,7 +319,7 @@ class _Syncing:
     def _waiting(self, offer: Offer) -> _Waiting:
         theirs = {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"}
         theirs = self.purging.purged_of(theirs)
-        return _Waiting(theirs, set(self._history.aside()), self._record.proposals())
+        return _Waiting(theirs, self._history.all_aside(), self._record.proposals())
 
     def _push(self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates) -> int:
         """Give the remote what it lacks; return how many commits that were.
@@ -321,19 +331,20 @@ class _Syncing:
             return 0
         commits = lacking(self._history, theirs, head)
         new = [*commits, *(new for ref, (_, new) in beside.items() if new and ref != PURGED)]
-        self._check_holds_no_secret(new)
         self.purging.check_outgoing(new)
         self._record.note_push()
-        self._other.push(updates)
+        if self._session.settings.secrets != "refuse":
+            self._other.push(updates)
+            return len(commits)
+        for commit in filter(self._history.is_merge, new):
+            for each in self._history.changes.own(commit):
+                self._check_holds_no_secret(commit, each.path, self._history.blob(each.after) if each.after else b"")
+        self._other.push(updates, self._check_holds_no_secret)
         return len(commits)
 
-    def _check_holds_no_secret(self, commits: list[str]) -> None:
-        if self._session.settings.secrets != "refuse":
-            return
-        for commit in commits:
-            for each in self._history.changes.own(commit):
-                if each.after and (found := credentials_in(self._history.blob(each.after).decode("utf-8", "replace"))):
-                    raise HoldsSecret(
-                        f"{each.path} in commit {short(commit)} holds what looks like {found[0].kind}, so nothing was "
-                        'pushed: `crabmem purge` erases it, or `secrets = "warn"` in crabmem.toml lets it through'
-                    )
+    def _check_holds_no_secret(self, commit: str, path: str, data: bytes) -> None:
+        if found := credentials_in(data.decode("utf-8", "replace")):
+            raise HoldsSecret(
+                f"{path} in commit {short(commit)} holds what looks like {found[0].kind}, so nothing was "
+                'pushed: `crabmem purge` erases it, or `secrets = "warn"` in crabmem.toml lets it through'
+            )

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .actor import Actor
 
 _NAMED = 3
-_TRAILERS = 20
+# Lines and trailers of a commit that name files. A commit of 50,000 adopted files once became larger than we read.
+_LISTED = 20
 
 
 @value
@@ -53,9 +54,10 @@ def _note(
         else f"{'removed' if edit.after is None else 'saved'} {path}"
         for path, edit in named.items()
     ]
+    more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
     # One saved file is said by its name.
-    body = "" if len(lines) == 1 and lines[0].startswith("saved") else "\n".join(lines)
-    entries = tuple(("Entry", name) for name in names[:_TRAILERS])
+    body = "" if len(lines) == 1 and lines[0].startswith("saved") else "\n".join([*lines[:_LISTED], *more])
+    entries = tuple(("Entry", name) for name in names[:_LISTED])
     return Note(f"{verb}: {listed(names, _NAMED)}", author, body, (*trailers, *entries))
 
 

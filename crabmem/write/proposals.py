@@ -15,6 +15,7 @@ from ..errors import DamagedHistory, Full, Inapplicable, NotFound
 from ..git.changes import Difference
 from ..git.commits import TIME
 from ..git.history import History
+from ..git.kept import MOST_ASIDE
 from ..results import Proposal, ProposedFile
 from ..text.hashes import blob_id
 from ..text.values import once, replace
@@ -24,8 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..git.commits import Note
 
-#: More than a person goes through.
-MOST = 1_000
 # Files of one proposal: more is no rename, and no person looks at it.
 _MOST_FILES = 1_000
 _SHORTEST = 4
@@ -109,7 +108,7 @@ class Proposals:
         if known := next((self._read(each) for each in same if there[each].changes == wanted), None):
             return known
         waiting = len(there) - len(same)
-        if waiting >= MOST:
+        if waiting >= MOST_ASIDE:
             raise Full(f"{waiting} proposals wait already; ask the person to go through `crabmem proposals` first")
         blobs = {path: None if data is None else self._history.put(data) for path, data in files.items()}
         timed = replace(note, trailers=(*note.trailers, (TIME, when.isoformat())))  # Git's have no parts of a second

@@ -6,6 +6,7 @@ import os
 
 from ..disk import fs, spelling, state
 from ..errors import Unreadable
+from ..git.index import Settled
 from ..git.repository import is_sparse
 from ..text.values import value
 from ..workspace.layout import SETTINGS
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..disk.store import Store
     from ..git.commits import Note
     from ..git.history import History
+    from ..git.trees import Item
     from ..workspace.settings import Settings
     from ..workspace.workspace import Workspace
 
@@ -97,7 +99,7 @@ class Recorder:
 
     def record(
         self,
-        blobs: Mapping[str, str | None],
+        blobs: Mapping[str, str | Item | None],
         note: Note,
         when: datetime | None = None,
         journalled: bool = False,
@@ -111,14 +113,17 @@ class Recorder:
         commit, agreed = self.history.record(blobs, note, when or self.clock(), journalled, joined), self._agreed
         if commit and agreed:
             follows = self.history.parent(commit) == agreed.head
-            self._agreed = Agreed(agreed.scan, commit, agreed.doubts | blobs.keys()) if follows else None
+            # Of other files a scan knows nothing: a link that sync did not make is not gone.
+            doubts = agreed.doubts | {path for path in blobs if self.workspace.layout.is_kept(path)}
+            self._agreed = Agreed(agreed.scan, commit, doubts) if follows else None
         return commit
 
     def record_files(self, files: Mapping[str, File | None], note: Note, scan: Scan) -> None:
         """Commit files as the scan has them; None for one that is gone."""
         blobs = {path: self.history.put(scan.data(path) or b"") if file else None for path, file in files.items()}
         self.record(blobs, note)
-        self.history.settle({path: (blobs[path], file.stamp if file else None) for path, file in files.items()})
+        rows = {path: Settled.file(blobs[path], file.stamp if file else None) for path, file in files.items()}
+        self.history.settle(rows)
 
     def record_saved(self, texts: Mapping[str, bytes], journalled: bool = False) -> None:
         """Commit what the person saved to files that hold something else by now."""

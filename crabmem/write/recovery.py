@@ -12,13 +12,15 @@ from ..disk import fs, state, system
 from ..disk.jsonl import JsonLines, encoded, moment, text, text_or_none
 from ..errors import Unreadable
 from ..git.commits import Note, identity
+from ..git.index import Settled
 from ..text.hashes import blob_id
 from ..text.values import replace, value
+from .beside import is_safe, settled, text_at
+from .intent import Intent, Join, Step
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from datetime import datetime
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -37,51 +39,6 @@ _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
 _BLOB = re.compile(r"([0-9a-f]{40})?\Z")
 _KEY = re.compile(r"[A-Z][A-Za-z-]*\Z")
 _AUTHOR = re.compile(r"[^<>\0\r\n]+ <[^<>\0\r\n]*>\Z")
-
-
-@value
-class Step:
-    """One file of a write: its blob before and after (None: no file), and the temporary file it is exchanged with."""
-
-    old: str | None
-    new: str | None
-    temporary: str
-
-
-@value
-class Join:
-    """A commit that stands on the head and on another one, made at a time that no clock tells, but both of these.
-
-    `beside` are files of the repository that are not memory: blobs by path, which are only committed.
-    """
-
-    commit: str
-    when: datetime
-    beside: Mapping[str, str | None]
-
-
-@value
-class Intent:
-    """A write that has begun: the words of its commit, its files by path, and the head it found.
-
-    `join` is the history of another machine that it takes in. What a purge does to files `is_taken_back` after a crash:
-    of one that was done the new `.git` knows nothing.
-    """
-
-    subject: str
-    author: str
-    body: str
-    trailers: tuple[tuple[str, str], ...]
-    when: datetime
-    steps: Mapping[str, Step]
-    head: str | None = None
-    join: Join | None = None
-    is_taken_back: bool = False
-
-    @property
-    def note(self) -> Note:
-        """The words of its commit."""
-        return Note(self.subject, self.author, self.body, self.trailers)
 
 
 @value
@@ -150,9 +107,10 @@ class Journal:
             intent = _heard(data)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
-        if not is_ours:  # which other files are committed is no stranger's to say: the next sync joins again
-            intent = replace(intent, join=None)
-        may_name = _is_inside if is_ours and intent.is_taken_back else self._layout.is_kept
+        if not is_ours:  # which other files are written is no stranger's to say: the next sync joins again
+            kept = {path: step for path, step in intent.steps.items() if self._layout.is_kept(path)}
+            intent = replace(intent, join=None, steps=kept)
+        may_name = is_safe if is_ours and intent.is_taken_back else self._layout.is_kept
         return Pending(intent, is_ours) if _names_only_ours(intent, may_name) else None
 
 
@@ -163,10 +121,7 @@ def _said(intent: Intent) -> bytes:
 
 def _heard(data: bytes) -> Intent:
     said = json.loads(data)
-    steps = {
-        path: Step(text_or_none(step["old"]), text_or_none(step["new"]), text(step["temporary"]))
-        for path, step in said["steps"].items()
-    }
+    steps = {path: _step(step) for path, step in said["steps"].items()}
     trailers = tuple((text(key), text(words)) for key, words in said["trailers"])
     subject, author, body = (text(said[name]) for name in ("subject", "author", "body"))
     head, join = text_or_none(said.get("head")), said.get("join") and _join(said["join"])
@@ -174,21 +129,24 @@ def _heard(data: bytes) -> Intent:
     return Intent(subject, author, body, trailers, moment(said["when"]), steps, head, join, is_taken_back)
 
 
+def _step(said: Any) -> Step:
+    old, new, mode = text_or_none(said["old"]), text_or_none(said["new"]), said.get("mode")
+    return Step(old, new, text(said["temporary"]), None if mode is None else int(mode) & 0o777)
+
+
 def _join(said: Any) -> Join:
-    beside = {text(path): text_or_none(blob) for path, blob in said["beside"].items()}
+    beside = {text(path): item and (int(item[0]), text(item[1])) for path, item in said["beside"].items()}
     return Join(text(said["commit"]), moment(said["when"]), beside)
-
-
-def _is_inside(path: str) -> bool:
-    """Whether a path leads to a place in the workspace, and to none in a repository."""
-    parts = path.casefold().split("/")
-    return "\0" not in path and not {"", ".", "..", ".git"}.intersection(parts)
 
 
 def _names_only_ours(intent: Intent, may_name: Callable[[str], bool]) -> bool:
     """Whether every path, id and word is one that we could have written."""
+    beside = intent.join.beside if intent.join else {}
     steps = all(
-        may_name(path) and _STAGED.match(step.temporary) and _BLOB.match(step.old or "") and _BLOB.match(step.new or "")
+        (may_name(path) or (path in beside and is_safe(path)))
+        and _STAGED.match(step.temporary)
+        and _BLOB.match(step.old or "")
+        and _BLOB.match(step.new or "")
         for path, step in intent.steps.items()
     )
     trailers = all(_KEY.match(key) and "\0" not in value for key, value in intent.trailers)
@@ -236,7 +194,8 @@ class Recovery:
         self._recorder = recorder
         self._store = recorder.store
         self._history = recorder.history
-        self._private = recorder.workspace.private
+        self._private, self._root = recorder.workspace.private, recorder.workspace.root
+        self._layout = recorder.workspace.layout
         self.journal = Journal(self._private, recorder.workspace.layout, seal)
         self._displaced = Displaced(self._private, recorder.workspace.layout)
         #: The displaced files whose text was found in the history, and how they were then.
@@ -331,14 +290,15 @@ class Recovery:
             self._take_back(intent)
             return self._drop(intent)
         on_disk = {path: self._blob_at(path) for path in intent.steps}
+        beside = intent.join.beside if intent.join else {}
         if self._history.has_recorded(intent.note, intent.when, intent.head):
-            blobs = self._history.files(self._history.head())
-            self._history.settle({path: (blobs.get(path), None) for path in intent.steps})
+            self._settle({path: step for path, step in intent.steps.items() if path not in beside}, beside, intent)
             self.end(intent)
         elif any(blob == intent.steps[path].new for path, blob in on_disk.items()):
             self._roll_forward(intent, on_disk)
             self.end(intent)
         else:
+            self._settle({}, beside, intent)
             self._drop(intent)
 
     def _drop(self, intent: Intent) -> None:
@@ -349,8 +309,16 @@ class Recovery:
         self._history.harden()  # else the redo log had the branch at its commit again after a power cut
         self.journal.finish()
 
+    def _settle(self, paths: Iterable[str], beside: Iterable[str], intent: Intent) -> None:
+        """Have Git's index say what the head does of files of memory, and of others."""
+        head = self._history.items(self._history.head())
+        others = settled(self._root, {path: head.get(path) for path in beside}, intent.steps)
+        self._history.settle({path: Settled(head.get(path)) for path in paths} | others)
+
     def _blob_at(self, path: str) -> str | None:
         """The blob of what is at `path`; "" for what cannot be read, which is nobody's blob."""
+        if not self._layout.is_kept(path):
+            return text_at(self._root, path)
         try:
             return _blob_of(self._store.read(path))
         except Unreadable:
@@ -362,14 +330,15 @@ class Recovery:
                 self._store.place(path, name, step.new is not None, step.old is not None)
         self._store.sync(list(intent.steps))
         self.record_raced(intent, {path: self._store.staged(step.temporary) for path, step in intent.steps.items()})
-        blobs = {path: step.new for path, step in intent.steps.items() if self._is_stored(path, step.new)}
-        join = intent.join
+        join, beside = intent.join, intent.join.beside if intent.join else {}
+        memory = {path: step for path, step in intent.steps.items() if path not in beside}
+        blobs = {path: step.new for path, step in memory.items() if self._is_stored(path, step.new)}
         if join and self._history.has(join.commit) and not self._history.reaches(join.commit):
-            blobs |= join.beside
-            self._recorder.record(blobs, intent.note, join.when, journalled=True, joined=join.commit)
+            self._history.settle_first(settled(self._root, beside, intent.steps))
+            self._recorder.record({**blobs, **beside}, intent.note, join.when, journalled=True, joined=join.commit)
         else:
             self._recorder.record(blobs, intent.note, intent.when, journalled=True)
-        self._history.settle({path: (blob, None) for path, blob in blobs.items()})
+        self._settle(blobs, beside, intent)
 
     def _stage_again(self, step: Step) -> str | None:
         """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
@@ -381,7 +350,7 @@ class Recovery:
         if not self._history.has(step.new):
             return None
         name = self._store.temporary_name()
-        self._store.stage(name, self._history.blob(step.new))
+        self._store.stage(name, self._history.blob(step.new), step.mode)
         return name
 
     def _is_stored(self, path: str, blob: str | None) -> bool:
@@ -410,7 +379,7 @@ class Recovery:
                 self._recorder.report(f"a file that cannot be read was kept in {self._store.set_aside(name)}")
                 continue
             if data and not self._history.has(blob_id(data)):
-                if path is None:
+                if path is None or len(data) > fs.MAX_BYTES:
                     self._recorder.report(f"text of an unknown save was kept in {self._store.set_aside(name)}")
                     continue
                 self._record_late(path, data)

@@ -12,14 +12,19 @@ from contextlib import contextmanager, suppress
 from ..disk import fs, spelling, state
 from ..disk.lock import WriterLock
 from ..errors import CrabmemError, MassLoss, Unwritable
+from ..git.index import Settled
+from ..git.objects import LARGEST
 from ..text.hashes import blob_id
 from ..text.values import Subscripted, field, replace, value
 from .actor import SOMEBODY
 from .adoption import Adoption
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
+from .beside import agreed, left, settled
+from .beside import steps as plan
 from .bylines import bylines_for
+from .intent import Intent, Step
 from .losses import LEAST_OF_FEW, losses_of_change
-from .recovery import Intent, Recovery, Step
+from .recovery import Recovery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +39,9 @@ if TYPE_CHECKING:
     from ..results import Proposal
     from .actor import Actor
     from .adoption import IsLater
+    from .intent import Join
     from .losses import Losses
     from .recorder import Recorder
-    from .recovery import Join
 
     T = TypeVar("T")
     T_co = TypeVar("T_co", covariant=True)
@@ -208,6 +213,14 @@ class Writer:
                 self._recorder.forget()
                 self._adoption.forget()
 
+    def left_beside(self) -> list[str]:
+        """Return the files that are not memory and that syncs left as they are, though the head has another text."""
+        if not self._history.left():
+            return []
+        with self._alone():
+            self._history.settle(agreed(self._history, self._recorder.workspace))
+            return left(self._history, self._recorder.workspace)
+
     def beside(self, work: Callable[[Scan], T]) -> T:
         """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
         with self._alone():
@@ -229,9 +242,8 @@ class Writer:
             scan = self._store.scan()
             self._recorder.put_back(scan, scan.files)
             self._recorder.forget()
-            self._history.settle(
-                {path: (blob, None) for path, blob in self._history.files(self._history.head()).items()}
-            )
+            files = self._history.files(self._history.head()).items()
+            self._history.settle({path: Settled.file(blob) for path, blob in files if self._layout.is_kept(path)})
         return self.repairs()[len(before) :]
 
     @contextmanager
@@ -288,16 +300,22 @@ class Writer:
                 raise MassLoss(words, cost.count, cost.total, may_be_meant=True)
         self._adoption.record_replaced(changes, scan)
         intent = self._begin(changes, draft, scan)
-        placed = {
-            path: self._store.place(path, step.temporary, step.new is not None, step.old is not None)
-            for path, step in intent.steps.items()
-        }
+        beside = intent.join.beside if intent.join else {}
+        self._history.settle_first(settled(self._recorder.workspace.root, beside, intent.steps))
+        placed = {path: self._place(path, step, path in beside) for path, step in intent.steps.items()}
         self._store.sync(list(placed))
         commit = self._commit(intent, placed)
         self._conclude(intent, placed)
-        displaced = {path: place.displaced for path, place in placed.items()}
+        displaced = {path: placed[path].displaced for path in changes}
         is_foreign = self._history.is_index_foreign()
         return Written(commit, before | displaced, draft.changes, secrets, draft.result, unrecorded, is_foreign)
+
+    def _place(self, path: str, step: Step, is_beside: bool) -> Placed:
+        limit = LARGEST if is_beside else fs.MAX_BYTES
+        placed = self._store.place(path, step.temporary, step.new is not None, step.old is not None, limit)
+        # Thousands of files of a project are not held in memory: only what the person saved this moment.
+        is_known = is_beside and placed.displaced is not None and blob_id(placed.displaced) == step.old
+        return replace(placed, displaced=None) if is_known else placed
 
     def _refuse_unusable(self, changes: Mapping[str, bytes | None], scan: Scan) -> None:
         """Refuse, before anything is begun, to replace what could not be kept in the history."""
@@ -322,6 +340,8 @@ class Writer:
             )
             for path, data in changes.items()
         }
+        others = plan(self._recorder, draft.join.beside) if draft.join and draft.join.beside else {}
+        steps |= others
         if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
             self._history.flush()
         note, now, head = draft.note, self._recorder.clock(), self._history.head()
@@ -330,6 +350,9 @@ class Writer:
         for path, data in changes.items():
             if data is not None:
                 self._stage(steps[path].temporary, data, scan.files.get(path))
+        for step in others.values():
+            if step.new:
+                self._store.stage(step.temporary, self._history.blob(step.new), step.mode)
         return intent
 
     def _stage(self, name: str, data: bytes, before: File | None) -> None:
@@ -337,7 +360,7 @@ class Writer:
         is_plain = before is None or before.stamp.mode & 0o777 == fs.PRIVATE_FILE
         ahead = self._ahead.pop(blob_id(data), None) if is_plain else None
         if not (ahead and self._store.take_ahead(ahead, name)):
-            self._store.stage(name, data, before.stamp.mode & 0o777 if before else fs.PRIVATE_FILE)
+            self._store.stage(name, data, before.stamp.mode & 0o777 if before else None)
 
     def _commit(self, intent: Intent, placed: Mapping[str, Placed]) -> str | None:
         """Commit what was put in place, after what it displaced that no commit holds yet."""
@@ -353,10 +376,9 @@ class Writer:
         write makes it good."""
         try:
             beside = intent.join.beside if intent.join else {}
-            self._history.settle(
-                {path: (blob, None) for path, blob in beside.items()}
-                | {path: (intent.steps[path].new, place.stamp) for path, place in placed.items()}
-            )
+            files = {path: Settled.file(step.new) for path, step in intent.steps.items()}
+            rows = {path: Settled(beside[path]) if path in beside else row for path, row in files.items()}
+            self._history.settle({path: row._replace(stamp=placed[path].stamp) for path, row in rows.items()})
             if not self._history.late_failures:
                 return self._recovery.end(intent)
             failed: OSError | CrabmemError = self._history.late_failures[0]

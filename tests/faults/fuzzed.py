@@ -31,7 +31,7 @@ from crabmem.git.changes import Changes, Origin
 from crabmem.git.commits import Note, identity, raw_commit, read_commit
 from crabmem.git.commits import header as header_of
 from crabmem.git.history import History
-from crabmem.git.index import Index
+from crabmem.git.index import Index, Settled
 from crabmem.git.objects import Objects
 from crabmem.git.refs import Refs
 from crabmem.git.trees import Trees
@@ -475,9 +475,9 @@ def index(data: bytes) -> None:
     (git / "crabmem").mkdir(parents=True, exist_ok=True)
     (git / "index").write_bytes(data)
     found = Index(git, git / "crabmem", Refs(git, git / "crabmem"))
-    head = {PATH: "1" * 40, "memory/x.md": "2" * 40}
+    head = {PATH: (0o100644, "1" * 40), "memory/x.md": (0o100644, "2" * 40)}
     found.expect(["memory/x.md", PATH])
-    if found.settle({PATH: ("3" * 40, None), "Crab.md": (None, None)}, lambda: head):
+    if found.settle({PATH: Settled.file("3" * 40), "Crab.md": Settled(None)}, lambda: head):
         settled = WrittenIndex(str(git / "index"))
         assert settled.get_sha1(PATH.encode()) == b"3" * 40 and b"Crab.md" not in settled
         assert not found.is_behind()

@@ -22,10 +22,10 @@ _PATHS = st.lists(st.text(alphabet="ab-.é", min_size=1, max_size=9), unique=Tru
 def test_spliced_rows_are_parsed_again(first: list[str], second: list[str]) -> None:
     rows = Rows([], [])
     for paths in (first, second):
-        wanted: dict[bytes, Settled] = {path.encode(): ("ab" * 20, None) for path in paths}
+        wanted: dict[bytes, Settled] = {path.encode(): Settled.file("ab" * 20) for path in paths}
         rows = rows.settled(wanted)
         assert parsed(rows.raw()).raw() == rows.raw()
-    gone = parsed(rows.raw()).settled({path.encode(): (None, None) for path in first + second})
+    gone = parsed(rows.raw()).settled({path.encode(): Settled(None) for path in first + second})
     assert gone.raw() == Rows([], []).raw()
 
 

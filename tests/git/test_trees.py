@@ -7,7 +7,7 @@ from dulwich.objects import ObjectID, Tree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.git.trees import EMPTY, FOLDER, Item, Rows, parsed, rows_of
+from crabmem.git.trees import EMPTY, FOLDER, REGULAR, Item, Rows, check_tree, checked_like, parsed, row_of, rows_of
 
 _NAMES = st.text(alphabet="ab.-/é\n", min_size=1, max_size=3).map(lambda name: name.replace("/", "0").encode())
 _ITEMS = st.tuples(
@@ -91,3 +91,24 @@ def test_a_name_that_ends_like_the_row_of_another_file_is_no_damage() -> None:
     one, other = (b"100644 %s\0%s" % (name, bytes(20)) for name in (b"a.md", b"x 100644 a.md"))
     assert Rows(one, [one]).like(other).rows == [other]
     assert Rows(other, [other]).like(one).rows == [one]
+
+
+_FILES = st.lists(st.sampled_from([f"{n:02}.md" for n in range(40)]), unique=True, max_size=40)
+
+
+@given(_FILES, _FILES, st.sampled_from([b"", b"100644 .git\0", b"100755 zz\0", b"40000 zz\0", b"100644 00.md\0"]))
+def test_a_tree_compared_with_one_before_it_is_checked_as_one_by_itself(
+    before: list[str], after: list[str], odd: bytes
+) -> None:
+    """Where the quick look takes a tree, the whole one does, and finds the same rows new; it takes nothing else."""
+    first, second = (
+        b"".join(row_of(name.encode(), REGULAR, f"{len(name) + place:040x}") for place, name in enumerate(names))
+        for names in (sorted(before), after)
+    )
+    raw = second + (odd + bytes(20) if odd else b"")
+    known = check_tree(first, set())
+    found = checked_like(raw, Rows(first, rows_of(first)), known)
+    if found:
+        assert found[0] == check_tree(raw, known) and found[1].rows == rows_of(raw) and found[1].raw == raw
+    elif after == sorted(after) and not odd:
+        pytest.fail("an ordinary tree was taken apart")

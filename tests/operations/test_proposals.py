@@ -223,7 +223,7 @@ def test_line_endings_of_the_file_are_those_of_what_is_proposed(root: Path, agen
 def test_a_flood_of_proposals_ends_at_a_clear_error(
     root: Path, agent: Memory, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr("crabmem.write.proposals.MOST", most)
+    monkeypatch.setattr("crabmem.write.proposals.MOST_ASIDE", most)
     (root / "crabmem.toml").write_text('soul = "propose"\ndurability = "fast"\n')
     answers = [agent.call("soul", {"content": f"{TEXT}\n{number % (most + 5)}\n"}) for number in range(2 * most)]
     assert len(proposals.proposals(agent)) == most

@@ -345,7 +345,7 @@ def test_an_import_of_an_agent_waits_fact_by_fact(root: Path) -> None:
 def test_more_waits_than_a_person_goes_through_and_the_agent_is_told(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crabmem.write.proposals.MOST", 3)
+    monkeypatch.setattr("crabmem.write.proposals.MOST_ASIDE", 3)
     rule(root, 'wait = ["entries"]')
     with Memory(root, agent="coder") as agent:
         for number in range(3):

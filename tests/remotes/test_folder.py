@@ -320,7 +320,7 @@ def test_a_push_that_took_too_long_is_not_made_afterwards(
 
     with monkeypatch.context() as patch:
         patch.setattr(fs, "before", slow)
-        with pytest.raises(Unreachable, match=r"in 0\.3 s"):
+        with pytest.raises(Unreachable, match=r"for 0\.3 s"):
             here.push({MAIN: (old, new)}, seconds=0.3)
         assert done.wait(5)
         time.sleep(0.5)

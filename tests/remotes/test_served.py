@@ -65,7 +65,7 @@ def test_a_long_history_goes_there_and_back(here: Side, way: Way) -> None:
     there = other(here)
     there.take()
     assert is_whole(there.root) and is_whole(bare) and there.head() == here.head()
-    assert {step for step, _ in here.told} == {"packing"}
+    assert {step for step, _ in here.told} == {"looking", "packing"}
     assert [step for step, _ in there.told][0 :: len(there.told) - 1] == ["receiving", "checking"]
 
 
@@ -196,6 +196,18 @@ def test_ssh_is_started_so_that_it_never_asks(here: Side, tmp_path: Path) -> Non
     assert "-oBatchMode=yes" in log[0] and "-oConnectTimeout=" in log[0] and "StrictHostKeyChecking" not in log[0]
     assert "-p 2222 -l ann -- memory.example git-upload-pack '" in log[0] and log[1] == "GIT_PROTOCOL=version=2"
     assert any("git-receive-pack" in line for line in log)
+
+
+def test_options_of_ssh_that_git_is_told_count_here_and_another_program_is_named(here: Side, tmp_path: Path) -> None:
+    environ = fake_ssh(tmp_path) | {"GIT_SSH_COMMAND": "/usr/bin/ssh -i '/keys/my key' -oBatchMode=no"}
+    Side(here.root, f"memory.example:{here.to}", environ).refs()
+    [line] = [each for each in (tmp_path / "ssh.log").read_text().splitlines() if "-oBatch" in each]
+    assert "-i /keys/my key -oBatchMode=no -- memory.example" in line and line.index("=yes") < line.index("=no")
+    denied = "echo 'ann@memory.example: Permission denied (publickey).' >&2; exit 255"
+    other = fake_ssh(tmp_path, denied) | {"GIT_SSH_COMMAND": "touch /tmp/crabmem-started; ssh"}
+    with pytest.raises(Refused, match="GIT_SSH_COMMAND names another program"):
+        Side(here.root, f"memory.example:{here.to}", other).refs()
+    assert not Path("/tmp/crabmem-started").exists()
 
 
 def test_a_path_with_a_quote_and_a_space_is_one_path(here: Side, tmp_path: Path) -> None:
@@ -446,7 +458,7 @@ def test_a_fetch_that_is_not_done_in_time_leaves_nothing(here: Side) -> None:
     with serving(Path(here.to).parent, instead=instead) as (address, _):
         there = Side(other(here).root, f"{address}/bare.git", {})
         began = time.monotonic()
-        with pytest.raises(Unreachable, match="in 1 s"):
+        with pytest.raises(Unreachable, match="for 1 s"):
             there.fetch([here.head()], seconds=1)
         assert time.monotonic() - began < 4 and left_over(there.root) == []
 

@@ -149,3 +149,27 @@ def test_commands_of_two_processes_take_turns(memory: Memory) -> None:
     assert [writer.wait(60) for writer in writers] == [0] * 4
     assert sorted(commit.author for commit in memory.log(4)) == ["a0", "a1", "a2", "a3"]
     assert_clean(memory.root)
+
+
+def test_a_commit_of_any_number_of_files_is_read_again(tmp_path: Path) -> None:
+    entries = tmp_path / "memory/entries"
+    entries.mkdir(parents=True)
+    for number in range(13_000):
+        (entries / f"{'a-long-name-of-a-fact-' * 3}{number}.md").write_text("text\n")
+    with Memory(tmp_path, is_person=True) as memory:
+        memory.engine.writer.adopt()
+        memory.remember("One more", "d", "c")
+        adopted = memory.log(limit=2)[1]
+        body = memory.engine.history.body(adopted.commit)
+    assert len(body) < 3_000 and body.endswith("and 12980 more") and len(adopted.entries) == 20
+    assert len(adopted.paths) == 13_000
+
+
+def test_a_commit_with_a_message_of_megabytes_is_read(memory: Memory) -> None:
+    """As versions wrote it that named each file of a folder they adopted."""
+    words = "edit: many\n\n" + "saved memory/entries/a-fact-among-many.md\n" * 60_000 + "\nEntry: One\n"
+    message = memory.root / ".git/long-message"
+    message.write_text(words)
+    git(memory.root, *ANNA, "commit", "-q", "--allow-empty", "-F", str(message))
+    memory.remember("Other", "after it", "y")
+    assert [each.subject for each in memory.log(limit=2)] == ["remember: Other", "edit: many"]

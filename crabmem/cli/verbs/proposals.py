@@ -50,6 +50,8 @@ def proposals(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
         memory = open_session(ctx)
         found, now = meant.found(memory), memory.engine.clock()
         show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(_line(each, now) for each in found))
+        if words := memory.engine.history.aside_words():
+            tell(words)
         if not found and not json_wanted:
             tell(_NONE)
 

@@ -1,12 +1,15 @@
 """`crabmem sync`: one memory on many machines, through a remote of Git's."""
 
+import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import click
 
 from ...errors import CrabmemError, Unexpected
 from ...operations import syncing
+from ...operations.syncing import left_words
 from ...results import Commit, Synced, Upcoming, json_of
 from ...session.session import Session
 from ...sync import sync as operation
@@ -22,6 +25,8 @@ from ..sync_state import standing
 #: The JSON of what was done, and lines for a person.
 Done: TypeAlias = tuple[object, list[str]]
 _NAMED = 5
+# Seconds between two words of progress.
+_EVERY = 1.0
 _KEPT = (
     "what was there before is kept unseen until `git gc --prune=now` is run there; a forge does that when asked, and "
     "keeps forks, caches and pull requests besides"
@@ -130,12 +135,31 @@ def _way_out(error: CrabmemError) -> str:
 
 def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
     try:
-        return operation.sync(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
+        return _with_progress(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
     except Unexpected as error:
         if yes or not may_ask or not can_ask():
             raise
         confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
-        return operation.sync(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
+        joins = joins or error.is_apart
+        return _with_progress(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
+
+
+def _with_progress(memory: Session, **words: Any) -> Synced:
+    """Sync, and tell a terminal once a second what is under way."""
+    told, is_shown = time.monotonic(), False
+
+    def progress(step: str, done: int) -> None:
+        nonlocal told, is_shown
+        if time.monotonic() - told >= _EVERY and sys.stderr.isatty():
+            told, is_shown = time.monotonic(), True
+            unit = "bytes" if step == "receiving" else "objects"
+            click.echo(f"\r\033[K{step}: {done:,} {unit}", nl=False, err=True)
+
+    try:
+        return operation.sync(memory, **words, progress=progress)
+    finally:
+        if is_shown:
+            click.echo("\r\033[K", nl=False, err=True)
 
 
 def _summary(done: Synced) -> list[str]:
@@ -146,6 +170,11 @@ def _summary(done: Synced) -> list[str]:
         lines.append(
             f"removed on one machine and changed on another, so still there: {listed(done.kept, _NAMED, 'files')}"
         )
+    if done.doubled:
+        names = listed(done.doubled, _NAMED, "files")
+        lines.append(f"both machines changed a file that is not memory, so the second text of it is {names}")
+    if done.left:
+        lines.append(left_words(done.left))
     if done.disputed:
         lines.append(
             f"both machines changed the same place of {listed(done.disputed, _NAMED, 'files')}: the other text waits; "

@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeAlias
 from ...disk import fs, state
 from ...errors import Busy, Unwritable
 from ..compaction import Filling, Ours
+from ..graph import outgoing
 from ..index import UnknownIndex
 from ..index_forms import renamed, staged
 from ..kept import ASIDE, KEPT
 from ..objects import Objects, oid_of
-from ..outgoing import outgoing
 from ..packing import Packing
 from ..packs import Growing
 from ..purged import Erased, PurgeRecord, read_record

@@ -16,6 +16,8 @@ from ...results import Finding
 from ...sync.standing import trouble
 from ...text.hashes import blob_id
 from ...workspace.layout import SETTINGS
+from ...write.beside import left
+from ..syncing import left_words
 from .patient import Patient, error, info, warning
 
 _LITTLE = 100_000_000
@@ -76,6 +78,8 @@ def sync(patient: Patient) -> Iterator[Finding]:
     """Whether this machine and the others have had the same for a day, and what was purged is gone there."""
     for words in trouble(patient.sync(), patient.now).splitlines():
         yield warning("", words)
+    if paths := left(patient.history, patient.workspace):
+        yield warning("", left_words(paths))
 
 
 def pause(patient: Patient) -> Iterator[Finding]:

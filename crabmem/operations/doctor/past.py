@@ -134,6 +134,8 @@ def identity(patient: Patient) -> Iterator[Finding]:
 def proposals(patient: Patient) -> Iterator[Finding]:
     """How many proposals wait for the person, by file, and how many texts of other machines."""
     layout = patient.workspace.layout
+    if words := patient.history.aside_words():
+        yield warning(".git", words)
     found = Proposals(patient.history, layout, layout.is_kept).all()
     waiting = Counter(each.path for each in found if not is_of_sync(each))
     for path, count in sorted(waiting.items()):

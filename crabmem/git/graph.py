@@ -1,14 +1,18 @@
-"""What goes out: the objects that another repository lacks."""
+"""The graph of a repository's objects, walked: which commits are new, and what each of them brought."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 from ..errors import DamagedHistory
 from .commits import tag_target
 from .objects import Objects
 from .reach import Piece, Reach
 from .walk import Graph, Walk
+
+#: Told of each file that a commit brought, unless it is a merge: the commit, the path, and what the file says.
+Look: TypeAlias = Callable[[str, str, bytes], None]
 
 
 def walk_of(objects: Objects, private: Path) -> Walk:
@@ -17,7 +21,7 @@ def walk_of(objects: Objects, private: Path) -> Walk:
 
 
 def outgoing(
-    git: Path, private: Path, objects: Objects, tips: Collection[str], haves: Collection[str]
+    git: Path, private: Path, objects: Objects, tips: Collection[str], haves: Collection[str], look: Look | None = None
 ) -> Iterator[Piece]:
     """Yield what `tips` reach and `haves` do not, oldest first; of `haves`, what is not here is passed over.
 
@@ -38,5 +42,10 @@ def outgoing(
             known += [have] if objects.header(have) else []
     hidden = set[str]()
     for commit in [*walk_of(objects, private).newest_first(commits, known, hidden)][::-1]:
-        if commit not in hidden:
-            yield from reach.pieces(commit)
+        if commit in hidden:
+            continue
+        looks = look if len(objects.header(commit).parents) < 2 else None
+        for piece in reach.pieces(commit):
+            if looks and piece.is_file:
+                looks(commit, piece.path, objects.blob(piece.oid))
+            yield piece

@@ -1,0 +1,63 @@
+"""What a write is about to do, as its journal has it."""
+
+from __future__ import annotations
+
+from ..git.commits import Note
+from ..text.values import value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from ..git.trees import Item
+
+
+@value
+class Step:
+    """One file of a write: its blob before and after (None: no file), and the temporary file it is exchanged with.
+
+    `mode` has the permissions of a new file that is not memory.
+    """
+
+    old: str | None
+    new: str | None
+    temporary: str
+    mode: int | None = None
+
+
+@value
+class Join:
+    """A commit that stands on the head and on another one, made at a time that no clock tells, but both of these.
+
+    `beside` are files of the repository that are not memory: mode and id by path. Those among the steps of the write
+    are checked out, too (`beside.py`).
+    """
+
+    commit: str
+    when: datetime
+    beside: Mapping[str, Item | None]
+
+
+@value
+class Intent:
+    """A write that has begun: the words of its commit, its files by path, and the head it found.
+
+    `join` is the history of another machine that it takes in. What a purge does to files `is_taken_back` after a crash:
+    of one that was done the new `.git` knows nothing.
+    """
+
+    subject: str
+    author: str
+    body: str
+    trailers: tuple[tuple[str, str], ...]
+    when: datetime
+    steps: Mapping[str, Step]
+    head: str | None = None
+    join: Join | None = None
+    is_taken_back: bool = False
+
+    @property
+    def note(self) -> Note:
+        """The words of its commit."""
+        return Note(self.subject, self.author, self.body, self.trailers)
