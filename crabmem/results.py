@@ -310,17 +310,20 @@ class Synced:
     """What a sync did: the newest commit now (None: there is none yet), the paths of memory that came in, and how many
     commits went out.
 
-    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided,
-    `kept` those that one machine removed and another changed: they stay. `rounds` counts how often it began again, as
-    others were quicker. `purges` of other machines came in; `quoting` are the paths of files that quote what they took,
-    and stay. `is_rewritten` where what was purged here was taken out of the remote's branch; `still_there` are the
-    references of the remote that have it all the same, `not_rewritten` Git's other remotes by name, where either
-    happened.
+    `is_joined` where both sides had something new. `disputed` are the paths of which it set another text aside, to be
+    decided; `waiting` counts all texts of other machines that wait now. `kept` are paths that one machine removed and
+    another changed: they stay; `copies` second files of what both changed beside memory. `doubled` are names that
+    several facts have, with their paths. `overruled` are commits by which another machine took a text that was
+    rejected here. `held` says what many losses on disk were not recorded; "" for none. `rounds` counts how often it
+    began again, as others were quicker. `purges` of other machines came in; `quoting` are the paths of files that quote
+    what they took, and stay. `is_rewritten` where what was purged here was taken out of the remote's branch;
+    `still_there` are the references of the remote that have it all the same, `not_rewritten` Git's other remotes by
+    name, where either happened.
     """
 
     JSON = (
-        "remote", "commit", "taken", "sent", "is_joined", "disputed", "kept", "rounds", "purges", "quoting",
-        "is_rewritten", "still_there", "not_rewritten",
+        "remote", "commit", "taken", "sent", "is_joined", "disputed", "waiting", "kept", "copies", "doubled",
+        "overruled", "held", "rounds", "purges", "quoting", "is_rewritten", "still_there", "not_rewritten",
     )  # fmt: skip
 
     remote: str
@@ -336,6 +339,11 @@ class Synced:
     quoting: tuple[str, ...] = ()
     still_there: tuple[str, ...] = ()
     not_rewritten: tuple[str, ...] = ()
+    waiting: int = 0
+    copies: tuple[str, ...] = ()
+    doubled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    overruled: tuple[str, ...] = ()
+    held: str = ""
 
 
 @value

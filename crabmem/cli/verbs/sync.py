@@ -146,12 +146,28 @@ def _summary(done: Synced) -> list[str]:
         lines.append(
             f"removed on one machine and changed on another, so still there: {listed(done.kept, _NAMED, 'files')}"
         )
+    if done.copies:
+        lines.append(f"changed on both beside memory, so both are there: {listed(done.copies, _NAMED, 'files')}")
     if done.disputed:
         lines.append(
             f"both machines changed the same place of {listed(done.disputed, _NAMED, 'files')}: the other text waits; "
             "`crabmem resolve` decides"
         )
-    return [*lines, *_of_purges(done)]
+    if more := done.waiting - len(done.disputed):
+        lines.append(f"{counted(more, 'text')} of other machines to decide on: `crabmem resolve`")
+    lines += [
+        f"two facts are called {name}: {listed(paths, _NAMED, 'files')}; `crabmem rename {paths[-1]} 'NEW NAME'` tells "
+        "them apart, and nothing can be saved under that name before"
+        for name, paths in done.doubled.items()
+    ]
+    lines += [
+        f"another machine took a text that you rejected here, in commit {short(commit)}: that stands; "
+        f"`crabmem revert {short(commit)}` takes it back"
+        for commit in done.overruled
+    ]
+    if done.held:
+        lines.append(f"{done.held}, as does `crabmem sync --yes-really`")
+    return [*map(plain, lines), *_of_purges(done)]
 
 
 def _of_purges(done: Synced) -> Iterator[str]:
