@@ -306,6 +306,29 @@ class Proposed(Changed):
 
 
 @value
+class Disputed:
+    """A text of another machine that waits to be decided, and the newest commits that wrote what differs: of the file
+    as it is (`ours`), and of what waits (`theirs`). None if the lines are not found in any commit.
+    """
+
+    JSON = (
+        *(f"{key}=proposal.{key}" for key in (
+            "id", "time", "author", "agent", "session", "change", "reason", "path", "diff", "clashes", "text"
+        )),
+        "paths=proposal.files.path", "ours", "theirs",
+    )  # fmt: skip
+
+    proposal: Proposal
+    ours: Commit | None
+    theirs: Commit | None
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self.proposal.path
+
+
+@value
 class Synced:
     """What a sync did: the newest commit now (None: there is none yet), the paths of memory that came in, and how many
     commits went out.

@@ -104,6 +104,7 @@ def sync(
     if not session.settings.sync.tool or is_expected or joins_apart or even_if_many:
         _check_is_person(session)
     check_may_write(session)
+    is_expected = is_expected or joins_apart  # who joins a history has seen it
     history, record = session.engine.history, Record(session.engine)
     address = _named(session)
     if doing := history.in_progress():
@@ -204,7 +205,7 @@ class _Syncing:
         if theirs:
             brings = self.purging.news or not self._history.reaches(theirs)
             if brings and before is None and not is_expected:
-                self._tell_unexpected(theirs)
+                self._tell_unexpected(theirs, self._is_apart(theirs))
             self.purging.check_expected(is_expected, self._record.purged())
             if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
                 return self.round(number, is_expected, joins_apart, even_if_many)
@@ -303,18 +304,24 @@ class _Syncing:
                 "`crabmem sync --to` the same address begins anew with what it has"
             )
 
-    def _tell_unexpected(self, theirs: str) -> None:
+    def _tell_unexpected(self, theirs: str, is_apart: bool) -> None:
+        """Say all that a person has to know of a remote that was never synced with: one question, one answer."""
         files = self._history.files(theirs)
         newest = self._history.commit(theirs, with_paths=False)
         facts = counted(sum(map(self._session.layout.is_entry, files)), "fact")
+        apart = f", and nothing in common with the memory in {self._session.root}, to which it would be joined"
         raise Unexpected(
-            f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}; "
-            "nothing was taken in"
+            f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}"
+            f"{apart if is_apart else ''}; nothing was taken in",
+            is_apart=is_apart,
         )
 
-    def _check_is_joinable(self, theirs: str, joins_apart: bool) -> None:
+    def _is_apart(self, theirs: str) -> bool:
         head = self._history.head()
-        if head and not joins_apart and not self._history.bases(head, theirs) and not self._is_fresh(head):
+        return bool(head and not self._history.bases(head, theirs) and not self._is_fresh(head))
+
+    def _check_is_joinable(self, theirs: str, joins_apart: bool) -> None:
+        if not joins_apart and self._is_apart(theirs):
             raise Unexpected(
                 f"{self._address.shown} has a history that has nothing in common with that of {self._session.root}; "
                 "nothing was taken in",

@@ -384,14 +384,14 @@ def test_a_file_that_gives_way_to_its_twin_takes_no_other_files_place() -> None:
     ],
 )
 def test_paths_that_differ_by_case_cost_no_text(base: Named, one: Named, other: Named) -> None:
-    trees = [
+    before, mine, theirs = (
         {f"{ENTRIES}/{path}.md": entry(*said) if said else b"\xff" for path, said in each.items()}
         for each in (base, one, other)
-    ]
-    done = joined(*trees)
-    after = tree(trees[0], done, *trees[1:])
+    )
+    done = joined(before, mine, theirs)
+    after = tree(before, done, mine, theirs)
     said = lines_of(*after.values(), *(each.waiting for each in done.disputes))
-    assert lines_of(*trees[1].values(), *trees[2].values()) - lines_of(*trees[0].values()) <= said
+    assert lines_of(*mine.values(), *theirs.values()) - lines_of(*before.values()) <= said
     assert not has_twins(after)
 
 

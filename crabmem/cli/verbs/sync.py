@@ -34,7 +34,12 @@ _MOST = 20
 @click.option("--to", "url", metavar="URL", help="Sync with this remote from now on: a folder, ssh, https, a .bundle.")
 @click.option("--all", "is_all", is_flag=True, help="Also the workspaces of agents and projects in this one.")
 @click.option("--status", "is_status", is_flag=True, help="Say how it stands, and ask nobody.")
-@click.option("--join", "joins", is_flag=True, help="Join a history that has nothing in common with this one.")
+@click.option(
+    "--join",
+    "joins",
+    is_flag=True,
+    help="Also join a history that has nothing in common with this one.",
+)
 @dry_run_option
 @yes_option
 @yes_really_option
@@ -135,7 +140,7 @@ def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: 
         if yes or not may_ask or not can_ask():
             raise
         confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
-        return operation.sync(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)
+        return operation.sync(memory, is_expected=True, joins_apart=joins or error.is_apart, even_if_many=yes_really)
 
 
 def _summary(done: Synced) -> list[str]:
