@@ -7,7 +7,7 @@ import pytest
 from crabmem import NotFound
 from crabmem.errors import Disabled
 from crabmem.operations import proposals
-from crabmem.operations.conflicts import take_side
+from crabmem.operations.conflicts import disputed, keep_both, take_side
 
 from .conftest import Two, crab, crabs, synced
 
@@ -133,3 +133,11 @@ def test_an_agent_decides_between_no_two_texts(two: Two) -> None:
     (one.root / "memory/entries/luna.md").write_text(MARKED.replace("=======\n", ""))
     with pytest.raises(NotFound, match="no two texts between whole marks"):
         take_side(one, "memory/entries/luna.md", "ours")
+
+
+def test_an_agent_keeps_no_two_texts(disputing: Two) -> None:
+    one, _ = disputing
+    [waiting] = disputed(one)
+    with pytest.raises(Disabled):
+        keep_both(one.for_actor("coder", None), waiting.proposal)
+    assert disputed(one) == [waiting]
