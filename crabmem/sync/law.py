@@ -246,26 +246,36 @@ class _Joining:
         new = {path: blob for path, blob in sorted(way.changes.items()) if blob and path not in self.base}
         gone = sorted(path for path, blob in way.changes.items() if blob is None and path in other.changes)
         found, same = dict[str, str](), {blob: path for path, blob in new.items()}
-        for path in gone:  # without this, a folder that was moved is compared file by file with each of its files
-            if to := same.pop(self.base[path], None):
-                found[path] = to
-                del new[to]
+        named = {name: path for path, blob in new.items() for name in self._names(path, blob)}
+        # Looked up before texts are compared, each with each: a person may have moved a thousand files.
+        for known in (lambda path: [same.get(self.base[path])], lambda path: map(named.get, self._name(path))):
+            for path in gone:
+                to = next(filter(None, known(path)), None)
+                if path not in found and to in new:
+                    found[path] = to
+                    del new[to]
         for path in gone:
             if path in found or not new:
                 continue
-            likeness = {each: self._likeness(path, each, way) for each in new}
+            likeness = {each: self._likeness(path, blob) for each, blob in new.items()}
             best = max(new, key=lambda each: (likeness[each], each))
             if likeness[best] >= _ALIKE:
                 found[path] = best
                 del new[best]
         return found
 
-    def _likeness(self, old: str, new: str, way: _Way) -> float:
-        before, after = self.base[old], way.changes[new] or ""
-        was, entry = self._entry(old, before), self._entry(new, after)
-        if was and entry and name_key(was.name) in map(name_key, (entry.name, *entry.aliases)):
-            return 2.0
-        return similarity(self.rules.read(before), self.rules.read(after))
+    def _likeness(self, old: str, new: str) -> float:
+        return similarity(self.rules.read(self.base[old]), self.rules.read(new))
+
+    def _name(self, path: str) -> list[str]:
+        """Return the key of the name that the fact at `path` had; none for no fact."""
+        entry = self._entry(path, self.base[path])
+        return [name_key(entry.name)] if entry else []
+
+    def _names(self, path: str, blob: str) -> list[str]:
+        """Return the keys of the names by which a fact is known, its aliases first."""
+        entry = self._entry(path, blob)
+        return [*map(name_key, entry.aliases), name_key(entry.name)] if entry else []
 
     def _in_order_of_names(self, to: Sequence[str | None]) -> list[str]:
         """Return the names that either side gave a file, first that of the side whose text stands."""
