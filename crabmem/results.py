@@ -306,23 +306,47 @@ class Proposed(Changed):
 
 
 @value
+class Disputed:
+    """A text of another machine that waits to be decided, and the newest commits that wrote what differs: of the file
+    as it is (`ours`), and of what waits (`theirs`). None if the lines are not found in any commit.
+    """
+
+    JSON = (
+        *(f"{key}=proposal.{key}" for key in (
+            "id", "time", "author", "agent", "session", "change", "reason", "path", "diff", "clashes", "text"
+        )),
+        "paths=proposal.files.path", "ours", "theirs",
+    )  # fmt: skip
+
+    proposal: Proposal
+    ours: Commit | None
+    theirs: Commit | None
+
+    @property
+    def path(self) -> str:
+        """The path of the file."""
+        return self.proposal.path
+
+
+@value
 class Synced:
     """What a sync did: the newest commit now (None: there is none yet), the paths of memory that came in, and how many
     commits went out.
 
-    `is_joined` where both sides had something new. `disputed` are the paths of which another text waits to be decided,
-    `kept` those that one machine removed and another changed: they stay. Of files that are not memory, `doubled` are
-    the names under which the other text, or picture, stands beside the first, as both machines changed the same place;
-    `left` those that stay as they are here although the head has another text. `rounds` counts how often it began
-    again, as others were quicker. `purges` of other machines came in; `quoting` are the paths of files that quote what
-    they took, and stay. `is_rewritten` where what was purged here was taken out of the remote's branch; `still_there`
-    are the references of the remote that have it all the same, `not_rewritten` Git's other remotes by name, where
-    either happened.
+    `is_joined` where both sides had something new. `disputed` are the paths of which it set another text aside, to be
+    decided; `waiting` counts all texts of other machines that wait now. `kept` are paths that one machine removed and
+    another changed: they stay; `copies` second files of what both changed beside memory, `left` files beside memory
+    that stay as they are here although the head has another text. `doubled` are names that several facts have, with
+    their paths. `overruled` are commits by which another machine took a text that was rejected here. `held` says what
+    many losses on disk were not recorded; "" for none. `rounds` counts how often it began again, as others were
+    quicker. `purges` of other machines came in; `quoting` are the paths of files that quote what they took, and stay.
+    `is_rewritten` where what was purged here was taken out of the remote's branch; `still_there` are the references of
+    the remote that have it all the same, `not_rewritten` Git's other remotes by name, where either happened.
     """
 
     JSON = (
-        "remote", "commit", "taken", "sent", "is_joined", "disputed", "kept", "doubled", "left", "rounds", "purges",
-        "quoting", "is_rewritten", "still_there", "not_rewritten",
+        "remote", "commit", "taken", "sent", "is_joined", "disputed", "waiting", "kept", "copies", "left", "doubled",
+        "overruled", "held", "rounds", "purges", "quoting", "is_rewritten", "still_there", "not_rewritten",
     )  # fmt: skip
 
     remote: str
@@ -338,8 +362,12 @@ class Synced:
     quoting: tuple[str, ...] = ()
     still_there: tuple[str, ...] = ()
     not_rewritten: tuple[str, ...] = ()
-    doubled: tuple[str, ...] = ()
+    waiting: int = 0
+    copies: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    doubled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    overruled: tuple[str, ...] = ()
+    held: str = ""
 
 
 @value

@@ -25,6 +25,8 @@ _UNSEEN = (
 )
 _HEADS = ("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+# Marks of the words that differ within a line, as `git diff --word-diff` has them.
+_WORDS = {"-": ("[-", "-]"), "+": ("{+", "+}")}
 # Characters of a page that are printed at once.
 _AT_ONCE = 8_000
 
@@ -234,6 +236,21 @@ def coloured_diff(diff: str) -> str:
     if not in_colour(sys.stdout):
         return plain(diff)
     return "\n".join(map(_colour_line, plain(diff).split("\n")))
+
+
+def worded_diff(diff: str) -> str:
+    """The same with the words marked that differ within changed lines, `[-so-]` and `{+so+}` as `git diff` does."""
+    from ..text.word_diff import files_in
+
+    lines = list[str]()
+    for file in files_in(diff):
+        lines += [f"--- {file.before or '/dev/null'}", f"+++ {file.after or '/dev/null'}"]
+        for line in file.lines:
+            is_part = not all(differs for _, differs in line.pieces)
+            begin, end = _WORDS.get(line.sign, ("", "")) if is_part else ("", "")
+            said = "".join(f"{begin}{text}{end}" if differs else text for text, differs in line.pieces)
+            lines.append("@@" if line.sign == "@" else f"{line.sign}{said}")
+    return coloured_diff("\n".join(lines))
 
 
 def _colour_line(line: str) -> str:

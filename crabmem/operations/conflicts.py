@@ -1,21 +1,123 @@
-"""Files with both texts of a merge in them, between marks that Git left: nobody recalls them until a person decides.
+"""Deciding between two texts of one file: of two machines, or of a merge of Git's.
 
-A sync leaves none; a `git pull`, a rebase or a forge may.
+What waits after a sync is a proposal (`proposals.is_of_sync`). A merge of Git's leaves both texts in the file, between
+marks: nobody recalls it until a person decides. A sync leaves no marks; a `git pull`, a rebase or a forge may.
 """
 
 from __future__ import annotations
 
 from ..errors import Disabled, NotFound
+from ..results import Disputed
 from ..session import rules
-from ..text.edit import is_in_conflict, sides_of_conflict
-from ..text.merge import Side
+from ..text import frontmatter
+from ..text.edit import is_in_conflict, lenient_text, sides_of_conflict
+from ..text.entry import MAX_DESCRIPTION, Entry, entry_in
+from ..text.merge import Conflict, Conflicting, Side, with_both
+from ..text.slug import spelled
+from .proposals import NOTHING, Wording, apply_proposal, is_of_sync, proposals, reject_proposal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..results import Changed
+    from collections.abc import Iterable
+
+    from ..results import Changed, Commit, Proposal
     from ..session.session import Session
     from ..session.snapshot import Snapshot
     from ..write.writer import Draft
+
+_DESCRIPTION = "description"
+
+
+def disputed(session: Session) -> list[Disputed]:
+    """The texts of other machines that wait to be decided, the oldest first, with who wrote them and what is there."""
+    return [_disputed(session, each) for each in filter(is_of_sync, proposals(session))]
+
+
+def _disputed(session: Session, proposal: Proposal) -> Disputed:
+    history, path = session.engine.history, proposal.path
+    now = session.look(lambda now: now.read(path)) or b""
+    theirs = proposal.data or b""
+    join = history.parent(proposal.id)
+    parents = history.commit(join, with_paths=False).parents if join else ()
+    return Disputed(
+        proposal,
+        _newest(session, now, theirs, path, [None]),
+        _newest(session, theirs, now, path, parents),
+    )
+
+
+def _newest(session: Session, text: bytes, other: bytes, path: str, at: Iterable[str | None]) -> Commit | None:
+    """The newest commit that wrote a line of `text` which `other` lacks, by the file as any of some commits has it."""
+    lacking = {*text.split(b"\n")}.difference(other.split(b"\n"))
+    found: list[Commit] = []
+    for commit in at:
+        owners = session.engine.history.owners(text, path, commit)
+        lines = zip(text.split(b"\n"), owners, strict=False)
+        found += [owner for line, owner in lines if owner and line in lacking]
+    return max(found, key=lambda each: each.time, default=None)
+
+
+def both_texts(session: Session, proposal: Proposal) -> tuple[bytes, bool]:
+    """What the file says with the lines of both texts, ours first; whether all that either says is in it.
+
+    Two descriptions are one, with a semicolon between them; another key that has two values keeps ours.
+    """
+    now, theirs = session.look(lambda now: now.read(proposal.path)) or b"", proposal.data or b""
+    done = with_both(proposal.path, now, theirs)
+    data, entries = done.data or b"", [entry_in(proposal.path, each) for each in (now, theirs)]
+    if len(done.conflicts) == 1 and (done.conflicts[0].ours or "").startswith(f"{_DESCRIPTION}:"):
+        joined = "; ".join(each.description for each in entries if each)
+        return _with_key(data, _DESCRIPTION, joined), len(joined) <= MAX_DESCRIPTION
+    return data, not done.conflicts
+
+
+def keep_both(session: Session, proposal: Proposal) -> tuple[str, ...]:
+    """Keep both texts: the lines of both in one file; as two facts if a key has two values. The paths of the facts.
+
+    Raises:
+        Disabled: an agent asks.
+        Conflicting: it is no fact, and both cannot be in one file.
+    """
+    from ..write.writer import Draft
+
+    path, (data, is_all) = proposal.path, both_texts(session, proposal)
+    if is_all:
+        now = session.look(lambda now: now.read(path))
+        apply_proposal(session, proposal.id, {path: Wording(data.decode(), now)})
+        return (path,)
+    entry = entry_in(path, proposal.data or b"") if session.layout.is_entry(path) else None
+    if entry is None or entry.problem:
+        texts = Conflict(path, None, lenient_text(proposal.data))
+        raise Conflicting((texts,), f"both texts cannot be in one file: `crabmem resolve {path} --edit`")
+    if session.actor.agent:
+        raise Disabled("a person decides between two texts, and no agent; ask the person to run `crabmem resolve`")
+    note = rules.note(session, "resolve", f"{entry.name}, both as facts")
+
+    def decide(now: Snapshot) -> Draft[str]:
+        name, place = _free(now, entry)
+        return Draft({place: _with_key(proposal.data or b"", "name", name)}, note, place)
+
+    second = session.write(decide).result
+    reject_proposal(session, proposal.id, NOTHING)
+    return path, second
+
+
+def _free(now: Snapshot, entry: Entry) -> tuple[str, str]:
+    """A name that no fact has, for the second of one name, and its path."""
+    from ..recall.labels import NAME
+    from ..recall.names import place_for
+    from ..text.slug import name_key
+
+    names = (f"{spelled(entry.name)} ({number})" for number in range(2, 1_000))
+    name = next(each for each in names if not now.entries.having(NAME + name_key(each)))
+    return name, place_for(name, now.listing)
+
+
+def _with_key(data: bytes, key: str, value: str) -> bytes:
+    """A fact's file with another value of a key."""
+    parts = frontmatter.parts_of(data.decode())
+    keys = frontmatter.with_keys(parts.header or "", {key: value}, parts.newline)
+    return f"{parts.bom}{parts.opening}{keys}{parts.closing}{parts.content}".encode()
 
 
 def marked(session: Session) -> tuple[str, ...]:

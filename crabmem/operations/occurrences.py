@@ -82,8 +82,11 @@ def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
         changes = history.changes.own(commit)
         gone = {change.before for change in changes if change.after is None}
         come = {change.after for change in changes if change.before is None}
+        sides = [{each.path: each.before for each in side} for side in history.changes.sides(commit)]
         for change in changes:
-            if _counts(change.path, layout) and not _has_moved(change, gone & come):
+            # A join brings what one of its sides has already: the commit that said it is a step of its own.
+            is_new = all(lines(side.get(change.path)) != lines(change.after) for side in sides)
+            if is_new and _counts(change.path, layout) and not _has_moved(change, gone & come):
                 yield _Step(commit, change)
 
 

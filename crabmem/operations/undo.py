@@ -10,6 +10,7 @@ from ..git.commits import is_join
 from ..git.history import History
 from ..git.timeline import State, Timeline
 from ..results import Commit
+from ..text.hashes import short
 
 _ID = re.compile("[0-9a-f]{40}")
 
@@ -170,7 +171,10 @@ class Undo:
         for path, (_, after) in changes.items():
             scan.check_not_denied(path)
             if scan.blob(path) != after:
-                raise Inapplicable(f"{path} was changed since; `crabmem rollback --to` takes back all of it")
+                raise Inapplicable(
+                    f"{path} was changed since; `crabmem revert {short(commit.commit)}` takes back only that change, "
+                    "`crabmem rollback --to` all of it"
+                )
         return {path: before for path, (before, _) in changes.items()}
 
 

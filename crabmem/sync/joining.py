@@ -7,7 +7,7 @@ other change is, with its journal and its locks. The commit that has both is the
 from __future__ import annotations
 
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -28,46 +28,59 @@ from ..write.actor import ITSELF
 from ..write.intent import Join
 from ..write.withholding import Rule
 from ..write.writer import Draft, Written
-from .law import Dispute, Joined, Rules, Said, Side, join
+from .law import Dispute, Joined, Rules, Said, Side, join, lost
 
 _NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", JOINING),))
 _WAITING = "{} is another text on another machine, where the same place was changed"
 _GUARDED = "an agent on another machine changed {}, which no agent may here"
+_WHOLE = "{} as one machine had it: some of its lines are not in what both make of it"
 
 
 @dataclass(frozen=True)
 class Taken:
     """What was taken in: by path the bytes of memory before and after (None: no file), and what waits to be decided.
 
-    `is_joined` where both sides had something new, so that there is a commit of both. `kept` are the paths of files
-    that one side removed and the other changed, which stay; `doubled` those of files that are not memory, where both
-    sides changed the same place: the other side's is beside it under that name.
+    `is_joined` if both sides had something new, so that there is a commit of both. `kept` are the paths of files that
+    one side removed and the other changed, which stay; `copies` the second files of what both changed beside memory.
     """
 
     changes: Mapping[str, bytes | None]
     disputes: tuple[Dispute, ...] = ()
     is_joined: bool = False
     kept: tuple[str, ...] = ()
-    doubled: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
 
 
-def take_in(engine: Engine, tip: str, even_if_many: bool = False) -> Written[Taken]:
+def take_in(engine: Engine, tip: str, even_if_many: bool = False, decided: Collection[str] = ()) -> Written[Taken]:
     """Take in the commit `tip`, which is stored with all that it stands on; outside edits are recorded first.
+
+    `decided` are the proposals that somebody elsewhere decided on: they are about to go.
 
     Raises:
         MassLoss: too many of the facts would be gone at once; `even_if_many` says that this is meant.
     """
-    joining = _Joining(engine.history, engine.workspace.layout)
+    joining = _Joining(engine.history, engine.workspace.layout, frozenset(decided))
     done = engine.writer.write(lambda scan: joining.draft(tip, even_if_many), ITSELF)
     return replace(done, result=replace(done.result, is_joined=done.commit not in (None, tip)))
+
+
+def texts_aside(history: History, without: Set[str] = frozenset()) -> dict[tuple[str, str], str]:
+    """Return what waits since machines were joined, read from the references: its commit, by path and blob."""
+    found = dict[tuple[str, str], str]()
+    for commit in history.aside():
+        with suppress(CrabmemError):  # damaged, which `doctor` tells
+            if commit not in without and history.commit(commit, with_paths=False).tool == JOINING:
+                found |= {(each.path, each.after): commit for each in history.changes.of(commit) if each.after}
+    return found
 
 
 class _Joining:
     """Joins histories of one repository. Changes no file and no branch."""
 
-    def __init__(self, history: History, layout: Layout) -> None:
+    def __init__(self, history: History, layout: Layout, decided: Set[str]) -> None:
         self._history = history
         self._layout = layout
+        self._decided = decided
         #: The texts that were made of those of two sides, by their ids, which are in no history yet.
         self._made: dict[str, bytes] = {}
 
@@ -76,17 +89,21 @@ class _Joining:
         history, head = self._history, self._history.head()
         if head == tip or (head and history.reaches(tip)):
             return Draft({}, _NOTE, Taken({}))
-        done = self._joined(head, tip)
+        base, sides, rules, done = self._joined(head, tip)
         wanted = {path: self._id(said) for path, said in done.files.items()}
         files = history.files(head)
         changed = {path: blob for path, blob in wanted.items() if blob != files.get(path)}
         for data in self._made.values():
             history.put(data)
         when = datetime.fromtimestamp(max(self._committed(each) for each in (head, tip) if each), UTC)
-        self._set_aside(changed, done.disputes, when, tip)
+        disputes = [*done.disputes]
+        waiting = self._set_aside(changed, disputes, when, tip)
+        if missing := lost(base, sides, done.files, waiting, rules):
+            self._set_aside(changed, missing, when, tip)
+            disputes += missing
         kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
         beside = self._beside(wanted, head, tip)
-        taken = Taken(kept, done.disputes, kept=done.kept, doubled=done.doubled)
+        taken = Taken(kept, tuple(disputes), kept=done.kept, copies=done.copies)
         return Draft(kept, _NOTE, taken, even_if_many, Join(tip, when, beside))
 
     def _beside(self, wanted: Mapping[str, str | None], head: str | None, tip: str) -> dict[str, Item | None]:
@@ -107,13 +124,14 @@ class _Joining:
                 found[path] = item
         return found
 
-    def _joined(self, head: str | None, tip: str) -> Joined:
+    def _joined(self, head: str | None, tip: str) -> tuple[Mapping[str, str], Sequence[Side], Rules, Joined]:
+        """Return the files that both had when they were one, both sides, the rules, and what comes of them."""
         if head is None:
-            return Joined(dict(self._history.files(tip)))
-        bases = self._history.bases(head, tip)
+            return {}, (), Rules(self._layout, self._blob), Joined(dict(self._history.files(tip)))
+        bases, rules = self._history.bases(head, tip), self._rules(head, tip)
         base = self._files_of(bases)
-        sides = [self._side(base, bases, each, other) for each, other in ((head, tip), (tip, head))]
-        return join(base, sides[0], sides[1], self._rules(head, tip))
+        ours, theirs = (self._side(base, bases, each, other) for each, other in ((head, tip), (tip, head)))
+        return base, (ours, theirs), rules, join(base, ours, theirs, rules)
 
     def _rules(self, *tips: str) -> Rules:
         guarded = {SETTINGS, *([] if all(map(self._lets_agents_write, tips)) else [self._layout.identity])}
@@ -181,20 +199,26 @@ class _Joining:
 
     def _set_aside(
         self, changed: Mapping[str, str | None], disputes: Sequence[Dispute], when: datetime, tip: str
-    ) -> None:
-        """Keep what waits beside the branch, before that moves: after a crash in between the next sync does the same.
+    ) -> list[bytes]:
+        """Keep what waits beside the branch, before that moves, and return what the references say then.
 
-        Each is a commit on the one that is about to be made, so that what it changes is what stands there then.
+        After a crash in between the next sync does the same. Each is a commit on the one that is about to be made, so
+        that what it changes is what stands there then.
         """
-        history, known = self._history, self._history.aside() if disputes else []
-        commit = history.prospective(changed, _NOTE, when, tip) if disputes else None
-        for dispute in disputes if commit else ():
-            words = (_GUARDED if dispute.is_guarded else _WAITING).format(dispute.path)
-            note = Note(f"propose: {dispute.path}", identity(CREATOR), words, (("Tool", JOINING),))
+        if not disputes:
+            return []
+        history, known = self._history, texts_aside(self._history, self._decided)
+        commit = history.prospective(changed, _NOTE, when, tip)
+        for dispute in disputes:
+            words = _WHOLE if dispute.is_whole else _GUARDED if dispute.is_guarded else _WAITING
+            note = Note(f"propose: {dispute.path}", identity(CREATOR), words.format(dispute.path), (("Tool", JOINING),))
             says = history.put(dispute.waiting)
             # One that a crash left, of a join that something was written before, says it already.
-            if all(history.file(each, dispute.path) != says for each in known):
+            if (dispute.path, says) not in known:
                 history.set_aside({dispute.path: says}, note, when, commit)
+        there = texts_aside(history, self._decided)
+        wanted = {(each.path, blob_id(each.waiting)): each.waiting for each in disputes}
+        return [data for key, data in wanted.items() if key in there]
 
     def _committed(self, commit: str) -> int:
         return int(self._history.commit(commit, with_paths=False).time.timestamp())

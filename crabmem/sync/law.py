@@ -1,45 +1,49 @@
-"""What two histories of one memory make together: the same on every machine, whichever of them asks, in either order.
+"""Joining two histories of one memory: pure functions of paths and texts, the same whichever side asks.
 
 The rules, in their order; neither times nor machines play a part:
 
 1. What one side alone changed is as that side has it. What one side removed and the other changed stays, changed.
-2. A file that one side gave another name goes there with what the other side changed. Where both gave it a name, a
-   person's stands before an agent's, else the name that sorts first.
-3. A fact that both sides began, by its name, is one file. Two facts that both sides began at one path, or at paths
-   that some disk takes for one, are two files: the second has a part of its content's id in its name.
-4. Frontmatter is joined by key and by item of a list, all else by line. What both put at the same place is all there,
-   and once. In the overview, of two new lines that lead to the same fact one.
-5. Where both changed the same line or key, a person's stands before an agent's, else that of the file whose id sorts
-   first. What the other side says waits, to be decided; of a file that is not memory it stands beside the first, with
-   a part of its content's id in its name.
-6. What an agent elsewhere made of the files that no agent may write here, or of what waits here by the settings, waits,
-   too, and is not in force.
+2. A file that one side renamed goes there with what the other side changed, unless the other side has a file of its own
+   there. If both renamed it, the name of the side whose text stands by rule 6 counts.
+3. A fact that both sides began, by its name, is one file. Two facts that both sides began at one path are two files.
+4. No two paths of the result differ only by case or by the form of letters, and no file is where another has a folder:
+   the second file has a part of its content's id in its name. Files that say the same are one.
+5. Frontmatter is joined by key and by item of a list, all else by line; a day's note by section, in the order of time.
+   What both put at the same place is all there. Equal lines are one, in the overview wherever they link.
+6. If both changed the same line or key, a person's stands before an agent's, else that of the file whose id sorts
+   first. The other text waits to be decided; of a file beside memory, where nothing can wait, it is a second file.
+7. What an agent elsewhere made of files that no agent may write here, or of what waits here by the settings, waits too,
+   and is not in force.
 
-Pure functions over texts: trees come in as paths and ids of blobs.
+`lost` checks what comes of them. Trees come in as paths and ids of blobs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..git.diff import similarity
+from ..text import frontmatter
 from ..text.entry import Entry, entry_in
 from ..text.hashes import blob_id
-from ..text.merge import merge
+from ..text.merge import Merged, merge
+from ..text.merge import Side as Take
+from ..text.note_merge import merge_notes
 from ..text.slug import composed, name_key
 from ..workspace.layout import Layout
+from ..workspace.layout import way as ways_to
 
 #: What a path says: the id of a blob of either side, new bytes, or None for no file.
 Said = str | bytes | None
 
 # Below that a file is a new one, and not an old one with another name; as Git has it.
 _ALIKE = 0.5
-_DIGITS = 8
-# Where a line of an overview leads: [[here]] or [so](here).
-_TARGET = re.compile(rb"\[\[([^\[\]|#\n]+)|\]\(([^()\s]+)\)")
+_DIGITS, _ALL_DIGITS = 8, 40
+# A link in a line of an overview: [[here]] or [so](here).
+_LINK = re.compile(rb"\[\[[^\[\]|#\n]+|\]\([^()\s]+\)")
 
 
 @dataclass(frozen=True)
@@ -59,26 +63,28 @@ class Side:
 class Dispute(NamedTuple):
     """What waits to be decided: what the file at `path` would say if the other side were taken.
 
-    `is_guarded`: an agent changed what no agent may write here.
+    `is_guarded`: an agent changed what no agent may write here. `is_whole`: it is the file as one side has it, of which
+    the join would have lost lines (`lost`).
     """
 
     path: str
     waiting: bytes
-    is_guarded: bool
+    is_guarded: bool = False
+    is_whole: bool = False
 
 
 @dataclass(frozen=True)
 class Joined:
     """What both sides make of the files: by path, of those that either changed, what they say.
 
-    `kept` are the paths of those that one side removed and the other changed, which stay; `doubled` those of files
-    that are not memory: what the other side has, where both changed the same place.
+    `kept` are the paths of those that one side removed and the other changed, which stay; `copies` the second files of
+    what both changed beside memory.
     """
 
     files: Mapping[str, Said]
     disputes: tuple[Dispute, ...] = ()
     kept: tuple[str, ...] = ()
-    doubled: tuple[str, ...] = ()
+    copies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,10 @@ class Rules:
     read: Callable[[str], bytes]
     guarded: Set[str] = frozenset()
 
+    def data(self, said: Said) -> bytes | None:
+        """Return what a path says as bytes."""
+        return self.read(said) if isinstance(said, str) else said
+
 
 def join(base: Mapping[str, str], one: Side, other: Side, rules: Rules) -> Joined:
     """Return what two histories make of the files that they had, path and blob, when they were one."""
@@ -98,8 +108,56 @@ def join(base: Mapping[str, str], one: Side, other: Side, rules: Rules) -> Joine
     joining.put_same_facts_together()
     for path in sorted({path for way in joining.ways for path in way.changes}):
         joining.join_file(path)
-    joining.keep_twins_apart()
+    joining.keep_apart()
     return joining.result()
+
+
+def lost(
+    base: Mapping[str, str], sides: Iterable[Side], files: Mapping[str, Said], waiting: Iterable[bytes], rules: Rules
+) -> list[Dispute]:
+    """Return the texts of memory of which a join to `files`, with what is `waiting` to be decided, would lose a line.
+
+    1. A text is kept if it is in the result as it is, at whatever path.
+    2. Else each line must be kept that its side brought: one that the file did not have when both were one, nor, if it
+       is new, any file that the side removed, which may have been the same under another name.
+    3. A line is kept if the result has it in the file at that path, or in one that the join made; or if it waits.
+    4. Of frontmatter each key with each item counts as a line. Blank lines and space around a line say nothing.
+    """
+    whole = {_id(said) for said in {**base, **files}.values()}
+    kept = {each for said in [*files.values(), *waiting] if isinstance(said, bytes) for each in _statements(said)}
+    found = list[Dispute]()
+    for side in sides:
+        missing = {path: blob for path, blob in side.changes.items() if blob and blob not in whole}
+        gone = (
+            [base[path] for path, blob in side.changes.items() if blob is None] if missing.keys() - base.keys() else []
+        )
+        removed = {each for blob in gone for each in _statements(rules.read(blob))}
+        for path, blob in missing.items():
+            before = _statements(rules.read(base[path])) if path in base else removed
+            brought = _statements(rules.read(blob)) - before - kept
+            if brought - _statements(rules.data(files.get(path)) or b"") and rules.layout.is_kept(path):
+                found.append(Dispute(path, rules.read(blob), is_whole=True))
+    return sorted(found)
+
+
+def _statements(data: bytes) -> set[str]:
+    """Return what a text says: its lines, and of frontmatter its comments, and each key with each item."""
+    text = data.decode(errors="surrogateescape")
+    parts, found = frontmatter.parts_of(text), set[str]()
+    if parts.header is not None:
+        try:
+            keys = frontmatter.load(parts.header)
+        except frontmatter.BadHeader:
+            pass
+        else:
+            text = parts.content
+            found = {f"{key}: {item}" for key, value in keys.items() for item in _items(value)}
+            found |= {line.strip() for line in parts.header.split("\n") if line.lstrip().startswith("#")}
+    return found | {line.strip() for line in text.split("\n") if line.strip()}
+
+
+def _items(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else [value]
 
 
 @dataclass
@@ -134,13 +192,15 @@ class _Joining:
     files: dict[str, Said] = field(default_factory=dict)
     disputes: list[Dispute] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
-    doubled: list[str] = field(default_factory=list)
+    #: Files that need another path than the one they had.
+    second: list[tuple[str, Said]] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
     entries: dict[tuple[str, str], Entry | None] = field(default_factory=dict)
 
     def result(self) -> Joined:
         for path in sorted({path for way in self.ways for path in way.guarded}):
             self.disputes += [self._guarded(path, blob) for way in self.ways if (blob := way.guarded.get(path))]
-        return Joined(self.files, tuple(sorted(set(self.disputes))), tuple(self.kept), tuple(self.doubled))
+        return Joined(self.files, tuple(sorted(set(self.disputes))), tuple(self.kept), tuple(self.copies))
 
     # Files that agents may not write
 
@@ -153,25 +213,25 @@ class _Joining:
                 self.files[path] = self.base.get(path)  # the side that has it takes it back
 
     def _guarded(self, path: str, blob: str) -> Dispute:
-        before, wanted = (self._data(each) for each in (self.base.get(path), blob))
-        done = merge(path, before, self._data(self.files[path]), wanted, "theirs", joins=True)
+        before, wanted = (self.rules.data(each) for each in (self.base.get(path), blob))
+        done = merge(path, before, self.rules.data(self.files[path]), wanted, "theirs", joins=True)
         return Dispute(path, done.data or b"", True)
 
     # Names
 
     def follow_names(self) -> None:
-        """Bring together what both sides made of a file to which one of them, or both, gave another name."""
+        """Bring together what both sides made of a file that one of them renamed, or both."""
         moves = [self._moves(way, other) for way, other in (self.ways, self.ways[::-1])]
         for path in sorted({*moves[0], *moves[1]}):
             to = [move.get(path) for move in moves]
-            new = self._name_of_both([each for each in to if each])
-            if new in self.base:
+            new = next((name for name in self._in_order_of_names(to) if self._may_have(name, to)), None)
+            if new is None:
                 continue
             for way, name in zip(self.ways, to, strict=True):
                 now = name or path
-                if now != new and way.changes.get(now) and new not in way.changes:
+                if now != new and way.changes.get(now):
                     self._move(way, now, new)
-            if all(new in way.changes for way in self.ways):
+            if all(way.changes.get(new) for way in self.ways):
                 self.base[new] = self.base.pop(path)
                 self.files[path] = None
                 for way in self.ways:
@@ -183,29 +243,51 @@ class _Joining:
 
     def _moves(self, way: _Way, other: _Way) -> dict[str, str]:
         """Return where one side has files under another name that the other side has changed or renamed, too."""
-        new = sorted(path for path, blob in way.changes.items() if blob and path not in self.base)
+        new = {path: blob for path, blob in sorted(way.changes.items()) if blob and path not in self.base}
         gone = sorted(path for path, blob in way.changes.items() if blob is None and path in other.changes)
-        found = dict[str, str]()
-        for path in gone if new else ():
-            likeness = {each: self._likeness(path, each, way) for each in new}
+        found, same = dict[str, str](), {blob: path for path, blob in new.items()}
+        named = {name: path for path, blob in new.items() for name in self._names(path, blob)}
+        # Looked up before texts are compared, each with each: a person may have moved a thousand files.
+        for known in (lambda path: [same.get(self.base[path])], lambda path: map(named.get, self._name(path))):
+            for path in gone:
+                to = next(filter(None, known(path)), None)
+                if path not in found and to in new:
+                    found[path] = to
+                    del new[to]
+        for path in gone:
+            if path in found or not new:
+                continue
+            likeness = {each: self._likeness(path, blob) for each, blob in new.items()}
             best = max(new, key=lambda each: (likeness[each], each))
             if likeness[best] >= _ALIKE:
                 found[path] = best
-                new.remove(best)
-            if not new:
-                break
+                del new[best]
         return found
 
-    def _likeness(self, old: str, new: str, way: _Way) -> float:
-        before, after = self.base[old], way.changes[new] or ""
-        was, entry = self._entry(old, before), self._entry(new, after)
-        if was and entry and name_key(was.name) in map(name_key, entry.aliases):
-            return 2.0
-        return similarity(self.rules.read(before), self.rules.read(after))
+    def _likeness(self, old: str, new: str) -> float:
+        return similarity(self.rules.read(self.base[old]), self.rules.read(new))
 
-    def _name_of_both(self, names: list[str]) -> str:
-        by_person = [name for name in names if any(name in way.persons for way in self.ways)]
-        return min(by_person or names)
+    def _name(self, path: str) -> list[str]:
+        """Return the key of the name that the fact at `path` had; none for no fact."""
+        entry = self._entry(path, self.base[path])
+        return [name_key(entry.name)] if entry else []
+
+    def _names(self, path: str, blob: str) -> list[str]:
+        """Return the keys of the names by which a fact is known, its aliases first."""
+        entry = self._entry(path, blob)
+        return [*map(name_key, entry.aliases), name_key(entry.name)] if entry else []
+
+    def _in_order_of_names(self, to: Sequence[str | None]) -> list[str]:
+        """Return the names that either side gave a file, first that of the side whose text stands."""
+        one, other = to
+        if one and other and not self._is_first((one, other)):
+            return [other, one]
+        return [name for name in (one, other) if name]
+
+    def _may_have(self, name: str, to: Sequence[str | None]) -> bool:
+        """Return whether no side has another file at `name` than the one that it renamed."""
+        others = [way for way, mine in zip(self.ways, to, strict=True) if mine != name]
+        return name not in self.base and not any(way.changes.get(name) for way in others)
 
     # Facts that both sides began
 
@@ -223,28 +305,31 @@ class _Joining:
         entries = ((path, self._entry(path, blob)) for path, blob in sorted(new.items(), reverse=True))
         return {name_key(entry.name): path for path, entry in entries if entry}
 
-    def keep_twins_apart(self) -> None:
-        """Give files another name whose paths some disk takes for those of the other side; not what one side has so."""
-        new = [path for path, said in self.files.items() if said is not None and path not in self.base]
-        if not new:
-            return
-        others = [path for path in self.base if self.files.get(path, "") is not None]
-        taken = {_folded(path): path for path in sorted(others, reverse=True)}
-        for path in sorted(new):
-            twin = taken.setdefault(_folded(path), path)
-            if twin != path and not any(self._has(way, path) and self._has(way, twin) for way in self.ways):
-                self._put_beside(path, self.files.pop(path))
+    # Places
 
-    def _has(self, way: _Way, path: str) -> bool:
-        return way.changes.get(path, self.base.get(path)) is not None
+    def keep_apart(self) -> None:
+        """Give another path to the second of two files that no disk, or not every disk, can hold at theirs."""
+        whole = {path: said for path, said in {**self.base, **self.files}.items() if said is not None}
+        folders = {_folded(each) for path in whole if "/" in path for each in ways_to(path.rpartition("/")[0])}
+        taken, moved = dict[str, str](), dict[str, str]()
+        for path in sorted(whole, key=lambda path: (path not in self.base, path)):
+            there = taken.setdefault(_folded(path), path)
+            if there != path or _folded(path) in folders:
+                self.files[path] = None
+                if there == path or _id(whole[path]) != _id(whole[there]):
+                    self.second.append((path, whole[path]))
+        for path, said in sorted(self.second, key=lambda each: (each[0], _id(each[1]))):
+            free = (each for each in _names_beside(path, _id(said)) if self._is_free(each, said, taken, folders))
+            moved[path] = next(free)
+            self.files[moved[path]] = said
+            self.copies += [] if self.rules.layout.is_kept(path) else [moved[path]]
+        gone = {path for path in moved if self.files[path] is None}
+        self.disputes = [each._replace(path=moved[each.path]) if each.path in gone else each for each in self.disputes]
 
-    def _put_beside(self, path: str, said: Said) -> str:
-        """Have a file under a name of its own, which is returned: the same whoever makes it."""
-        stem, dot, ending = path.rpartition(".")
-        oid = blob_id(said) if isinstance(said, bytes) else said or ""
-        name = f"{stem}-{oid[:_DIGITS]}{dot}{ending}" if dot and "/" not in ending else f"{path}-{oid[:_DIGITS]}"
-        self.files[name] = said
-        return name
+    def _is_free(self, path: str, said: Said, taken: dict[str, str], folders: Set[str]) -> bool:
+        there = taken.setdefault(_folded(path), path)
+        now = self.files.get(path, self.base.get(path))
+        return _folded(path) not in folders and there == path and (now is None or _id(now) == _id(said))
 
     # One file
 
@@ -260,31 +345,35 @@ class _Joining:
             self.files[path] = one or other
             self.kept.append(path)
         else:
-            self._join_texts(path, before, *self._in_order(path, one, other))
+            first, second = (one, other) if self._is_first((path, path)) else (other, one)
+            self._join_texts(path, before, first, second)
 
-    def _in_order(self, path: str, one: str, other: str) -> tuple[str, str]:
-        """Return both blobs, first the one that stands where both changed the same."""
-        by_person = [path in way.persons for way in self.ways]
-        is_first = by_person[0] if by_person[0] != by_person[1] else one < other
-        return (one, other) if is_first else (other, one)
+    def _is_first(self, paths: tuple[str, str]) -> bool:
+        """Return whether what the first side has at its path stands, where both changed the same."""
+        by_person = [path in way.persons for way, path in zip(self.ways, paths, strict=True)]
+        one, other = ((way.changes.get(path) or "", path) for way, path in zip(self.ways, paths, strict=True))
+        return by_person[0] if by_person[0] != by_person[1] else one <= other
 
     def _join_texts(self, path: str, before: str | None, first: str, second: str) -> None:
-        base, ours, theirs = (self._data(each) for each in (before, first, second))
         if before is None and self._are_two_facts(path, first, second):
             self.files[path] = first
-            self._put_beside(path, second)
+            self.second.append((path, second))
             return
-        is_overview = path == self.rules.layout.overview
-        if base is None and is_overview:
+        layout = self.rules.layout
+        base, ours, theirs = (self.rules.data(each) for each in (before, first, second))
+        if base is None and (path == layout.overview or layout.is_note(path)):
             base = b""
-        done = merge(path, base, ours, theirs, "ours", joins=True)
-        self.files[path] = _without_doubles(done.data or b"", base or b"") if is_overview else done.data
-        if done.conflicts and not self.rules.layout.is_kept(path):
-            self.files[path] = first
-            self.doubled.append(self._put_beside(path, second))
+
+        def merged(take: Take) -> Merged:
+            by = merge_notes if layout.is_note(path) else merge
+            return by(path, base, ours, theirs, take, joins=True)
+
+        done = merged("ours")
+        self.files[path] = _without_doubles(done.data or b"", base or b"") if path == layout.overview else done.data
+        if done.conflicts and layout.is_kept(path):
+            self.disputes.append(Dispute(path, merged("theirs").data or b""))
         elif done.conflicts:
-            waiting = merge(path, base, ours, theirs, "theirs", joins=True).data or b""
-            self.disputes.append(Dispute(path, waiting, False))
+            self.second.append((path, second))
 
     def _are_two_facts(self, path: str, one: str, other: str) -> bool:
         entries = [self._entry(path, blob) for blob in (one, other)]
@@ -297,22 +386,29 @@ class _Joining:
             self.entries[path, blob] = entry_in(path, self.rules.read(blob)) if is_entry else None
         return self.entries[path, blob]
 
-    def _data(self, said: Said) -> bytes | None:
-        return self.rules.read(said) if isinstance(said, str) else said
-
 
 def _without_doubles(data: bytes, base: bytes) -> bytes:
-    """Return an overview without new lines that lead where a line before them does."""
-    known, targets = set(base.splitlines()), set[bytes]()
-    lines = data.splitlines(keepends=True)
-    return b"".join(line for line in lines if not _is_double(line, known, targets))
+    """Return an overview without new lines with a link that stand there already."""
+    known, found = {line.strip() for line in base.splitlines()}, list[bytes]()
+    seen = set[bytes]()
+    for line in data.splitlines(keepends=True):
+        said = line.strip()
+        if said in known or said not in seen or not _LINK.search(said):
+            found.append(line)
+        seen.add(said)
+    return b"".join(found)
 
 
-def _is_double(line: bytes, known: Set[bytes], targets: set[bytes]) -> bool:
-    found = {target for each in _TARGET.findall(line) for target in each if target}
-    is_double = bool(found) and found <= targets and line.rstrip(b"\r\n") not in known
-    targets |= found
-    return is_double
+def _names_beside(path: str, oid: str) -> Iterator[str]:
+    """Yield names for a file whose path is taken: the same whoever asks."""
+    folder, slash, name = path.rpartition("/")
+    stem, _, ending = name.rpartition(".")
+    for digits in range(_DIGITS, _ALL_DIGITS + 1):
+        yield f"{folder}{slash}" + (f"{stem}-{oid[:digits]}.{ending}" if stem else f"{name}-{oid[:digits]}")
+
+
+def _id(said: Said) -> str:
+    return blob_id(said) if isinstance(said, bytes) else said or ""
 
 
 def _folded(path: str) -> str:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 # A forge counts how often it is pushed to: so often within so long is as much as one asks for.
 _MOST_PUSHES, _WITHIN = 6, timedelta(minutes=1)
 # What the next success keeps of what was remembered.
-_LASTING = ("proposals", "purged", "pushes")
+_LASTING = ("proposals", "purged", "pushes", "rejected")
+# Decisions kept in case another machine decides otherwise: the newest.
+_MAX_REJECTED = 100
 
 
 class Record:
@@ -62,11 +64,21 @@ class Record:
         """Return the commit of the record of purges at the last sync; "" for none."""
         return self._read().get("purged", "")
 
-    def note_shared(self, proposals: Set[str], purged: str | None) -> None:
-        """Remember the proposals that both have now, and the commit of the record of purges."""
-        if proposals != self.proposals() or (purged and purged != self.purged()):
-            news = {"proposals": " ".join(sorted(proposals)), **({"purged": purged} if purged else {})}
-            self._write({**self._read(), **news})
+    def rejected(self) -> frozenset[str]:
+        """Return the proposals that were decided on here by keeping what was there."""
+        return frozenset(self._read().get("rejected", "").split())
+
+    def note_shared(self, proposals: Set[str], purged: str | None, rejected: Set[str] = frozenset()) -> None:
+        """Remember the proposals that both have now, the commit of the record of purges, and what was `rejected`."""
+        said = self._read()
+        before = said.get("rejected", "").split()
+        news = {
+            "proposals": " ".join(sorted(proposals)),
+            **({"purged": purged} if purged else {}),
+            "rejected": " ".join([*before, *sorted(set(rejected).difference(before))][-_MAX_REJECTED:]),
+        }
+        if any(said.get(key, "") != value for key, value in news.items()):
+            self._write({**said, **news})
 
     def note_push(self) -> None:
         """Remember that something is pushed now."""

@@ -7,18 +7,22 @@ from datetime import timedelta
 
 from ..errors import CrabmemError
 from ..git.commits import JOINING
+from ..recall.labels import NAME
 from ..remotes.address import parse_address
 from ..results import SyncState
+from ..text.slug import spelled
 from ..text.values import replace
 from .auto import next_try
 from .record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from ..git.history import History
     from ..session.session import Session
+    from ..session.snapshot import Snapshot
 
 #: The reference that says where the remote's branch was seen last.
 TRACKED = "refs/remotes/origin/"
@@ -40,7 +44,7 @@ def state(session: Session) -> SyncState:
     found = record.state(parse_address(url, session.root).shown, ahead, behind)
     return replace(
         found,
-        waiting=sum(_is_of_sync(history, each) for each in history.aside()),
+        waiting=sum(is_of_sync(history, each) for each in history.aside()),
         next_try=_next(session),
         shows_purged=found.succeeded is not None and (history.purge_record() or "") != record.purged(),
     )
@@ -69,11 +73,32 @@ def lacking(history: History, tip: str | None, other: str | None) -> list[str]:
     return history.commits_since([tip] if tip else [], other) if other else []
 
 
-def _is_of_sync(history: History, commit: str) -> bool:
+def is_of_sync(history: History, commit: str) -> bool:
     """Return whether a commit beside the branch is a text that waits since two machines were joined."""
     with suppress(CrabmemError):
         return history.commit(commit, with_paths=False).tool == JOINING
     return False
+
+
+def doubled(session: Session, paths: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Return the names that several facts have, and their paths, where one of `paths` is among these.
+
+    Nothing can be saved under such a name before one of them is renamed.
+    """
+
+    def look(now: Snapshot) -> dict[str, tuple[str, ...]]:
+        keys, found = now.entries.index.pairs(NAME), dict[str, list[str]]()
+        for key, path in keys:
+            found.setdefault(key, []).append(path)
+        several = [
+            path for same in found.values() if len(same) > 1 and not set(same).isdisjoint(paths) for path in same
+        ]
+        named = dict[str, list[str]]()
+        for path in sorted(several):
+            named.setdefault(spelled(now.entries.at(path).name), []).append(path)
+        return {name: tuple(same) for name, same in named.items() if len(same) > 1}
+
+    return session.look(look)
 
 
 def _next(session: Session) -> datetime | None:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected
 from ..git.kept import ASIDE, MOST_ASIDE
@@ -24,12 +25,15 @@ from ..results import Synced, Upcoming
 from ..session.rules import check_may_write
 from ..session.session import Session
 from ..text.credentials import credentials_in
-from ..text.hashes import short
+from ..text.hashes import blob_id, short
 from ..text.values import replace
 from ..text.words import counted, listed
 from .purged import Purging
 from .record import Record
-from .standing import HEADS, TRACKED, branch, lacking
+from .standing import HEADS, TRACKED, branch, doubled, is_of_sync, lacking
+
+if TYPE_CHECKING:
+    from .joining import Taken
 
 _ROUNDS = 5
 # Seconds that one is outrun for before the next round, at most, times the number of the round.
@@ -82,8 +86,9 @@ def sync(
     """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
 
     `is_expected`: a person has seen what a remote has that was never synced with, or what goes with a purge.
-    `joins_apart`: a history that has nothing in common with this one is joined to it. `even_if_many`: many facts at
-    once may be lost. It begins again at most so many `rounds` where others are quicker.
+    `joins_apart`: the same of a history that has nothing in common with this one, which is joined to it.
+    `even_if_many`: many facts at once may be lost, here or there. It begins again at most so many `rounds` where others
+    are quicker.
 
     An agent may only where the settings have a tool for it, and says nothing of what a person has to.
 
@@ -99,6 +104,7 @@ def sync(
     if not session.settings.sync.tool or is_expected or joins_apart or even_if_many:
         _check_is_person(session)
     check_may_write(session)
+    is_expected = is_expected or joins_apart  # who joins a history has seen it
     history, record = session.engine.history, Record(session.engine)
     address = _named(session)
     if doing := history.in_progress():
@@ -106,7 +112,7 @@ def sync(
     with record.kept(address.shown), _opened(session, address, seconds, progress) as other:
         syncing = _Syncing(session, other, address, record)
         for attempt in range(1, min(rounds, _ROUNDS) + 1):
-            session.engine.writer.adopt()
+            session.engine.writer.adopt(even_if_many)
             try:
                 return syncing.round(attempt, is_expected, joins_apart, even_if_many)
             except Outrun:
@@ -164,13 +170,15 @@ class _Waiting:
         # No more than are read: what stays there is neither shared nor decided on.
         self.come = sorted(theirs - ours - before)[: max(0, MOST_ASIDE - len(ours))]
         self.gone = sorted((ours & before) - theirs)
-        self._decided, self._new = sorted((theirs & before) - ours), sorted(ours - before - theirs)
+        #: Those that were decided on here since.
+        self.decided, self._new = before - ours, sorted(ours - before - theirs)
+        self._to_drop = sorted(theirs & self.decided)
         #: What both have afterwards.
         self.shared = (set(self.come) | ours) - set(self.gone)
 
     def updates(self) -> Updates:
         """Return what becomes of the references at the remote."""
-        gone = {f"{ASIDE}/{commit}": (commit, None) for commit in self._decided}
+        gone = {f"{ASIDE}/{commit}": (commit, None) for commit in self._to_drop}
         return {**gone, **{f"{ASIDE}/{commit}": (None, commit) for commit in self._new}}
 
 
@@ -198,8 +206,8 @@ class _Syncing:
         theirs = self.purging.tip(raw)
         if theirs:
             brings = self.purging.news or not self._history.reaches(theirs)
-            if brings and before is None and not (is_expected or joins_apart):
-                self._tell_unexpected(theirs)
+            if brings and before is None and not is_expected:
+                self._tell_unexpected(theirs, self._is_apart(theirs))
             self.purging.check_expected(is_expected, self._record.purged())
             if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
                 return self.round(number, is_expected, joins_apart, even_if_many)
@@ -210,34 +218,30 @@ class _Syncing:
                 f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
                 "with what is here"
             )
-        taken = None
+        taken, mine = None, self._history.head()
         if theirs and not self._history.reaches(theirs):
             self._check_is_joinable(theirs, joins_apart)
             self._check_regular(theirs)
             from .joining import take_in  # late: most syncs bring nothing
 
-            taken = take_in(self._engine, theirs, even_if_many).result
+            taken = take_in(self._engine, theirs, even_if_many, waiting.gone).result
             waiting = self._waiting(offer)  # with what this brought
         for commit in waiting.come:
             self._history.keep_aside(commit)
         for commit in waiting.gone:
             self._history.drop_aside(commit)
         head = self._history.head()
+        applied = self._applied(theirs, mine) if waiting.decided else {}
+        rejected = self._record.rejected() | (waiting.decided - applied.keys())
         beside = {**self.purging.updates(offer, self._history.aside()), **waiting.updates()}
         sent = self._push(ref, raw, theirs, head, beside)
-        self._record.note_shared(waiting.shared, self.purging.tip_of_record)
+        self._record.note_shared(waiting.shared, self.purging.tip_of_record, rejected)
         if head and head != before:
             self._history.track(tracked, head)
-        changes = taken.changes if taken else {}
         return Synced(
             remote=self._address.shown,
             commit=head,
-            taken=tuple(sorted(changes)),
             sent=sent,
-            is_joined=bool(taken and taken.is_joined),
-            disputed=tuple(dispute.path for dispute in taken.disputes) if taken else (),
-            kept=taken.kept if taken else (),
-            doubled=taken.doubled if taken else (),
             left=tuple(self._engine.writer.left_beside()),
             rounds=number,
             purges=self.purging.arrived,
@@ -245,7 +249,33 @@ class _Syncing:
             quoting=self.purging.quoting,
             still_there=self.purging.elsewhere(offer, ref),
             not_rewritten=self.purging.others(self._address.url) if raw != theirs or self.purging.arrived else (),
+            **self._outcome(taken, mine, theirs, rejected),
         )
+
+    def _outcome(self, taken: Taken | None, mine: str | None, theirs: str | None, rejected: Set[str]) -> dict[str, Any]:
+        """Return what the answer says of memory, as it is now: what waits is read from the references."""
+        found: dict[str, Any] = {"waiting": sum(is_of_sync(self._history, each) for each in self._history.aside())}
+        if held := self._session.look(lambda now: self._engine.writer.unrecorded(now.scan)):
+            found["held"] = held.words
+        if taken is None:
+            return found
+        from .joining import texts_aside
+
+        aside, changes = texts_aside(self._history), taken.changes
+        found["taken"], found["is_joined"] = tuple(sorted(changes)), taken.is_joined
+        found["kept"], found["copies"] = taken.kept, taken.copies
+        found["disputed"] = tuple(
+            dispute.path for dispute in taken.disputes if (dispute.path, blob_id(dispute.waiting)) in aside
+        )
+        found["doubled"] = doubled(self._session, changes) if mine else {}
+        applied = self._applied(mine, theirs) if rejected else {}
+        found["overruled"] = tuple(sorted(applied[each] for each in rejected & applied.keys()))
+        return found
+
+    def _applied(self, since: str | None, tip: str | None) -> dict[str, str]:
+        """Return the commits by which `tip`, and not `since`, took a text that waited, by its proposal."""
+        commits = (self._history.commit(oid, with_paths=False) for oid in lacking(self._history, since, tip))
+        return {each.applies: each.commit for each in commits if each.applies}
 
     def fetched(self) -> str | None:
         """Fetch the branch of the remote, and nothing else; return where it is, None where there is none."""
@@ -277,15 +307,15 @@ class _Syncing:
                 "`crabmem sync --to` the same address begins anew with what it has"
             )
 
-    def _tell_unexpected(self, theirs: str) -> None:
+    def _tell_unexpected(self, theirs: str, is_apart: bool) -> None:
+        """Say all that a person has to know of a remote that was never synced with: one question, one answer."""
         files = self._history.files(theirs)
         newest = self._history.commit(theirs, with_paths=False)
         facts = counted(sum(map(self._session.layout.is_entry, files)), "fact")
-        is_apart = self._is_apart(theirs)  # said at once: else it is asked for after the first word was given
-        apart = f", and nothing in common with {self._session.root}" if is_apart else ""
+        apart = f", and nothing in common with the memory in {self._session.root}, to which it would be joined"
         raise Unexpected(
             f"{self._address.shown} has {facts}, the newest change by {newest.author} on {newest.time:%Y-%m-%d}"
-            f"{apart}; nothing was taken in",
+            f"{apart if is_apart else ''}; nothing was taken in",
             is_apart=is_apart,
         )
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import CrabmemError, Way
 from . import frontmatter as header
-from .comparison import changes, common_ends
+from .comparison import changes, common_ends, lines_in
 from .edit import lenient_text, newline_of
 from .frontmatter import Parts, Value
 from .words import listed
@@ -22,6 +22,7 @@ Take = Side | None
 MaybeValue: TypeAlias = "Value | None"
 
 _OURS, _THEIRS = 0, 1
+_NO_KEYS = "---\n---\n"
 _NAMED = 3
 _SIDES = Way('take="ours"', "{} keeps what is there now"), Way('take="theirs"', "{} takes it back all the same")
 T = TypeVar("T")
@@ -99,6 +100,23 @@ def merge(
         return Merged(theirs if take == "theirs" else ours, (Conflict(path, lenient_text(ours), lenient_text(theirs)),))
     text, clashes = _texts(known, take, joins)
     return Merged(text.encode(), tuple(Conflict(path, *clash) for clash in clashes))
+
+
+def with_both(path: str, ours: bytes, theirs: bytes) -> Merged:
+    """The file with the lines and items of both, ours first where they differ.
+
+    A key has one value: that of ours where both have another, which is a conflict.
+    """
+    texts = [_text(data) for data in (ours, theirs)]
+    if None in texts:
+        return Merged(ours, (Conflict(path, lenient_text(ours), lenient_text(theirs)),))
+    parts = [header.parts_of(text or "") for text in texts]
+    has_keys = all(_keys(each.header) is not None for each in parts)
+    mine, others = (each.content if has_keys else text or "" for each, text in zip(parts, texts, strict=True))
+    said = set(lines_in(others))
+    common = "".join(line for line in lines_in(mine) if line in said)
+    base = f"{_NO_KEYS if has_keys else ''}{common}"
+    return merge(path, base.encode(), ours, theirs, "ours", joins=True)
 
 
 #: What both sides say where they clash.

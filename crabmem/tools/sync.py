@@ -21,6 +21,7 @@ def sync(memory: Session) -> Annotated[Result, Synced]:
     done = syncing.sync(memory)
     came, went = counted(len(done.taken), "file"), counted(done.sent, "commit")
     later = f"; {counted(len(done.disputed), 'file')} for the person to decide on" if done.disputed else ""
+    later += "".join(f"; two facts are called {name}: {', '.join(paths)}" for name, paths in done.doubled.items())
     return Result(f"synced: {came} came in, {went} went out{later}", json_of(done))
 
 

@@ -135,7 +135,8 @@ ROWS = (
     ),
     _row(
         "machines that change one memory at random",
-        "test_machines_that_exchange_what_they_have_end_up_the_same",
+        "test_a_short_script_loses_no_text_that_nobody_removed",
+        "test_a_short_script_with_purges_leaves_what_was_purged_nowhere",
     ),
     # Editors and the watcher
     _row("editors that rename over the file", "@editors", "@storm"),

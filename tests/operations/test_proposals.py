@@ -341,9 +341,8 @@ def test_no_face_but_those_of_the_person_knows_how_to_decide() -> None:
         "cli/verbs/review.py",
         "web/inbox.py",
     }
-    assert knowing & {"operations/proposals.py", "operations/review.py"} == {
-        file for file in knowing if file.startswith("operations/")
-    }
+    operations = {"operations/conflicts.py", "operations/proposals.py", "operations/review.py"}
+    assert operations == {file for file in knowing if file.startswith("operations/")}
 
 
 def test_a_decision_goes_by_the_files_that_the_person_saw(person: Memory, agent: Memory) -> None:

@@ -14,11 +14,11 @@ import pytest
 
 from crabmem import Memory
 from crabmem.errors import MassLoss, SyncError
-from crabmem.operations.proposals import proposals, propose_identity
+from crabmem.operations.proposals import is_of_sync, proposals, propose_identity
 from crabmem.sync.sync import name_remote, sync
 from tests.conftest import git
 
-from .conftest import Machine, Two, crab, synced
+from .conftest import Machine, Two, crab, crabs, synced
 
 Act = Callable[[Memory], object]
 ENTRIES = "memory/entries"
@@ -132,8 +132,23 @@ CASES = {
     ),
     "both add one link to the overview": Case(
         both(says("With milk.", "Tea"), writes(OVERVIEW, f"{GOOD}- [Tea](entries/tea.md)\n")),
-        writes(OVERVIEW, f"{GOOD}- [Tea](entries/tea.md): hot\n"),
+        writes(OVERVIEW, f"{GOOD}- b\n- [Tea](entries/tea.md)\n"),
         {"Luna": LUNA, "Tea": "With milk."}, "entries/tea.md",
+    ),
+    "both add a link to one fact, with other words": Case(
+        both(says("With milk.", "Tea"), writes(OVERVIEW, f"{GOOD}- [Tea](entries/tea.md): green only\n")),
+        writes(OVERVIEW, f"{GOOD}- [Tea](entries/tea.md): ALLERGIC to black tea\n"),
+        {"Luna": LUNA, "Tea": "With milk."},
+        "- [Tea](entries/tea.md): green only\n- [Tea](entries/tea.md): ALLERGIC to black tea\n",
+    ),
+    "both begin the note of a day": Case(
+        writes("memory/2026-11-23.md", "# 2026-11-23\n\n## 08:00\n\nAte eggs.\n"),
+        writes("memory/2026-11-23.md", "# 2026-11-23\n\n## 12:30\n\nHad bread.\n"), {"Luna": LUNA},
+    ),
+    "file names that differ by case": Case(
+        writes(f"{ENTRIES}/Kiwi.md", "---\nname: Kiwi\ndescription: fruit\n---\n\nGreen.\n"),
+        writes(f"{ENTRIES}/kiwi.md", "---\nname: Kiwi bird\ndescription: bird\n---\n\nBrown.\n"),
+        {"Luna": LUNA, "Kiwi": "Green.", "Kiwi bird": "Brown."},
     ),
     "the overview is put in order, and added to": Case(
         writes(OVERVIEW, "# Overview\n\n- b\n- a\n- [Luna](entries/luna.md)\n"),
@@ -178,6 +193,121 @@ def test_two_machines_end_up_with_the_same_whoever_syncs_first(machine: Machine,
     for memory in (one, other):
         assert not any("<<<<<<<" in file.read_text() for file in memory.root.rglob("*.md"))
         assert not git(memory.root, "status", "--short")
+
+
+def waiting(memory: Memory) -> list[str]:
+    """The texts that wait to be decided since machines were joined."""
+    return [each.text or "" for each in proposals(memory) if is_of_sync(each)]
+
+
+@pytest.mark.parametrize("ages", [("Eleven", "Twelve"), ("Twelve", "Eleven")])
+def test_a_text_waits_though_an_agents_proposal_waits_whose_tree_has_it(two: Two, ages: tuple[str, str]) -> None:
+    one, other = two
+    (one.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
+    for memory in (one, other, one):
+        synced(memory)
+    other.remember("Luna", "the cat", f"A cat.\n{ages[0]} years old.")
+    synced(other)
+    one.remember("Luna", "the cat", f"A cat.\n{ages[1]} years old.")
+    one.for_actor("bot", None).remember("Key", "where", "In the vault.")
+    assert synced(one).disputed == ("memory/entries/luna.md",)
+    synced(other)
+    for memory in two:
+        [text] = waiting(memory)
+        assert all(age in text + memory.get("Luna").content for age in ages)
+
+
+def test_a_decision_that_the_other_machine_edits_meanwhile_is_not_lost(disputing: Two) -> None:
+    one, other = disputing
+    there = {memory.root: (memory.get("Luna").content, waiting(memory)) for memory in (one, other)}
+    crab(one.root, "resolve", "Luna", "--theirs")
+    taken = one.get("Luna").content
+    assert taken not in (there[one.root][0],)
+    other.remember("Luna", "the cat", "A cat.\nForty years old.")
+    for memory in (one, other, one):
+        synced(memory)
+    for memory in (one, other):
+        [text] = waiting(memory)
+        said = text + memory.get("Luna").content
+        assert "Forty" in said and taken.splitlines()[1] in said
+
+
+def test_what_came_of_a_text_that_one_machine_rejects_and_another_takes_is_said_where_it_was_rejected(
+    disputing: Two,
+) -> None:
+    one, other = disputing
+    crab(one.root, "resolve", "Luna", "--theirs")
+    crab(other.root, "resolve", "Luna", "--ours")
+    for first, then in ((one, other), (other, one)):
+        synced(first)
+        said = crabs(then.root, "sync")
+        synced(first)
+        if then is other:
+            break
+    assert "another machine took a text that you rejected here, in commit " in said
+    commit = said.partition("crabmem revert ")[2].partition("`")[0]
+    crab(other.root, "revert", commit)
+    assert "rejected here" not in crabs(other.root, "sync")
+
+
+def test_that_a_rejected_text_was_taken_is_said_though_the_rejection_was_synced_first(disputing: Two) -> None:
+    one, other = disputing
+    crab(one.root, "resolve", "Luna", "--theirs")
+    crab(other.root, "resolve", "Luna", "--ours")
+    synced(other)
+    assert synced(one).overruled == ()
+    assert len(synced(other).overruled) == 1
+    assert synced(other).overruled == ()
+
+
+def test_a_text_that_waits_is_told_on_every_machine(two: Two) -> None:
+    one, other = two
+    one.remember("Luna", "the cat", "A cat.\nEleven years old.")
+    other.remember("Luna", "the cat", "A cat.\nTwelve years old.")
+    for memory in (one, other):
+        synced(memory)
+    assert "1 text of other machines to decide on: `crabmem resolve`" in crabs(one.root, "sync")
+
+
+def test_one_name_that_two_facts_have_is_told_at_once_and_the_command_ends_it(two: Two) -> None:
+    one, other = two
+    one.remember("Tea", "hot", "With milk.")
+    for memory in (one, other):
+        synced(memory)
+    one.file(f"{ENTRIES}/luna.md").write_text("---\nname: Moon\ndescription: d\n---\n\nA cat.\nTen years old.\n")
+    other.file(f"{ENTRIES}/tea.md").write_text("---\nname: Moon\ndescription: d\n---\n\nWith milk.\n")
+    synced(one)
+    paths = ("memory/entries/luna.md", "memory/entries/tea.md")
+    said = crabs(other.root, "sync")
+    assert f"two facts are called Moon: {paths[0]}, {paths[1]}" in said
+    assert synced(one).doubled == {"Moon": paths}
+    crab(other.root, "rename", paths[1], "NEW NAME")
+    crab(other.root, "remember", "Moon", "-d", "d", "-c", "Full.")
+    assert synced(other).doubled == {}
+
+
+def test_deletions_that_are_held_back_are_told_by_sync_which_records_them_when_they_are_meant(two: Two) -> None:
+    one, other = two
+    for number in range(12):
+        one.remember(f"Fact {number}", "d", "Text.")
+    synced(one)
+    synced(other)
+    for number in range(12):
+        one.file(f"{ENTRIES}/fact-{number}.md").unlink()
+    said = crabs(one.root, "sync")
+    assert "12 of 13 entries are gone from disk" in said and "`crabmem sync --yes-really`" in said
+    assert "12 of 13" not in crabs(one.root, "sync", "--yes-really")
+    assert len(one.entries()) == 1 and not git(one.root, "status", "--short")
+
+
+def test_of_a_file_beside_memory_that_both_changed_both_are_there_and_told(two: Two) -> None:
+    for memory, data in zip(two, (b"\x00\xff1", b"\x00\xff2"), strict=True):
+        (memory.root / "pic.png").write_bytes(data)
+        git(memory.root, "add", "-f", "pic.png")
+        git(memory.root, "-c", "user.name=m", "-c", "user.email=m@example.org", "commit", "-qm", "pic")
+    synced(two[0])
+    assert "changed on both beside memory, so both are there: pic-" in crabs(two[1].root, "sync")
+    assert len([path for path in git(two[1].root, "ls-tree", "--name-only", "HEAD").split() if "pic" in path]) == 2
 
 
 def test_tags_that_both_added_are_all_there(two: Two) -> None:

@@ -195,6 +195,29 @@ def test_a_text_appeared_in_the_commit_that_wrote_it_and_not_in_the_join(two: Tw
             assert (seen.commit.session, seen.what) == (session, "appeared")
 
 
+def test_a_line_that_a_join_brought_into_a_file_that_both_changed_appeared_once(two: Two) -> None:
+    one, other = two
+    one.remember("Luna", "the cat", "A cat.\nTen years old.\nLikes fish.")
+    other.remember("Luna", "our cat", "A cat.\nTen years old.")
+    exchanged(*two)
+    for memory in two:
+        assert [(step.what, step.commit.subject) for step in memory.when("Likes fish.").steps] == [
+            ("appeared", "remember: Luna")
+        ]
+
+
+def test_an_undo_that_cannot_go_behind_a_join_names_the_way_that_can(two: Two) -> None:
+    one, other = two
+    one.remember("Luna", "the cat", "A cat.\nTen years old.\nLikes fish.")
+    time.sleep(1.1)
+    other.remember("Luna", "our cat", "A cat.\nTen years old.")
+    exchanged(*two)
+    with pytest.raises(Inapplicable, match=r"`crabmem revert ([0-9a-f]+)` takes back only that change") as told:
+        one.undo()
+    one.revert(str(told.value).partition("crabmem revert ")[2].partition("`")[0])
+    assert (one.get("Luna").description, "Likes fish." in one.get("Luna").content) == ("the cat", True)
+
+
 def test_the_digest_of_a_time_has_the_facts_of_every_machine_once(two: Two) -> None:
     before = two[0].log()[0].commit
     for memory in joined(two):

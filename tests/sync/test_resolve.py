@@ -7,9 +7,9 @@ import pytest
 from crabmem import NotFound
 from crabmem.errors import Disabled
 from crabmem.operations import proposals
-from crabmem.operations.conflicts import take_side
+from crabmem.operations.conflicts import disputed, keep_both, take_side
 
-from .conftest import Two, crab, crabs
+from .conftest import Two, crab, crabs, synced
 
 
 def test_a_decision_is_called_so_in_the_history_and_is_the_persons(disputing: Two) -> None:
@@ -18,6 +18,71 @@ def test_a_decision_is_called_so_in_the_history_and_is_the_persons(disputing: Tw
     newest = one.log()[0]
     assert (newest.subject, newest.is_person) == ("resolve: Luna as the other machine has it", True)
     assert not proposals.proposals(one)
+
+
+def test_who_decides_is_shown_who_wrote_both_texts_and_when_and_which_words_differ(two: Two) -> None:
+    one, other = two
+    agent = one.for_actor("coder", "s-1")
+    agent.remember("Luna", "the cat", "A cat.\nEleven years old.")
+    other.remember("Luna", "the cat", "A cat.\nTwelve years old.")
+    for memory in (one, other, one):
+        synced(memory)
+    for memory in (one, other):
+        listed = crab(memory.root, "resolve").stdout
+        assert "there: person*, 20" in listed and "waits: coder [s-1], 20" in listed
+        shown = crab(memory.root, "resolve", "Luna").stdout
+        assert "-[-Twelve-] years old." in shown and "+{+Eleven+} years old." in shown
+        assert "there  person*" in shown and "waits  coder [s-1]" in shown
+    [data] = json.loads(crab(one.root, "resolve", "--json").stdout)
+    assert (data["ours"]["author"], data["theirs"]["agent"], data["theirs"]["session"]) == ("person", "coder", "s-1")
+    assert data["theirs"]["time"] and data["path"] == "memory/entries/luna.md"
+
+
+def test_both_keeps_the_lines_of_both_texts_in_one_fact(disputing: Two) -> None:
+    one, other = disputing
+    assert crab(one.root, "resolve", "Luna", "--both").stdout == "both are kept: memory/entries/luna.md\n"
+    for memory in (one, other):
+        synced(memory)
+        assert sorted(memory.get("Luna").content.splitlines()) == ["A cat.", "Eleven years old.", "Twelve years old."]
+        assert not proposals.proposals(memory)
+
+
+def test_both_keeps_two_descriptions_in_one(two: Two) -> None:
+    for memory, words in zip(two, ("our cat", "a cat, black"), strict=True):
+        memory.remember("Luna", words, "A cat.\nTen years old.")
+    for memory in (*two, two[0]):
+        synced(memory)
+    crab(two[0].root, "resolve", "Luna", "--both")
+    assert sorted(two[0].get("Luna").description.split("; ")) == ["a cat, black", "our cat"]
+
+
+def test_both_makes_two_facts_where_one_key_has_two_values(two: Two) -> None:
+    for memory, colour in zip(two, ("black", "grey"), strict=True):
+        text = f"---\nname: Luna\ndescription: the cat\ncolour: {colour}\n---\n\nA cat.\nTen years old.\n"
+        memory.file("memory/entries/luna.md").write_text(text)
+    for memory in (*two, two[0]):
+        synced(memory)
+    one, other = two
+    assert "memory/entries/luna.md and memory/entries/luna-2.md" in crab(one.root, "resolve", "Luna", "--both").stdout
+    assert {one.get(name).keys["colour"] for name in ("Luna", "Luna (2)")} == {"black", "grey"}
+    for memory in (one, other):
+        synced(memory)
+        assert not proposals.proposals(memory)
+        assert len(memory.entries()) == 2
+
+
+def test_the_editor_opens_with_the_lines_of_both_and_nothing_is_decided_if_nothing_is_written(
+    disputing: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, _ = disputing
+    monkeypatch.setenv("EDITOR", "true")
+    assert crabs(one.root, "resolve", "Luna", "--edit") == "nothing changed; it still waits\n"
+    assert proposals.proposals(one)
+    monkeypatch.setenv("EDITOR", "sed -i -e /Eleven/d -e s/Twelve/Thirteen/")
+    crab(one.root, "resolve", "Luna", "--edit")
+    assert one.get("Luna").content == "A cat.\nThirteen years old."
+    assert not proposals.proposals(one)
+    assert one.log()[0].is_person
 
 
 MARKED = (
@@ -68,3 +133,11 @@ def test_an_agent_decides_between_no_two_texts(two: Two) -> None:
     (one.root / "memory/entries/luna.md").write_text(MARKED.replace("=======\n", ""))
     with pytest.raises(NotFound, match="no two texts between whole marks"):
         take_side(one, "memory/entries/luna.md", "ours")
+
+
+def test_an_agent_keeps_no_two_texts(disputing: Two) -> None:
+    one, _ = disputing
+    [waiting] = disputed(one)
+    with pytest.raises(Disabled):
+        keep_both(one.for_actor("coder", None), waiting.proposal)
+    assert disputed(one) == [waiting]

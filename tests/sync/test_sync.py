@@ -18,7 +18,7 @@ from crabmem.sync.sync import sync
 from tests.conftest import git
 from tests.refusing import Refusing
 
-from .conftest import Machine, synced
+from .conftest import Machine, crab, synced
 
 
 def test_what_a_remote_has_is_told_before_anything_is_taken_in(two: tuple[Memory, Memory], machine: Machine) -> None:
@@ -37,6 +37,19 @@ def test_another_history_is_joined_only_if_that_is_meant(two: tuple[Memory, Memo
     with pytest.raises(Unexpected, match="nothing in common"):
         synced(apart)
     assert sync(apart, is_expected=True, joins_apart=True).is_joined
+    assert {entry.name for entry in apart.entries()} == {"Luna", "Tea"}
+
+
+def test_two_machines_that_both_have_a_memory_are_asked_one_question_which_join_answers(
+    two: tuple[Memory, Memory], machine: Machine
+) -> None:
+    apart = machine("apart")
+    (apart.root / "Crab.md").write_text("I am another.\n")  # else both begin with the same commit
+    apart.remember("Tea", "hot", "With milk.")
+    said = crab(apart.root, "sync", status=1).stderr
+    assert "has 1 fact, the newest change by person on" in said and "nothing in common with the memory in" in said
+    assert said.endswith("nothing was taken in: give --join if it is yours\n")
+    crab(apart.root, "sync", "--join")
     assert {entry.name for entry in apart.entries()} == {"Luna", "Tea"}
 
 

@@ -5,45 +5,52 @@ import click
 from ...errors import NotFound
 from ...operations import adoption, conflicts, facts
 from ...operations import proposals as operation
-from ...results import Proposal, json_of
+from ...operations.proposals import Wording
+from ...results import Commit, Disputed, json_of
 from ...session.session import Session
 from ...text.hashes import short
 from ...text.slug import slug_of
+from ...text.words import enumerated
 from ..app import open_session, verb
 from ..completing import complete_names
-from ..editor import edit_file
+from ..editor import edit_copy_of, edit_file
 from ..options import json_option
-from ..output import coloured_diff, plain, show, tell
+from ..output import here, plain, show, tell, worded_diff
 
 _MARKED = "both texts are in it, between marks that Git left"
+_MINUTE = "%Y-%m-%d %H:%M"
 
 
 @verb(after="sync")
 @click.argument("name", required=False, shell_complete=complete_names)
 @click.option("--ours", is_flag=True, help="Keep what is there; the other text goes.")
 @click.option("--theirs", is_flag=True, help="Have what waits instead, with what was changed since.")
-@click.option("--edit", "is_edited", is_flag=True, help="Write it yourself, in your editor; the other text goes.")
+@click.option("--both", is_flag=True, help="Keep the lines of both; two facts, if one key has two values.")
+@click.option("--edit", "is_edited", is_flag=True, help="Write it yourself: your editor opens with the lines of both.")
 @json_option
 @click.pass_context
-def resolve(ctx: click.Context, name: str | None, ours: bool, theirs: bool, is_edited: bool, json_wanted: bool) -> None:
+def resolve(
+    ctx: click.Context, name: str | None, ours: bool, theirs: bool, both: bool, is_edited: bool, json_wanted: bool
+) -> None:
     """Decide between two texts, where two machines changed the same place of a file.
 
     \b
-    crabmem resolve                        what waits
+    crabmem resolve                        what waits, by whom, from when
     crabmem resolve "Luna's vet"           both texts, as a diff from what is there to what waits
     crabmem resolve "Luna's vet" --ours    what is there stays
     crabmem resolve "Luna's vet" --theirs
+    crabmem resolve "Luna's vet" --both    the lines of both
 
     Nothing waits on another machine that was decided here, once both have synced. Until then memory goes on with what
-    is there. NAME is a fact, a file, or the id that the list has. Where Git itself left both texts in a file, with
-    marks between them, --ours is the first of them and --theirs the second.
+    is there. NAME is a fact, a file, or the id that the list has. If Git itself left both texts in a file, with marks
+    between them, --ours is the first of them and --theirs the second.
     """
-    if ours + theirs + is_edited > 1:
-        raise click.UsageError("--ours, --theirs and --edit are different answers: give one of them")
+    if ours + theirs + both + is_edited > 1:
+        raise click.UsageError("--ours, --theirs, --both and --edit are different answers: give one of them")
     memory = open_session(ctx)
-    waiting, marked = [*filter(operation.is_of_sync, operation.proposals(memory))], conflicts.marked(memory)
+    waiting, marked = conflicts.disputed(memory), conflicts.marked(memory)
     if name is None:
-        if ours or theirs or is_edited:
+        if ours or theirs or both or is_edited:
             raise click.UsageError("say of what: crabmem resolve NAME --ours")
         data = [*map(json_of, waiting), *({"path": path, "reason": _MARKED} for path in marked)]
         lines = [*map(_line, waiting), *(plain(f"marks     {path}  {_MARKED}") for path in marked)]
@@ -51,6 +58,8 @@ def resolve(ctx: click.Context, name: str | None, ours: bool, theirs: bool, is_e
         return None if lines or json_wanted else tell("nothing waits to be decided")
     if path := _marked(name, marked):
         text = f"decided: {path}"
+        if both:
+            raise click.UsageError(f"{path} has both texts already, between marks: --ours, --theirs or --edit")
         if is_edited:
             edit_file(memory.file(path))
             adoption.adopt(memory)
@@ -60,14 +69,33 @@ def resolve(ctx: click.Context, name: str | None, ours: bool, theirs: bool, is_e
             text = memory.file(path).read_text("utf-8", "replace")
         return show(json_wanted, [{"path": path, "reason": _MARKED}], lambda: plain(text))
     found = _meant(memory, name, waiting)
-    if not (ours or theirs or is_edited):
-        return show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(map(_shown, found)))
-    if is_edited:
-        edit_file(memory.file(found[0].path))
-        adoption.adopt(memory)
-    for each in found:
-        (operation.apply_proposal if theirs else operation.reject_proposal)(memory, each.id)
-    show(json_wanted, [json_of(each) for each in found], lambda: plain(f"decided: {found[0].path}"))
+    data = [json_of(each) for each in found]
+    if not (ours or theirs or both or is_edited):
+        return show(json_wanted, data, lambda: "\n".join(map(_shown, found)))
+    said = f"decided: {found[0].path}"
+    if is_edited and not _edited(memory, found):
+        return tell("nothing changed; it still waits")
+    if both:
+        paths = dict.fromkeys(path for each in found for path in conflicts.keep_both(memory, each.proposal))
+        said = f"both are kept: {enumerated([*paths])}"
+    for each in found if ours or theirs else ():
+        (operation.apply_proposal if theirs else operation.reject_proposal)(memory, each.proposal.id)
+    show(json_wanted, data, lambda: plain(said))
+
+
+def _edited(memory: Session, found: list[Disputed]) -> bool:
+    """Have the person write it, beginning with the lines of both; whether they did. Other texts for the file go."""
+    first, path = found[0].proposal, found[0].path
+    before, text = memory.look(lambda now: now.read(path)), conflicts.both_texts(memory, first)[0]
+    wording = {path: text.decode("utf-8", "replace")}
+    done = edit_copy_of(
+        path,
+        wording[path],
+        lambda after: operation.apply_proposal(memory, first.id, {path: Wording(after, before)}),
+    )
+    for each in found[1:] if done else ():
+        operation.reject_proposal(memory, each.proposal.id)
+    return done is not None
 
 
 def _marked(name: str, paths: tuple[str, ...]) -> str | None:
@@ -76,18 +104,27 @@ def _marked(name: str, paths: tuple[str, ...]) -> str | None:
     return next((path for path in paths if path == name or path.rpartition("/")[2] in ends), None)
 
 
-def _meant(memory: Session, name: str, waiting: list[Proposal]) -> list[Proposal]:
+def _meant(memory: Session, name: str, waiting: list[Disputed]) -> list[Disputed]:
     """What waits for the file that a name means; of an id, that alone."""
-    by_id = [each for each in waiting if each.id.startswith(name.lower()) or each.path == name]
+    by_id = [each for each in waiting if each.proposal.id.startswith(name.lower()) or each.path == name]
     found = by_id or [each for each in waiting if each.path == facts.get(memory, name).path]
     if not found:
         raise NotFound(f"nothing waits to be decided of {name}; `crabmem resolve` lists what does")
     return found
 
 
-def _line(proposal: Proposal) -> str:
-    return plain(f"{short(proposal.id)}  {proposal.path}  {proposal.reason}")
+def _line(each: Disputed) -> str:
+    said = f"there: {_who(each.ours)}; waits: {_who(each.theirs)}"
+    return plain(f"{short(each.proposal.id)}  {each.path}  {said}")
 
 
-def _shown(proposal: Proposal) -> str:
-    return f"{_line(proposal)}\n\n{coloured_diff(proposal.diff)}"
+def _who(commit: Commit | None) -> str:
+    """Who wrote a text, and when."""
+    return f"{commit.who}, {here(commit.time):{_MINUTE}}" if commit else "in no commit"
+
+
+def _shown(each: Disputed) -> str:
+    commits = (("there", each.ours), ("waits", each.theirs))
+    lines = [f"{what}  {_who(commit)}  {short(commit.commit)}" for what, commit in commits if commit]
+    head = "\n".join([f"{short(each.proposal.id)}  {each.path}", each.proposal.reason, *lines])
+    return f"{plain(head)}\n\n{worded_diff(each.proposal.diff)}"

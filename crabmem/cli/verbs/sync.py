@@ -39,7 +39,12 @@ _MOST = 20
 @click.option("--to", "url", metavar="URL", help="Sync with this remote from now on: a folder, ssh, https, a .bundle.")
 @click.option("--all", "is_all", is_flag=True, help="Also the workspaces of agents and projects in this one.")
 @click.option("--status", "is_status", is_flag=True, help="Say how it stands, and ask nobody.")
-@click.option("--join", "joins", is_flag=True, help="Join a history that has nothing in common with this one.")
+@click.option(
+    "--join",
+    "joins",
+    is_flag=True,
+    help="Also join a history that has nothing in common with this one.",
+)
 @dry_run_option
 @yes_option
 @yes_really_option
@@ -170,9 +175,8 @@ def _summary(done: Synced) -> list[str]:
         lines.append(
             f"removed on one machine and changed on another, so still there: {listed(done.kept, _NAMED, 'files')}"
         )
-    if done.doubled:
-        names = listed(done.doubled, _NAMED, "files")
-        lines.append(f"both machines changed a file that is not memory, so the second text of it is {names}")
+    if done.copies:
+        lines.append(f"changed on both beside memory, so both are there: {listed(done.copies, _NAMED, 'files')}")
     if done.left:
         lines.append(left_words(done.left))
     if done.disputed:
@@ -180,7 +184,21 @@ def _summary(done: Synced) -> list[str]:
             f"both machines changed the same place of {listed(done.disputed, _NAMED, 'files')}: the other text waits; "
             "`crabmem resolve` decides"
         )
-    return [*lines, *_of_purges(done)]
+    if more := done.waiting - len(done.disputed):
+        lines.append(f"{counted(more, 'text')} of other machines to decide on: `crabmem resolve`")
+    lines += [
+        f"two facts are called {name}: {listed(paths, _NAMED, 'files')}; `crabmem rename {paths[-1]} 'NEW NAME'` tells "
+        "them apart, and nothing can be saved under that name before"
+        for name, paths in done.doubled.items()
+    ]
+    lines += [
+        f"another machine took a text that you rejected here, in commit {short(commit)}: that stands; "
+        f"`crabmem revert {short(commit)}` takes it back"
+        for commit in done.overruled
+    ]
+    if done.held:
+        lines.append(f"{done.held}, as does `crabmem sync --yes-really`")
+    return [*map(plain, lines), *_of_purges(done)]
 
 
 def _of_purges(done: Synced) -> Iterator[str]:
