@@ -4,7 +4,9 @@ import json
 import subprocess
 import sys
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -243,3 +245,13 @@ def test_the_person_is_told_as_a_session_begins_that_it_fails_for_long_and_the_m
     if dialect.notice:
         assert "memory is not synced with" in str(found.pop(dialect.notice))
     assert "not synced" not in json.dumps(found)
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_is_told_how_far_a_sync_is(two: Two, monkeypatch: pytest.MonkeyPatch, is_terminal: bool) -> None:
+    terminal = SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: is_terminal))
+    verb = import_module("crabmem.cli.verbs.sync")
+    monkeypatch.setattr(verb, "sys", terminal)
+    monkeypatch.setattr(verb, "_EVERY", 0.0)
+    two[0].remember("Tea", "hot", "With milk.")
+    assert ("packing: 3 objects" in crab(two[0].root, "sync").stderr) == is_terminal
