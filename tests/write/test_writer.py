@@ -148,3 +148,21 @@ def test_commands_of_two_processes_take_turns(memory: Memory) -> None:
     assert [writer.wait(60) for writer in writers] == [0] * 4
     assert sorted(commit.author for commit in memory.log(4)) == ["a0", "a1", "a2", "a3"]
     assert_clean(memory.root)
+
+
+def test_what_a_person_saves_between_our_look_and_our_exchange_is_their_commit_before_ours(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, saves = (memory.root / NOTE).read_text().replace("the beginning", "a word of Anna"), list[str]()
+
+    def save_in_between(operation: str, path: str) -> None:
+        if operation == "exchange" and path.endswith(NOTE) and not saves:
+            saves.append(path)
+            (memory.root / NOTE).write_text(theirs)
+
+    monkeypatch.setattr(fs, "before", save_in_between)
+    memory.remember("Note", "what two write", "the end")
+    assert saves and "the end" in (memory.root / NOTE).read_text()
+    assert git(memory.root, "show", f"HEAD~1:{NOTE}") == theirs
+    ours, saved = memory.log(limit=2)
+    assert ours.agent == "coder" and saved.agent is None
