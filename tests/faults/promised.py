@@ -259,8 +259,6 @@ KEPT: tuple[Kept, ...] = (
     _row("page-cleaned", "and cleaned after that", "web/markdown.py",
          "nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes=schemes, link_rel=rel)", "html",
          "test_markdown_of_memory_can_do_nothing"),
-    _row("page-images", "no picture is loaded", "web/markdown.py", '.disable("image")', "",
-         "test_markdown_of_memory_can_do_nothing"),
     _row("page-address", "where a link leads stands beside it", "web/markdown.py", "if hides else", "if False else",
          "test_a_link_says_where_it_leads"),
     _row("page-spelled", "signs that nobody sees are spelled out", "web/rendering.py",
@@ -284,9 +282,6 @@ KEPT: tuple[Kept, ...] = (
     _row("remote-password", "no password is kept of an address", "remotes/address.py",
          "if parts.password is not None or", "if False and",
          "test_a_password_in_an_address_is_refused_and_not_repeated"),
-    _row("remote-named", "nothing is synced that no person named", "sync/auto.py",
-         "or not engine.allowed.reach(session.root).remote:", "or False:",
-         "test_settings_make_nothing_sync_that_no_person_named"),
     _row("remote-environment", "helpers are started away from every repository", "remotes/programs.py",
          "cwd=os.path.abspath(os.sep),", "", "test_nothing_of_a_repositorys_own_configuration_is_followed"),
     # A write that returned
@@ -322,5 +317,9 @@ ELSEWHERE = {
     "editors": "no save of a slow editor is lost: `python -m tests.faults editors`; one of each way is in this table",
     "persons-git": "rebase, stash and prune lose no commit: `python -m tests.faults persons_git`",
     "bytes": "no bytes stop recall: `python -m tests.faults fuzz`; a broken header is in this table",
+    "page-images": "no picture is loaded: Markdown makes none, the cleaning takes any, the policy loads none; "
+    "test_no_hostile_text_runs_or_loads_anything, in a browser",
+    "remote-named": "nothing is synced that no person named: the address is kept outside of the folder alone, and two "
+    "places ask for it; test_settings_make_nothing_sync_that_no_person_named",
     "sync": "what a remote may do: `python -m tests.faults sync_remotes`, tests/remotes, tests/sync",
 }
