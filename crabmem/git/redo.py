@@ -17,12 +17,12 @@ from ..text.comparison import common_ends
 from .packs import KINDS
 from .refs import OID, is_ref
 
-#: What pieces of one batch cost, at most: more is not logged, and in a log it is none of ours.
+#: What the pieces of one batch cost, at most: more is not logged.
 MOST_LOGGED = 500_000
 # Bytes that the log takes to say which object a piece is.
 _NAMED = 100
 # No log of ours grows to so many bytes, but while `git gc` runs: of somebody else, a larger one is not believed.
-_MOST_BELIEVED = 8_000_000
+_MOST_BELIEVED = 3_000_000
 # Bytes of an object; no number in the log is larger.
 _LONGEST = 1 << 32
 # A batch of more is larger than the log takes: of 34,000 files nobody found it again.
@@ -141,7 +141,7 @@ class Redo:
     def _look(self) -> Sequence[bytes]:
         """Return the bodies of all batches as they are now."""
         bodies = self._log.bodies()
-        if self._log.size() > _MOST_BELIEVED and not self.is_ours():
+        if self._log.size() > _MOST_BELIEVED and self._seal and not self.is_ours():
             bodies = ()
         if bodies is not self._bodies:
             self._bodies, self._parsed = bodies, {}
@@ -175,10 +175,7 @@ def _parsed(body: bytes) -> Batch:
     head, _, data = body.partition(b"\n")
     try:
         said = json.loads(head)
-        pieces = tuple(_pieces(said["pieces"], data))
-        if cost(pieces) > MOST_LOGGED:
-            return Batch((), None)
-        return Batch(pieces, _move(*said["move"]) if said["move"] else None)
+        return Batch(tuple(_pieces(said["pieces"], data)), _move(*said["move"]) if said["move"] else None)
     except (ValueError, KeyError, TypeError, AttributeError):
         return Batch((), None)
 

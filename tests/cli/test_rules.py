@@ -243,3 +243,11 @@ def test_what_memory_holds_steers_no_terminal_where_colours_are_forced(
     monkeypatch.delenv("NO_COLOR", raising=False)
     shown = run(*words).stdout
     assert "\x1b[41m" not in shown and "\a" not in shown
+
+
+@pytest.mark.parametrize("answer", ["", "n\n", "\n"])
+def test_nothing_is_purged_without_a_yes(run: Run, root: Path, answer: str) -> None:
+    before = git(root, "log", "--format=%H")
+    done = run("purge", "Deploy key", stdin=answer)
+    assert done.exit_code == 1 and git(root, "log", "--format=%H") == before
+    assert (root / "memory/entries/deploy-key.md").exists()

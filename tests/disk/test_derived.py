@@ -138,3 +138,15 @@ def test_a_state_folder_in_the_workspace_is_nobodys(root: Path) -> None:
     assert state_folder({"XDG_STATE_HOME": str(root / "state")}, root) is None
     assert state_folder({"HOME": str(root)}, root) is None
     assert state_folder({"HOME": str(root.parent)}, root) == root.parent / ".local/state/crabmem"
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_nothing_is_kept_where_a_link_leads(tmp_path: Path, depth: int) -> None:
+    """Be it the file, its folder, or one above up to Git's."""
+    outside, place = tmp_path / "outside", tmp_path / "memory/.git/crabmem/index/headers"
+    outside.mkdir()
+    link = (place, *place.parents)[depth]
+    link.parent.mkdir(parents=True)
+    link.symlink_to(outside / "headers" if depth == 0 else outside)
+    save(place, packed("of a test", b"what is kept"))
+    assert list(outside.rglob("*")) == [] and link.is_symlink()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crabmem.disk import fs, system
+from crabmem.disk import fs, regular, system
 
 
 def test_exchange_swaps_two_files(tmp_path: Path) -> None:
@@ -96,6 +96,14 @@ def test_an_exchange_in_steps_goes_by_what_a_step_did_and_not_by_what_it_reports
         fs.exchange(one, other)
     assert (one.read_text(), other.read_text()) == ends
     assert not list(tmp_path.glob("*.aside"))
+
+
+def test_a_file_of_more_bytes_than_are_taken_is_not_even_opened(tmp_path: Path) -> None:
+    """What is mapped is not read to its end, as `read` does."""
+    (tmp_path / "large").write_bytes(b"x" * 11)
+    with pytest.raises(fs.NotAFile):
+        regular.opened(str(tmp_path / "large"), limit=10)
+    os.close(regular.opened(str(tmp_path / "large"), limit=11))
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "folder", "large"])

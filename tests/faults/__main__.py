@@ -1,4 +1,7 @@
-"""`python -m tests.faults [--long] [SUITE…]`: inject faults and print what was counted."""
+"""`python -m tests.faults [--long] [SUITE…]`: inject faults and print what was counted.
+
+`python -m tests.faults promises` breaks the code instead, line by line, and looks whether a fast test notices.
+"""
 
 import argparse
 import json
@@ -6,10 +9,13 @@ import sys
 import time
 
 from . import SUITES, run
+from .promises import main as break_promises
 
 
 def main() -> None:
     """Run the suites named, or all."""
+    if sys.argv[1:2] == ["promises"]:
+        sys.exit(break_promises(sys.argv[2:]))
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description="Inject faults; count what was lost.")
     parser.add_argument(
         "suites", nargs="*", metavar="SUITE", help=f"one of: {', '.join(SUITES)} (all when none is named)"

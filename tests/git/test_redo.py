@@ -138,11 +138,17 @@ def test_the_lock_of_a_reference_that_is_removed_is_gone_before_its_folder_is_on
     assert seen == [False]
 
 
-def _of_pieces_without_data(git_folder: Path) -> list[bytes]:
-    """Fifteen batches of thousands of objects that are not there and say nothing."""
-    names = (hashlib.sha1(b"%d" % number).hexdigest() for number in range(15 * 36_000))
-    heads = [["blob", next(names), None, 0, 0, 0] for _ in range(36_000)]
-    return [json.dumps({"pieces": heads, "move": None}).encode() + b"\n" for _ in range(15)]
+def _of_pieces_without_data(git_folder: Path, batches: int = 1) -> list[bytes]:
+    """Batches of thousands of objects that are not there and say nothing."""
+    bodies = []
+    for batch in range(batches):
+        heads = [["blob", hashlib.sha1(b"%d %d" % (batch, at)).hexdigest(), None, 0, 0, 0] for at in range(29_000)]
+        bodies.append(json.dumps({"pieces": heads, "move": None}).encode() + b"\n")
+    return bodies
+
+
+def _of_more_than_a_log_of_ours_has(git_folder: Path) -> list[bytes]:
+    return _of_pieces_without_data(git_folder, 18)
 
 
 def _of_pieces_of_large_numbers(git_folder: Path) -> list[bytes]:
@@ -164,7 +170,9 @@ def _of_a_chain(git_folder: Path) -> list[bytes]:
     return bodies
 
 
-@pytest.mark.parametrize("made", [_of_pieces_without_data, _of_pieces_of_large_numbers, _of_a_chain])
+@pytest.mark.parametrize(
+    "made", [_of_pieces_without_data, _of_more_than_a_log_of_ours_has, _of_pieces_of_large_numbers, _of_a_chain]
+)
 def test_a_log_of_somebody_else_costs_no_write_its_time(tmp_path: Path, made: Callable[[Path], list[bytes]]) -> None:
     with Memory(tmp_path) as memory:
         memory.remember("Luna", "the cat", "A cat.")

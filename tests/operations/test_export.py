@@ -294,6 +294,16 @@ def test_an_export_follows_no_link_and_believes_no_mark_that_leads_out(tmp_path:
         assert run(root, "export", out).exit_code == 1
 
 
+def test_an_export_removes_nothing_of_the_repository_that_it_is_in(tmp_path: Path) -> None:
+    """Nor of one in a folder of it, whatever the list of an earlier export says."""
+    root, out = laid(tmp_path / "memory", {"memory/entries/a.md": "a"}), tmp_path / "out"
+    theirs = {".git/HEAD": "h", "deeper/.GIT/HEAD": "h"}
+    laid(out, theirs)
+    (out / MARK).write_text(json.dumps({"files": {path: [hash_of(b"h")] for path in theirs}}))
+    assert run(root, "export", out).exit_code == 0
+    assert theirs.items() <= files_in(out).items()
+
+
 @pytest.mark.parametrize("stop", range(1, 12))
 def test_an_export_that_was_interrupted_goes_on(tmp_path: Path, stop: int, monkeypatch: pytest.MonkeyPatch) -> None:
     root, out = laid(tmp_path / "memory", {f"memory/entries/{n}.md": f"{n}" for n in range(3)}), tmp_path / "out"

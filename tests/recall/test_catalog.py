@@ -331,3 +331,17 @@ def test_what_is_saved_under_a_name_is_put_where_that_name_is_found(
         else:  # what answers by its file's name or an alias is another fact, and stays
             assert there not in {entry.path for entry in memory.entries()}
             assert memory.remember(asked, "d", "new").entry.path == there == memory.get(asked).path
+
+
+def test_a_fact_that_somebody_is_writing_is_not_recalled(tmp_path: Path) -> None:
+    """Half of a text may say the opposite; it is named instead."""
+    with Memory(tmp_path / "notes") as memory:
+        saved = memory.remember("Vet", "who cares for Luna", "Never Dr. Sousa.")
+        file = tmp_path / "notes" / saved.entry.path
+        with file.open("r+") as opened:
+            opened.write(file.read_text().replace("Never Dr. Sousa.", "Dr. Sousa."))
+            opened.truncate()
+            opened.flush()
+            found = memory.recall("who cares for luna")
+            assert [hit.entry.content for hit in found] == [] and "1 file" in found.note
+        assert memory.recall("who cares for luna")[0].entry.content.strip() == "Dr. Sousa."

@@ -173,3 +173,21 @@ def test_a_commit_with_a_message_of_megabytes_is_read(memory: Memory) -> None:
     git(memory.root, *ANNA, "commit", "-q", "--allow-empty", "-F", str(message))
     memory.remember("Other", "after it", "y")
     assert [each.subject for each in memory.log(limit=2)] == ["remember: Other", "edit: many"]
+
+
+def test_what_a_person_saves_between_our_look_and_our_exchange_is_their_commit_before_ours(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, saves = (memory.root / NOTE).read_text().replace("the beginning", "a word of Anna"), list[str]()
+
+    def save_in_between(operation: str, path: str) -> None:
+        if operation == "exchange" and path.endswith(NOTE) and not saves:
+            saves.append(path)
+            (memory.root / NOTE).write_text(theirs)
+
+    monkeypatch.setattr(fs, "before", save_in_between)
+    memory.remember("Note", "what two write", "the end")
+    assert saves and "the end" in (memory.root / NOTE).read_text()
+    assert git(memory.root, "show", f"HEAD~1:{NOTE}") == theirs
+    ours, saved = memory.log(limit=2)
+    assert ours.agent == "coder" and saved.agent is None
