@@ -270,7 +270,7 @@ class Trees:
 
     def _add_files(self, found: dict[str, str], tree: str | None, folder: str, depth: int) -> None:
         for name, mode, oid in self.tree(tree):
-            _check_extent(len(found), depth)
+            check_extent(len(found), depth)
             path = folder + to_text(name)
             if mode == FOLDER:
                 self._add_files(found, oid, f"{path}/", depth - 1)
@@ -282,7 +282,7 @@ class Trees:
 
         Raises: as `files`.
         """
-        _check_extent(0, DEEPEST - prefix.count("/"))
+        check_extent(0, DEEPEST - prefix.count("/"))
         for name, mode, oid in self.tree(tree):
             path = prefix + to_text(name)
             if mode == FOLDER:
@@ -315,7 +315,7 @@ class Trees:
         Folders that are the same are not read.
         """
         for count, each in enumerate(self._differences(before, after, b"")):
-            _check_extent(count, 0)
+            check_extent(count, 0)
             yield each
 
     def _differences(
@@ -323,7 +323,7 @@ class Trees:
     ) -> Iterator[tuple[str, str | None, str | None]]:
         if before == after:
             return
-        _check_extent(0, DEEPEST - folder.count(b"/"))
+        check_extent(0, DEEPEST - folder.count(b"/"))
         after_rows = self._rows_of(after, before)
         before_rows = self._rows_of(before, after)
         gone, come = before_rows.apart(after_rows.raw)
@@ -388,7 +388,7 @@ def _read(parse: Callable[[bytes], T], oid: str, data: bytes) -> T:
         raise DamagedHistory(f"object {oid} of the history is no tree") from None
 
 
-def _check_extent(files: int, depth: int) -> None:
+def check_extent(files: int, depth: int) -> None:
     """Refuse to go on with a tree that is too large or, with so many folders to go, too deep."""
     if files > MOST_FILES or depth < 0:
         raise DamagedHistory(
