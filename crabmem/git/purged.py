@@ -117,8 +117,12 @@ class PurgeRecord:
         return _Steps(ids for each in self._purges.values() for ids in (each.blobs, each.parts))
 
     @cached_property
-    def _put(self) -> frozenset[str]:
-        return frozenset(old for each in self._purges.values() if each.is_replay for old in each.commits)
+    def _put(self) -> Mapping[str, str]:
+        return {old: new for each in self._purges.values() if each.is_replay for old, new in each.commits.items()}
+
+    @cached_property
+    def _made(self) -> frozenset[str]:
+        return frozenset(self._put.values())
 
     @cached_property
     def siblings(self) -> Mapping[str, frozenset[str]]:
@@ -154,6 +158,10 @@ class PurgeRecord:
         for each in self._commits.steps:
             found.setdefault(each[:_DIGITS], []).append(each)
         return found
+
+    def is_end(self, commit: str) -> bool:
+        """Return whether some machine made a commit of one that it put on the purged line."""
+        return commit in self._made
 
     def commit(self, oid: str) -> str | None:
         """Return what a commit became in the end; itself where it is in no purge, None where that is not one commit."""

@@ -49,7 +49,7 @@ def state(session: Session) -> SyncState:
 def trouble(found: SyncState, now: datetime) -> str:
     """Return what a person is told who does not ask; "" for nothing.
 
-    That is that the remote shows what was purged, that a purge waits for their word, or that syncing fails for more than
+    That is that the remote shows what was purged, that a purge waits for them, or that syncing fails for more than
     a day, and why.
     """
     purged = f"{found.remote} shows what was purged here until the next `crabmem sync`" if found.shows_purged else ""

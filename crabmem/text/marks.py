@@ -6,7 +6,7 @@ Pure functions, linear in the texts or bounded: what they are given may come fro
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from . import frontmatter as header
@@ -22,8 +22,11 @@ _TOKEN = re.compile(rf"{_IN_TEXT.pattern}|\w+|\s+|.", re.DOTALL)
 _WIDE = ("utf-16-le", "utf-16-be")
 _BOM = "\ufeff"
 # Cells of a table of two regions that share nothing unique, and of all tables for two texts.
-_TABLE, _WORK = 250_000, 4_000_000
+_TABLE, _WORK = 40_000, 400_000
 _DEEPEST = 30
+_ALL_MARKS = frozenset(mark for marks in MARKS for mark in marks)
+# What stands for two rows of which neither can be the other with marks; and how much is kept of them.
+_MISFIT, _NEVER = "\0", -(10**9)
 
 
 def takes_away(old: str, new: str, marks: re.Pattern[str] = _IN_TEXT) -> bool:
@@ -100,12 +103,18 @@ def _takes_from_value(old: header.Value, new: header.Value) -> bool:
 def shared(one: str, other: str, mark: str = _MARK) -> str:
     """Return what two texts have in common that two purges made of one: what either took is a mark.
 
-    The same for either order. What both have between two marks stays.
+    The same for either order. The marks of each stand for something in the other, and all between them stays; where the
+    texts do not fit together, one mark stands for all but their beginning and end.
     """
     if one == other:
         return one
-    first, second = sorted((one, other))
-    kept = _kept(_TOKEN.findall(first), _TOKEN.findall(second), [_WORK], _DEEPEST)
+    first, second = (_TOKEN.findall(text) for text in sorted((one, other)))
+    kept = list(_kept(first, second, [_WORK], _DEEPEST))
+    if _MISFIT in kept:
+        head, tail = _alike(first, second, ())
+        least = min(len(first), len(second))
+        head, tail = min(head, least - 1), min(tail, least - 1 - min(head, least - 1))
+        kept = [*first[:head], None, *first[len(first) - tail :]]
     said = list[str]()
     for token in kept:
         each = mark if token is None else token
@@ -123,58 +132,87 @@ def _is_mark(token: str) -> bool:
     return bool(_IN_TEXT.fullmatch(token))
 
 
-def _kept(one: Sequence[str], other: Sequence[str], work: list[int], depth: int) -> Iterator[str | None]:
-    """Yield the tokens of a longest common row, None for each gap; `work` is how many cells are left."""
+def _alike(one: Sequence[str], other: Sequence[str], ends: Collection[str]) -> tuple[int, int]:
+    """Return how many tokens both begin with, and how many of the rest both end in; none of `ends` among them."""
     least = min(len(one), len(other))
-    head = next((at for at in range(least) if one[at] != other[at]), least)
-    tail = next((at for at in range(least - head) if one[-1 - at] != other[-1 - at]), least - head)
+    head = next((at for at in range(least) if one[at] != other[at] or one[at] in ends), least)
+    rest = range(1, least - head + 1)
+    tail = next((at - 1 for at in rest if one[-at] != other[-at] or one[-at] in ends), least - head)
+    return head, tail
+
+
+def _kept(one: Sequence[str], other: Sequence[str], work: list[int], depth: int) -> Iterator[str | None]:
+    """Yield the tokens that both have, None for what either took; `work` is how many cells are left."""
+    head, tail = _alike(one, other, _ALL_MARKS)
     yield from one[:head]
     mine, others = one[head : len(one) - tail], other[head : len(other) - tail]
-    if mine and others:
-        if len(mine) * len(others) <= min(_TABLE, work[0]):
-            work[0] -= len(mine) * len(others)
-            yield from _longest(mine, others)
-        else:
-            yield from _between_unique(mine, others, work, depth)
-    elif mine or others:
-        yield None
+    if len(mine) * len(others) <= min(_TABLE, work[0]):
+        work[0] -= len(mine) * len(others)
+        yield from _fitted(mine, others)
+    else:
+        yield from _between_unique(mine, others, work, depth)
     yield from one[len(one) - tail :]
 
 
-def _longest(one: Sequence[str], other: Sequence[str]) -> Iterator[str | None]:
-    """Yield a longest common row of two short ones, by a table of the lengths behind each place."""
-    table = [[0] * (len(other) + 1) for _ in range(len(one) + 1)]
-    for at in reversed(range(len(one))):
-        row, below = table[at], table[at + 1]
-        for place in reversed(range(len(other))):
-            is_same = one[at] == other[place]
-            row[place] = below[place + 1] + 1 if is_same else max(below[place], row[place + 1])
-    at = place = 0
-    while at < len(one) and place < len(other):
-        if one[at] == other[place]:
-            yield one[at]
-            at, place = at + 1, place + 1
-        else:
+# What a pair of places is aligned by: both say the same, or a mark of one stands for what the other says there.
+_SAME, _ONE, _OTHER = range(3)
+
+
+def _fitted(one: Sequence[str], other: Sequence[str]) -> Iterator[str | None]:
+    """Yield what both have where marks are wild cards, as much as there can be."""
+    marks = [_is_mark(token) for token in one], [_is_mark(token) for token in other]
+    # By place in each, and by which mark is open there: how many tokens behind are kept, and how one goes on.
+    best = dict[tuple[int, int, int], tuple[int, tuple[int, int, int] | None]]()
+    for at in range(len(one), -1, -1):
+        for place in range(len(other), -1, -1):
+            ways = list[tuple[int, tuple[int, int, int] | None]]()
+            if at == len(one) and place == len(other):
+                ways.append((0, None))
+            if at < len(one) and place < len(other):
+                if one[at] == other[place]:
+                    ways.append((best[at + 1, place + 1, _SAME][0] + 1, (at + 1, place + 1, _SAME)))
+                if marks[0][at]:
+                    ways.append((best[at, place + 1, _ONE][0], (at, place + 1, _ONE)))
+                if marks[1][place]:
+                    ways.append((best[at + 1, place, _OTHER][0], (at + 1, place, _OTHER)))
+            best[at, place, _SAME] = max(ways, default=(_NEVER, None), key=lambda way: way[0])
+            for side, is_open in (
+                (_ONE, at < len(one) and marks[0][at]),
+                (_OTHER, place < len(other) and marks[1][place]),
+            ):
+                if is_open:  # the mark ends here, or stands for one token more
+                    ends = (at + 1, place, _SAME) if side == _ONE else (at, place + 1, _SAME)
+                    on = (at, place + 1, side) if side == _ONE else (at + 1, place, side)
+                    best[at, place, side] = max(
+                        ((best.get(way, (_NEVER,))[0], way) for way in (ends, on)), key=lambda way: way[0]
+                    )
+    way: tuple[int, int, int] | None = (0, 0, _SAME)
+    if best[0, 0, _SAME][0] <= _NEVER // 2:
+        yield _MISFIT
+        return
+    while way:
+        after = best[way][1]
+        is_kept = way[2] == _SAME and after and after[2] == _SAME
+        if is_kept:
+            yield one[way[0]]
+        elif after and after[2] != _SAME and way[2] == _SAME:
             yield None
-            at, place = (at + 1, place) if table[at + 1][place] >= table[at][place + 1] else (at, place + 1)
-    if at < len(one) or place < len(other):
-        yield None
+        way = after
 
 
 def _between_unique(one: Sequence[str], other: Sequence[str], work: list[int], depth: int) -> Iterator[str | None]:
     """Yield what long rows have in common around the tokens that either has once, in one order (patience diff)."""
     counts = Counter(one), Counter(other)
-    places = {token: at for at, token in enumerate(other) if counts[0][token] == counts[1][token] == 1}
+    places = {
+        token: at for at, token in enumerate(other) if counts[0][token] == counts[1][token] == 1 and not _is_mark(token)
+    }
     pairs = [(at, places[token]) for at, token in enumerate(one) if token in places]
     at = place = 0
     for mine, others in _rising(pairs) if depth else ():
         yield from _kept(one[at:mine], other[place:others], work, depth - 1)
         yield one[mine]
         at, place = mine + 1, others + 1
-    if at:
-        yield from _kept(one[at:], other[place:], work, depth - 1)
-    else:
-        yield None
+    yield from _kept(one[at:], other[place:], work, depth - 1) if at else (_MISFIT,)
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ from dulwich.repo import Repo
 from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.disk import fs
-from crabmem.errors import HoldsPurged, PurgeWaits, SyncError, Unexpected, Untrusted
+from crabmem.errors import HoldsPurged, PurgeWaits, SyncError, Unexpected, Untrusted, Unwritable
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
 from crabmem.operations.proposals import proposals
@@ -276,6 +276,136 @@ def test_two_purges_at_the_same_time(two: tuple[Memory, Memory], first: dict[str
         assert not traces(memory.root, *gone)
         assert is_whole(memory.root)
         assert {"Vet", "Dora", "Tea"} <= {entry.name for entry in memory.entries()}
+
+
+@pytest.mark.parametrize("how_many", [2, 3])
+def test_what_stands_between_two_purged_words_of_a_line_stays(machine: Machine, hub: Path, how_many: int) -> None:
+    names = ("one", "other", "third")[:how_many]
+    machines = [machine(name) for name in names]
+    one = machines[0]
+    said = "The code is tulip-4711; call Marta on Sunday, and the key is under fern-0815."
+    one.remember("Gate", "how to open it", f"{said} Ask rose-9 first.")
+    for memory in machines:
+        synced(memory)
+    for memory, word in zip(machines, ("tulip-4711", "fern-0815", "rose-9"), strict=False):
+        memory.remember(f"Own {word[0]}", "not pushed", "Written before any of the others' purges was known.")
+        memory.purge(text=word)
+    for memory in machines * 3:
+        synced(memory)
+    assert len({tip(memory.root) for memory in machines}) == 1 and tip(hub) == tip(one.root)
+    left = said.replace("tulip-4711", "(purged)").replace("fern-0815", "(purged)")
+    last = "(purged)" if how_many > 2 else "rose-9"
+    for memory in machines:
+        assert memory.get("Gate").content.strip() == f"{left} Ask {last} first."
+        assert len(memory.entries()) == 1 + how_many
+        assert not traces(memory.root, "tulip-4711", "fern-0815", *["rose-9"] * (how_many > 2))
+        assert is_whole(memory.root)
+
+
+def test_two_purges_of_lines_that_are_not_as_many_keep_what_stands_between(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    one.purge(pattern=r"A cat\.\nHer")
+    other.purge(text="Ten years")
+    for memory in (one, other, one, other):
+        synced(memory)
+    for memory in two:
+        assert memory.get("Luna").content.strip() == f"(purged) chip is {SECRET}.\n(purged) old.\nShe sleeps."
+        assert not traces(memory.root, "A cat", "Ten years")
+
+
+def test_two_purges_that_give_a_file_other_names_make_one_of_both(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    one.remember("Key of luna-4711 at fern-0815", "where", "By the door, under luna-4711 and fern-0815.")
+    for memory in (one, other):
+        synced(memory)
+    one.purge(text="luna-4711")
+    other.purge(text="fern-0815")
+    for memory in (one, other, one, other):
+        synced(memory)
+    assert tip(one.root) == tip(other.root)
+    for memory in two:
+        assert not traces(memory.root, "luna-4711", "fern-0815")
+        assert "By the door, under (purged) and (purged)." in memory.get("Key of (purged) at (purged)").content
+
+
+# A stock `git fetch` or `git pull` between
+
+
+def fetched(memory: Memory) -> None:
+    git(memory.root, "fetch", "-q", "origin")
+
+
+def test_a_fetch_between_two_purges_changes_nothing(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    one.purge(text=SECRET)
+    fetched(one)
+    one.purge("Old address")
+    for memory in (one, other):
+        synced(memory)
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    assert SECRET not in git(hub, "log", "--all", "-p") and "Harbour" not in git(hub, "log", "--all", "-p")
+    for memory in two:
+        assert not traces(memory.root, SECRET, "Harbour Lane")
+
+
+@pytest.mark.parametrize("purges", [1, 2])
+def test_a_fetch_of_what_was_pushed_meanwhile_changes_nothing(
+    two: tuple[Memory, Memory], hub: Path, purges: int
+) -> None:
+    one, other = two
+    other.remember("Old address", "where we lived", "Twelve, Harbour Lane, by the old mill. Sold in May.")
+    synced(other)
+    one.purge(text=SECRET)
+    fetched(one)
+    if purges == 2:
+        one.purge("Tea")
+    assert sync(one).is_rewritten  # no question, as nothing of this machine goes
+    agreed(other)
+    assert sync(one).sent == sync(other).sent == 0
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    for memory in two:
+        assert "Sold in May" in memory.get("Old address").content
+        assert not traces(memory.root, SECRET)
+
+
+def test_what_a_pull_merged_again_is_put_on_the_purged_line_before_the_next_purge(
+    two: tuple[Memory, Memory], hub: Path
+) -> None:
+    one, other = two
+    one.purge("Old address")
+    git(one.root, "-c", "user.name=A", "-c", "user.email=a@x", "pull", "-q", "--no-rebase", "--no-edit",
+        "-X", "ours", "--allow-unrelated-histories", "origin", "main")  # fmt: skip
+    with pytest.raises(Unwritable, match="before a purge are here again, as `git pull` brings them: `crabmem sync`"):
+        one.purge(text=SECRET)
+    synced(one)
+    one.purge(text=SECRET)
+    for memory in (one, other):
+        synced(memory)
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    for memory in two:
+        assert not traces(memory.root, SECRET, "Harbour Lane")
+
+
+def test_a_record_has_one_end_for_a_commit(two: tuple[Memory, Memory]) -> None:
+    one, _ = two
+    old = git(one.root, "rev-list", "main").split()
+    one.purge(text=SECRET)
+    fetched(one)
+    one.purge("Old address")
+    record = one.engine.history.rewrite().record()
+    assert {len(record.ends(commit)) for commit in old} == {1}
+
+
+def test_a_stash_on_an_old_line_is_the_persons_to_decide_on(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    (other.root / "memory/entries/luna.md").write_text("---\nname: Luna\ndescription: d\n---\n\nA stash.\n")
+    git(other.root, "-c", "user.name=A", "-c", "user.email=a@x", "stash", "-q")
+    one.purge(text=SECRET)
+    synced(one)
+    with pytest.raises(Unwritable, match="`git stash pop` or `git stash drop` it"):
+        synced(other)
+    git(other.root, "stash", "drop", "-q")
+    assert synced(other).purges == 1
 
 
 def test_who_joins_later_takes_the_purged_line_and_the_record(two: tuple[Memory, Memory], machine: Machine) -> None:

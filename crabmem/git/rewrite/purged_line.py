@@ -105,27 +105,23 @@ class PurgedLine:
             is_behind = not behind.isdisjoint(self._header(oid).parents)
             if again and not is_behind and not self._stores[0].is_there(oid):
                 is_behind = not again.isdisjoint(blob for _, blob in self._files(oid).values())
-            if oid in self._record.siblings or self._record.is_old(oid):
-                end = self._end(oid)
-                behind |= {oid} if end != oid else set()
-                if end is None:
-                    self.lacking.add(oid)
-                elif end == oid or self._is_purged(oid, end):
-                    self.ids[oid] = end
-                elif not (is_behind and self._record.is_put(oid)):
-                    raise Untrusted(
-                        f"the record of purges says that commit {short(oid)} became {short(end)}, which says more than "
-                        "it did: nothing was changed. A purge only takes away: sync with another remote until it is "
-                        "known who pushed that"
-                    )
-                else:
-                    self._put(oid, oid in kept, end)
-            elif is_behind:
-                behind.add(oid)
-                if oid in tips:
-                    self._put(oid, oid in kept)
+            is_named = oid in self._record.siblings or self._record.is_old(oid)
+            end = self._end(oid) if is_named else oid
+            behind |= {oid} if is_behind or end != oid else set()
+            if end and ((end == oid and not is_behind) or (is_named and self._is_purged(oid, end))):
+                self.ids[oid] = end
+            elif is_behind and (self._record.is_put(oid) or not is_named):
+                # What a machine made is made again where it is not here, or is not believed.
+                if is_named or oid in tips or self._record.is_end(oid):
+                    self._put(oid, oid in kept, end if is_named else None)
+            elif end is None:
+                self.lacking.add(oid)
             else:
-                self.ids[oid] = oid
+                raise Untrusted(
+                    f"the record of purges says that commit {short(oid)} became {short(end)}, which says more than "
+                    "it did: nothing was changed. A purge only takes away: sync with another remote until it is "
+                    "known who pushed that"
+                )
         return self.ids
 
     # Reading
@@ -245,7 +241,7 @@ class PurgedLine:
 
     def _twin(self, path: str, blob: str, places: Mapping[str, list[str]]) -> str | None:
         """Return where a file is that a purge gave another name: one with marks, or that of the fact in it."""
-        for text in sorted({blob, *filter(None, self._record.became(blob))}):
+        for text in sorted({blob, *filter(None, {*self._record.became(blob), self._gone.get(blob)})}):
             for place in places.get(text, ()):
                 entry = entry_in(place, self._text(text))
                 folder, _, name = place.rpartition("/")
@@ -308,7 +304,7 @@ class PurgedLine:
 
     # What was made of an old line since
 
-    def _put(self, tip: str, is_kept: bool, end: str = "") -> None:
+    def _put(self, tip: str, is_kept: bool, end: str | None) -> None:
         """Put a commit, with those below it that have no place there, on the purged line: as one, or as `end`."""
         group, below = self._group(tip)
         if self.lacking.intersection(group):
@@ -323,9 +319,7 @@ class PurgedLine:
         made = self._commit(self._tree(files), parents, *kept)
         if end and end != made and self._is_purged(made, end):
             made = end
-        self.ids[tip] = made
-        if not end:
-            self._news[tip] = made
+        self.ids[tip] = self._news[tip] = made
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
