@@ -103,7 +103,7 @@ class Purging:
             self._all |= PurgeRecord([line.erased()])
             self.quoting = line.quoting
         if line.lost and not is_expected:
-            raise Unexpected(f"{_lost(line)} of {self._shown}; nothing was changed", is_meant=True)
+            raise Unexpected(f"{self._shown}: {_lost(line)}; nothing was changed", is_meant=True)
         self.became |= {want: line.ids[want] for want in wants}
 
     @contextmanager

@@ -53,7 +53,8 @@ def _tree(store: Objects, files: Items) -> str:
         else:
             rows.append(row_of(first.encode(), item[0], store.put("blob", item[1])))
     rows += [row_of(name.encode(), FOLDER, _tree(store, each)) for name, each in below.items()]
-    return store.put("tree", b"".join(sorted(rows, key=sort_key)))
+    rows.sort(key=sort_key)
+    return store.put("tree", b"".join(rows))
 
 
 BANK, TEA = "memory/entries/bank.md", "memory/entries/tea.md"
@@ -78,7 +79,8 @@ def file(path: str, data: bytes, mode: int = REGULAR) -> Said:
 
 def moved(path: str, place: str, *texts: str) -> Said:
     rest = {each: item for each, item in FILES.items() if each != path}
-    data = FILES[path][1].replace(*(text.encode() for text in texts)) if texts else FILES[path][1]
+    old, new = texts or ("\0", "\0")
+    data = FILES[path][1].replace(old.encode(), new.encode())
     return replace(HEAD, files={**rest, place: (FILES[path][0], data)})
 
 

@@ -5,6 +5,7 @@ import random
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
+from time import process_time
 
 import pytest
 from click.testing import CliRunner
@@ -14,8 +15,10 @@ from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.errors import HoldsPurged, PurgeWaits, SyncError, Unexpected, Untrusted, Unwritable
+from crabmem.git import purged
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
+from crabmem.git.rewrite import repository
 from crabmem.operations.proposals import proposals
 from crabmem.results import Synced
 from crabmem.sync.standing import state, trouble
@@ -175,6 +178,21 @@ def test_a_change_of_what_is_purged_waits_for_a_word_and_goes_with_it(two: tuple
     assert not traces(other.root, "Harbour Lane", "Sold in May")
     synced(one)
     assert tip(one.root) == tip(other.root)
+
+
+def test_others_read_what_of_theirs_goes_with_a_purge_that_somebody_let_take_it(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    other.remember("Old address", "where we lived", "Twelve, Harbour Lane, by the old mill. Sold in May.")
+    synced(other)
+    one.purge("Old address")
+    with pytest.raises(
+        Unexpected, match=r"old-address\.md: changed where a purge takes something .* nothing was changed"
+    ):
+        sync(one)
+    synced(one)
+    agreed(other, r"old-address\.md: removed; .*old-address\.md: changed where a purge .* these changes go with it")
+    assert tip(one.root) == tip(other.root)
+    assert not traces(other.root, "Harbour Lane", "Sold in May")
 
 
 def test_a_change_of_the_purged_line_goes_with_it_after_a_word(two: tuple[Memory, Memory]) -> None:
@@ -606,6 +624,29 @@ def test_a_proposal_that_holds_it_is_purged_everywhere_and_waits_on(two: tuple[M
 
 
 # A record that is not believed
+
+
+def test_a_record_of_too_many_rows_is_refused_in_words(
+    two: tuple[Memory, Memory], hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = two
+    recorded(hub, PurgeRecord([Erased({f"{number:040x}": f"{number + 50:040x}" for number in range(50)})]))
+    monkeypatch.setattr(purged, "MOST_ROWS", 49)
+    with pytest.raises(Untrusted, match=r"is no record of purges, or has more than 49 rows: nothing was changed"):
+        sync(other)
+    monkeypatch.setattr(repository, "MOST_ROWS", 1)
+    with pytest.raises(Unwritable, match=r"the record of purges would have \d+ rows, more than the 1 that are read"):
+        one.purge(text=SECRET)
+
+
+def test_a_long_record_costs_as_much_as_reading_it_once() -> None:
+    erased = Erased({f"{number:040x}": f"{number + 40_000:040x}" for number in range(40_000)})
+    cost = [process_time()]
+    record = PurgeRecord([Erased.of(erased.data)])
+    cost.append(process_time())
+    assert len(record.refused) == 40_000 and not record.siblings and record.commit("f" * 40) == "f" * 40
+    cost.append(process_time())
+    assert cost[2] - cost[1] < cost[1] - cost[0] + 0.2
 
 
 def recorded(hub: Path, record: PurgeRecord) -> None:

@@ -7,8 +7,8 @@ took what either took.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property, reduce
 from typing import TypeAlias
 
 from ...errors import DamagedHistory, Untrusted
@@ -16,6 +16,7 @@ from ...results import CREATOR
 from ...text.entry import entry_in
 from ...text.hashes import blob_id, short
 from ...text.marks import (
+    MARKS,
     is_marked,
     shared,
     shared_name,
@@ -104,7 +105,7 @@ class PurgedLine:
         for oid in found.commits:
             is_behind = not behind.isdisjoint(self._header(oid).parents)
             if again and not is_behind and not self._stores[0].is_there(oid):
-                is_behind = not again.isdisjoint(blob for _, blob in self._files(oid).values())
+                is_behind = self._brings(oid, again)
             is_named = oid in self._record.siblings or self._record.is_old(oid)
             end = self._end(oid) if is_named else oid
             behind |= {oid} if is_behind or end != oid else set()
@@ -123,6 +124,12 @@ class PurgedLine:
                     "known who pushed that"
                 )
         return self.ids
+
+    def _brings(self, oid: str, blobs: Set[str]) -> bool:
+        """Return whether a commit has some texts that its first parent has not."""
+        says = self._header(oid)
+        before = self._header(says.parents[0]).tree if says.parents else None
+        return any(now and now[1] in blobs for _, _, now in self._differing(before, says.tree, ""))
 
     # Reading
 
@@ -189,9 +196,11 @@ class PurgedLine:
         headers, messages = zip(*map(_parted, (was, now)), strict=True)
         if [key for key, _ in headers[0]] != [key for key, _ in headers[1]]:
             return False
-        if not all(map(_is_value_purged, *headers)) or not self._is_message_purged(*messages):
-            return False
-        return self._is_tree_purged(before.tree, after.tree)
+        return (
+            all(map(_is_value_purged, *headers))
+            and self._is_tree_purged(before.tree, after.tree)
+            and self._is_message_purged(*messages)
+        )
 
     def _is_person(self, raw: bytes) -> tuple[bool, bool]:
         said = read_commit("", raw)
@@ -467,9 +476,11 @@ class PurgedLine:
 
     def new_message(self, text: str) -> str:
         """Return a line of a log without the paths of files that went."""
-        return _with_new_words(
-            text, {path: became[0] if became else "(purged)" for (path, _), became in self.moved.items()}
-        )
+        return _with_new_words(text, self._paths)
+
+    @cached_property
+    def _paths(self) -> Mapping[str, str]:
+        return {path: became[0] if became else MARKS[0][0] for (path, _), became in self.moved.items()}
 
     def new_label(self, text: str) -> str:
         """Return who made a tag, as it is."""
@@ -517,18 +528,16 @@ class PurgedLine:
     @property
     def quoting(self) -> tuple[str, ...]:
         """The paths of texts of this machine that quote a line or a telling word of what was purged, and stay."""
+        own = {(path, blob) for path, blob in self._own if (path, blob) not in self._mine}
         lines, words = set[str](), set[str]()
-        for (_, blob), became in self.moved.items():
-            if True:
-                old, new = self._text(blob), self._text(became[1]) if became else b""
-                lines |= distinctive_lines(old) - distinctive_lines(new)
-                words |= _telling(old) - _telling(new) if became else set()
-        own = {
-            (path, self._text(blob))
-            for path, blob in self._own
-            if (path, blob) not in self._mine and (path, blob) not in self.moved
-        }
-        return tuple(sorted({path for path, data in own if lines & distinctive_lines(data) or words & _telling(data)}))
+        for (_, blob), became in self.moved.items() if own else ():
+            old, new = self._text(blob), self._text(became[1]) if became else b""
+            lines |= distinctive_lines(old) - distinctive_lines(new)
+            words |= _telling(old) - _telling(new) if became else set()
+        texts = ((path, self._text(blob)) for path, blob in own)
+        return tuple(
+            sorted({path for path, data in texts if lines & distinctive_lines(data) or words & _telling(data)})
+        )
 
 
 def _parted(raw: bytes) -> tuple[list[tuple[bytes, str]], str]:
