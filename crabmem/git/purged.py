@@ -19,8 +19,10 @@ from .trees import REGULAR, parsed_row, read_rows, row_of
 #: Most purges of a record, and most rows in all: a row takes some 90 bytes, and 1 µs to read.
 MOST_PURGES, MOST_ROWS = 10_000, 500_000
 _MOST_BYTES = 100 * MOST_ROWS
-# The first line, of a purge by a person, and of what a machine made of commits that came after one.
-_HEADS = {False: b"crabmem purge 1", True: b"crabmem replay 1"}
+#: A purge by a person; what a machine made of several purges of the same commits; and where it put commits that stood
+#: on purged ones, so that others do not put them twice.
+PURGE, JOIN, PUT = "purge", "join", "replay"
+_HEADS = {f"crabmem {kind} 1".encode(): kind for kind in (PURGE, JOIN, PUT)}
 _FORM = re.compile(
     rb"[a-z0-9 ]+\n(?:(?:commit [0-9a-f]{40} [0-9a-f]{40}|(?:blob|part) [0-9a-f]{40} (?:[0-9a-f]{40}|-))\n)*"
 )
@@ -37,21 +39,21 @@ Ends = frozenset[str | None]
 class Erased:
     """What one purge did: the new id of each commit that got one, and of each text that is gone; None for no text.
 
-    `blobs`: removed everywhere, never imported again. `parts`: removed at some paths, still used at others. `is_replay`
-    where a machine put commits on a line that others purged.
+    `blobs`: removed everywhere, never imported again. `parts`: removed at some paths, still used at others. `kind` is
+    PURGE, JOIN or PUT.
     """
 
     commits: Mapping[str, str]
     blobs: Mapping[str, str | None] = field(default_factory=dict)
     parts: Mapping[str, str | None] = field(default_factory=dict)
-    is_replay: bool = False
+    kind: str = PURGE
 
     @cached_property
     def data(self) -> bytes:
         """The file of it."""
         kinds = {"commit": self.commits, "blob": self.blobs, "part": self.parts}
         rows = (f"{kind} {old} {new or _NONE}\n" for kind, ids in kinds.items() for old, new in sorted(ids.items()))
-        return b"%s\n%s" % (_HEADS[self.is_replay], "".join(rows).encode())
+        return f"crabmem {self.kind} 1\n{''.join(rows)}".encode()
 
     @property
     def size(self) -> int:
@@ -66,7 +68,7 @@ class Erased:
             Untrusted: it is none of ours.
         """
         head, _, rows = data.partition(b"\n")
-        if head not in _HEADS.values():
+        if head not in _HEADS:
             raise Untrusted("the record of purges has a form that this crabmem does not know: see for a newer one")
         if len(data) > _MOST_BYTES or not _FORM.fullmatch(data):
             raise _strange()
@@ -77,7 +79,7 @@ class Erased:
         blobs, parts = (
             {old: None if new == _NONE else new for old, new in found[kind].items()} for kind in ("blob", "part")
         )
-        erased = cls(found["commit"], blobs, parts, head == _HEADS[True])
+        erased = cls(found["commit"], blobs, parts, _HEADS[head])
         if erased.data != data:
             raise _strange()
         return erased
@@ -102,11 +104,11 @@ class PurgeRecord:
 
     def news(self, other: "PurgeRecord") -> int:
         """Return how many purges by a person `other` knows of that this does not."""
-        return sum(not each.is_replay for oid, each in other._purges.items() if oid not in self._purges)
+        return sum(each.kind == PURGE for oid, each in other._purges.items() if oid not in self._purges)
 
     @cached_property
     def _commits(self) -> "_Steps":
-        return _Steps(each.commits for each in self._purges.values())
+        return _Steps(each.commits for each in self._purges.values() if each.kind != PUT)
 
     @cached_property
     def _blobs(self) -> "_Steps":
@@ -117,12 +119,12 @@ class PurgeRecord:
         return _Steps(ids for each in self._purges.values() for ids in (each.blobs, each.parts))
 
     @cached_property
-    def _put(self) -> Mapping[str, str]:
-        return {old: new for each in self._purges.values() if each.is_replay for old, new in each.commits.items()}
+    def _put(self) -> "_Steps":
+        return _Steps(each.commits for each in self._purges.values() if each.kind == PUT)
 
     @cached_property
     def _made(self) -> frozenset[str]:
-        return frozenset(self._put.values())
+        return frozenset(end for each in self._purges.values() for end in each.commits.values())
 
     @cached_property
     def siblings(self) -> Mapping[str, frozenset[str]]:
@@ -134,19 +136,26 @@ class PurgeRecord:
     def refused(self) -> frozenset[str]:
         """The commits and texts that may not come back, and those that one of two purges of the same one left."""
         twins = (each for ends in self._blobs.forks() for each in ends if each)
-        return frozenset({*self._commits.steps, *self._blobs.steps, *self.siblings, *twins})
+        return frozenset({*self._commits.steps, *self._put.steps, *self._blobs.steps, *self.siblings, *twins})
 
     def is_old(self, commit: str) -> bool:
         """Return whether a commit became another one."""
-        return commit in self._commits.steps
+        return commit in self._commits.steps or commit in self._put.steps
 
-    def is_put(self, commit: str) -> bool:
-        """Return whether some machine put a commit on the purged line, which nobody purged."""
-        return commit in self._put
+    def is_purged(self, commit: str) -> bool:
+        """Return whether something was purged from a commit."""
+        return commit in self._commits.steps or commit in self.siblings
 
     def ends(self, commit: str) -> frozenset[str]:
-        """Return what a commit became in the end, by any purge; itself where it is in none."""
-        return frozenset(filter(None, self._commits.ends(commit)))
+        """Return what a commit became in the end; itself where it is in no purge."""
+        ends, seen, waiting = set[str](), {commit}, [commit]
+        for each in waiting:  # which grows meanwhile
+            after = self._commits.after(each) or self._put.after(each)
+            new = {step for step in after if step and step not in seen}
+            seen |= new
+            waiting += sorted(new)
+            ends |= set() if after else {each}
+        return frozenset(ends)
 
     def beginning(self, digits: str) -> list[str]:
         """Return the commits that became others whose ids begin with so many digits, at least seven."""
@@ -155,12 +164,12 @@ class PurgeRecord:
     @cached_property
     def _beginnings(self) -> Mapping[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for each in self._commits.steps:
+        for each in (*self._commits.steps, *self._put.steps):
             found.setdefault(each[:_DIGITS], []).append(each)
         return found
 
     def is_end(self, commit: str) -> bool:
-        """Return whether some machine made a commit of one that it put on the purged line."""
+        """Return whether some commit became this one, which others may look for."""
         return commit in self._made
 
     def commit(self, oid: str) -> str | None:
@@ -225,7 +234,8 @@ class _Steps:
                 if self.steps.setdefault(old, new) != new:
                     self._more.setdefault(old, set()).add(new)
 
-    def _after(self, oid: str) -> set[str | None]:
+    def after(self, oid: str) -> set[str | None]:
+        """Return what an id became."""
         return {self.steps[oid], *self._more.get(oid, ())} if oid in self.steps else set()
 
     def ends(self, oid: str | None) -> Ends:
@@ -235,7 +245,7 @@ class _Steps:
             each = waiting.pop()
             if each not in seen:
                 seen.add(each)
-                after = self._after(each) if each else set()
+                after = self.after(each) if each else set()
                 waiting += after
                 ends |= set() if after else {each}
         return frozenset(ends)

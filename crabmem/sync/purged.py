@@ -80,18 +80,16 @@ class Purging:
             HoldsPurged: it was purged, and the purged line is neither here nor there.
             Unexpected: changes that somebody made of it would go with it.
         """
-        old = [want for want in wants if self._all.is_old(want)]
-        for want in old:
-            clean = self._all.commit(want)
-            if clean and self._history.has(clean):
-                self.became[want] = clean
-        fresh, rewrite = [want for want in wants if want not in old], self._history.rewrite()
-        fetched = (want for want in fresh if len(self._all) and self._history.has(want) and not is_ours(want))
-        if any(rewrite.on_end(want, self._all) != want for want in fetched):  # by `git fetch`
-            return self._clean(fresh, is_expected)
+        known = {want: self._all.commit(want) for want in wants if self._all.is_old(want)}
+        self.became |= {want: clean for want, clean in known.items() if clean and self._history.has(clean)}
+        fresh = [want for want in wants if want not in self.became]
         try:
             self._other.fetch(fresh, haves, is_ours, self._all.refused)
         except HoldsPurged:
+            return self._clean(fresh, is_expected)
+        # What `git fetch` brought before is here already.
+        new = (want for want in fresh if len(self._all) and not is_ours(want))
+        if any(self._all.is_old(each) for want in new for each in self._history.commits_since((), want)):
             self._clean(fresh, is_expected)
 
     def _clean(self, wants: Collection[str], is_expected: bool) -> None:
@@ -100,7 +98,7 @@ class Purging:
             line = self._history.rewrite().clean(wants, there, self._all)
             if line.lacking:
                 raise self._lacks(min(line.lacking))
-            self._all |= PurgeRecord([line.erased()])
+            self._all |= PurgeRecord(line.erased())
             self.quoting = line.quoting
         if line.lost and not is_expected:
             raise Unexpected(f"{self._shown}: {_lost(line)}; nothing was changed", is_meant=True)

@@ -31,7 +31,7 @@ from ...text.slug import slug_of
 from ..commits import COMMITTER, Header, Note, author_and_message, header, header_lines, read_commit, tag_target
 from ..diff import similarity
 from ..objects import Objects, oid_of
-from ..purged import Erased, PurgeRecord
+from ..purged import JOIN, PUT, Erased, PurgeRecord
 from ..trees import (
     FOLDER,
     SUBMODULE,
@@ -106,23 +106,25 @@ class PurgedLine:
             is_behind = not behind.isdisjoint(self._header(oid).parents)
             if again and not is_behind and not self._stores[0].is_there(oid):
                 is_behind = self._brings(oid, again)
-            is_named = oid in self._record.siblings or self._record.is_old(oid)
-            end = self._end(oid) if is_named else oid
-            behind |= {oid} if is_behind or end != oid else set()
-            if end and ((end == oid and not is_behind) or (is_named and self._is_purged(oid, end))):
-                self.ids[oid] = end
-            elif is_behind and (self._record.is_put(oid) or not is_named):
-                # What a machine made is made again where it is not here, or is not believed.
-                if is_named or oid in tips or self._record.is_end(oid):
-                    self._put(oid, oid in kept, end if is_named else None)
-            elif end is None:
-                self.lacking.add(oid)
+            if self._record.is_purged(oid):
+                end = self._end(oid)
+                behind |= {oid} if end != oid else set()
+                if end is None:
+                    self.lacking.add(oid)
+                elif end == oid or self._is_purged(oid, end) or (is_behind and self._is_purged(self._made(oid), end)):
+                    self.ids[oid] = end
+                else:
+                    raise Untrusted(
+                        f"the record of purges says that commit {short(oid)} became {short(end)}, which says more than "
+                        "it did: nothing was changed. A purge only takes away: sync with another remote until it is "
+                        "known who pushed that"
+                    )
+            elif not is_behind:
+                self.ids[oid] = oid
             else:
-                raise Untrusted(
-                    f"the record of purges says that commit {short(oid)} became {short(end)}, which says more than "
-                    "it did: nothing was changed. A purge only takes away: sync with another remote until it is "
-                    "known who pushed that"
-                )
+                behind.add(oid)
+                if oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
+                    self._put(oid, oid in kept)
         return self.ids
 
     def _brings(self, oid: str, blobs: Set[str]) -> bool:
@@ -188,6 +190,8 @@ class PurgedLine:
 
     def _is_purged(self, oid: str, end: str) -> bool:
         """Return whether a commit is another one but for texts that are gone; learn what became of its files."""
+        if not oid:
+            return False
         (_, was), (_, now) = self.raw(oid), self.raw(end)
         before, after = header(was), header(now)
         parents = list(dict.fromkeys(self.ids.get(each, each) for each in before.parents))
@@ -313,22 +317,27 @@ class PurgedLine:
 
     # What was made of an old line since
 
-    def _put(self, tip: str, is_kept: bool, end: str | None) -> None:
-        """Put a commit, with those below it that have no place there, on the purged line: as one, or as `end`."""
+    def _put(self, tip: str, is_kept: bool) -> None:
+        """Put a commit on the purged line; where another machine did so, and the same, it is that one's."""
+        if made := self._made(tip, is_kept):
+            others = (
+                each for each in sorted(self._record.ends(tip)) if self._record.is_old(tip) and self.is_there(each)
+            )
+            self.ids[tip] = next((each for each in others if each != made and self._is_purged(made, each)), made)
+            self._news[tip] = self.ids[tip]
+
+    def _made(self, tip: str, is_kept: bool = False) -> str:
+        """Make one commit of one, and of those below it that have no place on the purged line, there; "" for none."""
         group, below = self._group(tip)
         if self.lacking.intersection(group):
             self.lacking.add(tip)
-            return
+            return ""
         files = self._files(tip)
         for base in self._newest([each for each in below if self.ids[each] != each]):
             files = self._without(files, base)
-        files = self._refuse(files)
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         kept = _parted(self.raw(tip)[1]) if is_kept else self._words(group)
-        made = self._commit(self._tree(files), parents, *kept)
-        if end and end != made and self._is_purged(made, end):
-            made = end
-        self.ids[tip] = self._news[tip] = made
+        return self._commit(self._tree(self._refuse(files)), parents, *kept)
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
@@ -497,18 +506,20 @@ class PurgedLine:
         """The paths at which texts went, as they were called."""
         return {path for path, _ in self.moved}
 
-    def erased(self, with_own: bool = True) -> Erased:
-        """Return what was made here, for other machines, so that each has just that of the same commits.
+    def erased(self, with_own: bool = True) -> Iterator[Erased]:
+        """Yield what was made here, for other machines, so that each has just that of the same commits.
 
-        Without `with_own` only what became of several purges of the same commits: nobody else has what is put here.
+        Without `with_own` only what became of ends of purges: nobody else has the rest.
         """
-        siblings = self._record.siblings
-        told = {old: new for old, new in self._news.items() if old != new and (with_own or old in siblings)}
-        commits = {old: new for old, new in told.items() if not self._record.is_old(old)}
-        staying = {blob for oid in {*commits.values()} for _, blob in self._files(oid).values()}
+        news = {old: new for old, new in self._news.items() if old != new and not self._record.is_old(old)}
+        staying = {blob for oid in {*news.values()} for _, blob in self._files(oid).values()}
         gone = {old: new for old, new in self._gone.items() if old not in staying and not self._record.has_blob(old)}
         blobs = {old: new for old, new in gone.items() if old != new and self._text(old).strip()}
-        return Erased(commits, blobs if commits else {}, is_replay=True)
+        told = {old: new for old, new in news.items() if with_own or self._record.is_end(old)}
+        for kind, is_join in ((JOIN, True), (PUT, False)):
+            if commits := {old: new for old, new in told.items() if (old in self._record.siblings) == is_join}:
+                yield Erased(commits, blobs, kind=kind)
+                blobs = {}
 
     def closure(self, tips: Iterable[str]) -> Mapping[str, tuple[str, bytes]]:
         """Return what the ends of `tips` reach that is not here."""

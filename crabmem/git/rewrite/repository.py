@@ -247,12 +247,16 @@ class RepositoryRewrite:
         return {ref: oid for ref, oid in self._refs.all().items() if ref != PURGED}
 
     def _followed(self, record: PurgeRecord) -> dict[str, str]:
-        """Return the references; those that say where a remote was seen are on the purged line, or in none.
+        """Return the references; those to what was purged name what became of it.
 
-        `git fetch` puts them on the old line, which a second purge took for a part of this history.
+        `git fetch` puts one on the old line, which a second purge took for a part of this history: one that says where
+        a remote was seen is on the purged line, or nowhere.
         """
         refs = self._refs_of_history()
-        ends = {ref: self.on_end(oid, record) if ref.startswith(_REMOTES) else oid for ref, oid in refs.items()}
+        ends = {
+            ref: self.on_end(oid, record) if ref.startswith(_REMOTES) or record.is_old(oid) else oid
+            for ref, oid in refs.items()
+        }
         return {ref: end for ref, end in ends.items() if end}
 
     def on_end(self, oid: str, record: PurgeRecord) -> str | None:
@@ -324,7 +328,7 @@ class RepositoryRewrite:
         staged = {path: blob for path, blob in self.staged().items() if line.new_path(path, blob) is not None}
         pieces = [Piece(rewriter.blob(path, blob), path) for path, blob in staged.items()]
         self._store(taken)
-        new_refs, lacking = dict[str, str](), set[str]()
+        new_refs, lacking = dict[str, str](), {oid for oid in filter(None, [head.commit]) if oid not in ids}
         for ref, oid in sorted(followed.items()):
             if new := rewriter.ids.get(oid):
                 new_refs[_new_ref(ref, line, new)] = new
@@ -341,7 +345,7 @@ class RepositoryRewrite:
         detached = {oid: ids[oid] for oid in filter(None, [head.commit]) if head.ref == "HEAD"}
         rewriter.ids = {oid: new for oid, new in rewriter.ids.items() if oid == new} | detached
         return NewHistory(
-            found, line, rewriter, filling, head, refs, new_refs, 0, (), record | PurgeRecord([line.erased(False)])
+            found, line, rewriter, filling, head, refs, new_refs, 0, (), record | PurgeRecord(line.erased(False))
         )
 
     # Putting it in its place
