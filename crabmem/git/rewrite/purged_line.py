@@ -104,7 +104,7 @@ class PurgedLine:
         again = {blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob)}
         for oid in found.commits:
             is_behind = not behind.isdisjoint(self._header(oid).parents)
-            if again and not is_behind and not self._stores[0].is_there(oid):
+            if again and not is_behind and not self._record.is_purged(oid):
                 is_behind = self._brings(oid, again)
             if self._record.is_purged(oid):
                 end = self._end(oid)
@@ -195,20 +195,22 @@ class PurgedLine:
         (_, was), (_, now) = self.raw(oid), self.raw(end)
         before, after = header(was), header(now)
         parents = list(dict.fromkeys(self.ids.get(each, each) for each in before.parents))
-        if parents != [*after.parents] or self._is_person(was) != self._is_person(now):
+        if parents != [*after.parents] or self._writer(was) != self._writer(now):
             return False
         headers, messages = zip(*map(_parted, (was, now)), strict=True)
-        if [key for key, _ in headers[0]] != [key for key, _ in headers[1]]:
-            return False
+        if all(each.startswith(_SUBJECT) for each in messages):  # whose words tell which commits it stands for
+            return self._is_tree_purged(before.tree, after.tree)
         return (
-            all(map(_is_value_purged, *headers))
+            [key for key, _ in headers[0]] == [key for key, _ in headers[1]]
+            and all(map(_is_value_purged, *headers))
             and self._is_tree_purged(before.tree, after.tree)
             and self._is_message_purged(*messages)
         )
 
-    def _is_person(self, raw: bytes) -> tuple[bool, bool]:
+    def _writer(self, raw: bytes) -> tuple[bool, bool, bool]:
+        """Return whether a person made a commit, or crabmem, or an agent that says its name."""
         said = read_commit("", raw)
-        return said.is_person, said.author == CREATOR
+        return said.is_person, said.author == CREATOR, bool(said.agent)
 
     def _is_message_purged(self, was: str, now: str) -> bool:
         """Compare messages: paths and ids of commits in them are called as they are called now."""
@@ -393,7 +395,8 @@ class PurgedLine:
             self._mine[path, blob] = (place, text) if place and text else None
             if place and text:
                 self._place(left, place, (mode, text))
-            if blob != before:
+            went = _lines(self._text(before)) - (_lines(self._text(became[1])) if became else frozenset())
+            if blob != before and went & _lines(self._text(blob)):
                 self._gone[blob] = text
         return left
 
@@ -514,7 +517,9 @@ class PurgedLine:
         news = {old: new for old, new in self._news.items() if old != new and not self._record.is_old(old)}
         staying = {blob for oid in {*news.values()} for _, blob in self._files(oid).values()}
         gone = {old: new for old, new in self._gone.items() if old not in staying and not self._record.has_blob(old)}
-        blobs = {old: new for old, new in gone.items() if old != new and self._text(old).strip()}
+        # What a purge left is no text of anybody's that could come back.
+        blobs = {old: new for old, new in gone.items() if self._text(old).strip() and not self._record.sources(old)}
+        blobs = {old: new for old, new in blobs.items() if old != new}
         told = {old: new for old, new in news.items() if with_own or self._record.is_end(old)}
         for kind, is_join in ((JOIN, True), (PUT, False)):
             if commits := {old: new for old, new in told.items() if (old in self._record.siblings) == is_join}:
@@ -566,6 +571,10 @@ def _is_value_purged(was: tuple[bytes, str], now: tuple[bytes, str]) -> bool:
     """Compare a line before a message: who, but for marks, and when, to the letter."""
     ends = [said.rpartition(">")[2] for _, said in (was, now)]
     return takes_away(was[1], now[1]) and (was[0] not in _IDENTITIES or ends[0] == ends[1])
+
+
+def _lines(data: bytes) -> frozenset[bytes]:
+    return frozenset(line.strip() for line in data.splitlines())
 
 
 def _author(raw: bytes) -> str:
