@@ -186,7 +186,7 @@ def test_others_read_what_of_theirs_goes_with_a_purge_that_somebody_let_take_it(
     synced(other)
     one.purge("Old address")
     with pytest.raises(
-        Unexpected, match=r"old-address\.md: changed where a purge takes something .* nothing was changed"
+        Unexpected, match=r"old-address\.md: changed where a purge takes something, .* nothing was changed"
     ):
         sync(one)
     synced(one)

@@ -396,7 +396,8 @@ class PurgedLine:
             if place and text:
                 self._place(left, place, (mode, text))
             went = _lines(self._text(before)) - (_lines(self._text(became[1])) if became else frozenset())
-            if blob != before and went & _lines(self._text(blob)):
+            # What a purge left is no text of anybody's that could come back.
+            if blob != before and went & _lines(self._text(blob)) and not self._record.sources(blob):
                 self._gone[blob] = text
         return left
 
@@ -517,9 +518,7 @@ class PurgedLine:
         news = {old: new for old, new in self._news.items() if old != new and not self._record.is_old(old)}
         staying = {blob for oid in {*news.values()} for _, blob in self._files(oid).values()}
         gone = {old: new for old, new in self._gone.items() if old not in staying and not self._record.has_blob(old)}
-        # What a purge left is no text of anybody's that could come back.
-        blobs = {old: new for old, new in gone.items() if self._text(old).strip() and not self._record.sources(old)}
-        blobs = {old: new for old, new in blobs.items() if old != new}
+        blobs = {old: new for old, new in gone.items() if old != new and self._text(old).strip()}
         told = {old: new for old, new in news.items() if with_own or self._record.is_end(old)}
         for kind, is_join in ((JOIN, True), (PUT, False)):
             if commits := {old: new for old, new in told.items() if (old in self._record.siblings) == is_join}:
