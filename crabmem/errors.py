@@ -174,5 +174,12 @@ class Unexpected(SyncError):
         self.is_apart, self.is_meant = is_apart, is_meant
 
 
+class PurgeWaits(Unexpected):
+    """A purge of another machine takes something here, and waits for a person's word; nothing was taken in or sent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, is_meant=True)
+
+
 class BadConfig(CrabmemError):
     """The config of another program cannot be read or changed safely; it was not touched."""

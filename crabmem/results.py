@@ -389,12 +389,13 @@ class SyncState:
     How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
     failed last, since when it does, and why. `waiting` texts of other machines wait for `crabmem resolve`. `next_try`
     is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked. `shows_purged`
-    says that something was purged here since the last sync, which the remote shows until the next.
+    says that something was purged here since the last sync, which the remote shows until the next, `purge_waits` that
+    another machine purged something, which waits for a person's word here: until then nothing is taken in or sent.
     """
 
     JSON = (
         "remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try",
-        "shows_purged",
+        "shows_purged", "purge_waits",
     )  # fmt: skip
 
     remote: str | None
@@ -407,6 +408,7 @@ class SyncState:
     waiting: int = 0
     next_try: datetime | None = None
     shows_purged: bool = False
+    purge_waits: bool = False
 
 
 @value

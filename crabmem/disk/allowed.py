@@ -34,7 +34,7 @@ class Reach:
     file of a profile that lies elsewhere, "" for none. `parent` is the workspace beside an agent's own that gives what
     this one lacks, "" for none: no file of a workspace can name it. `remote` is what it is synced with, as a person
     named it, "" for nothing; nor can a file name that. `extra_paths` and `transcripts` are the real paths of folders
-    elsewhere that are searched.
+    elsewhere that are searched. `purges`: what another machine purged goes here, too, without a question.
     """
 
     vectors: tuple[str, str, str, str] | None = None
@@ -43,6 +43,7 @@ class Reach:
     remote: str = ""
     extra_paths: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()
+    purges: bool = False
 
 
 class Allowed:
@@ -137,7 +138,8 @@ def _reach_in(said: dict[str, object]) -> Reach:
     if not all(isinstance(text, str) for text in texts) or (vectors is not None and len(named) != _NAMED):
         raise TypeError("not as it was written")
     profile, parent, remote = map(str, beside)
-    return Reach((named[0], named[1], named[2], named[3]) if named else None, profile, parent, remote, *folders)
+    vector = (named[0], named[1], named[2], named[3]) if named else None
+    return Reach(vector, profile, parent, remote, folders[0], folders[1], said.get("purges") is True)
 
 
 def _key(root: Path | str) -> str:

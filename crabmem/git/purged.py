@@ -16,35 +16,49 @@ from .commits import COMMITTER, Note, raw_commit
 from .objects import Objects, oid_of
 from .trees import REGULAR, parsed_row, read_rows, row_of
 
-#: So many purges a record may have, and so many lines in all.
-MOST_PURGES, MOST_ROWS = 10_000, 2_000_000
-# The first line, of a purge by a person, and of what a machine made of commits that came after one.
-_HEADS = {False: "crabmem purge 1", True: "crabmem replay 1"}
-_ROW = re.compile(r"(commit|blob|part) ([0-9a-f]{40}) ([0-9a-f]{40}|-)")
+#: Most purges of a record, and most rows in all: a row takes some 90 bytes, and 1 µs to read.
+MOST_PURGES, MOST_ROWS = 10_000, 500_000
+_MOST_BYTES = 100 * MOST_ROWS
+#: A purge by a person; what a machine made of several purges of the same commits; and where it put commits that stood
+#: on purged ones, so that others do not put them twice.
+PURGE, JOIN, PUT = "purge", "join", "replay"
+_HEADS = {f"crabmem {kind} 1".encode(): kind for kind in (PURGE, JOIN, PUT)}
+_FORM = re.compile(
+    rb"[a-z0-9 ]+\n(?:(?:commit [0-9a-f]{40} [0-9a-f]{40}|(?:blob|part) [0-9a-f]{40} (?:[0-9a-f]{40}|-))\n)*"
+)
 _NONE = "-"
+# An abbreviated id has at least so many.
+_DIGITS = 7
 _NOTE = Note("purges: which commits became which, and which texts are gone", COMMITTER)
 _NEVER = datetime.fromtimestamp(0, UTC)
+
+Ends = frozenset[str | None]
 
 
 @dataclass(frozen=True)
 class Erased:
     """What one purge did: the new id of each commit that got one, and of each text that is gone; None for no text.
 
-    `blobs` stand nowhere any more, and may not come back; `parts` are gone from some places, and stand at others.
-    `is_replay` where a machine put commits on a line that others purged.
+    `blobs`: removed everywhere, never imported again. `parts`: removed at some paths, still used at others. `kind` is
+    PURGE, JOIN or PUT.
     """
 
     commits: Mapping[str, str]
     blobs: Mapping[str, str | None] = field(default_factory=dict)
     parts: Mapping[str, str | None] = field(default_factory=dict)
-    is_replay: bool = False
+    kind: str = PURGE
 
     @cached_property
     def data(self) -> bytes:
         """The file of it."""
         kinds = {"commit": self.commits, "blob": self.blobs, "part": self.parts}
-        rows = (f"{kind} {old} {new or _NONE}" for kind, ids in kinds.items() for old, new in sorted(ids.items()))
-        return "".join(f"{row}\n" for row in (_HEADS[self.is_replay], *rows)).encode()
+        rows = (f"{kind} {old} {new or _NONE}\n" for kind, ids in kinds.items() for old, new in sorted(ids.items()))
+        return f"crabmem {self.kind} 1\n{''.join(rows)}".encode()
+
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+        return len(self.commits) + len(self.blobs) + len(self.parts)
 
     @classmethod
     def of(cls, data: bytes) -> "Erased":
@@ -53,16 +67,19 @@ class Erased:
         Raises:
             Untrusted: it is none of ours.
         """
-        head, *rows = data.decode("ascii", "replace").splitlines()[: MOST_ROWS + 2] or [""]
-        found: dict[str, dict[str, str | None]] = {"commit": {}, "blob": {}, "part": {}}
-        if head not in _HEADS.values():
+        head, _, rows = data.partition(b"\n")
+        if head not in _HEADS:
             raise Untrusted("the record of purges has a form that this crabmem does not know: see for a newer one")
-        for row in rows:
-            if not (match := _ROW.fullmatch(row)) or (match[1] == "commit" and match[3] == _NONE):
-                raise _strange()
-            found[match[1]][match[2]] = None if match[3] == _NONE else match[3]
-        commits = {old: new for old, new in found["commit"].items() if new}
-        erased = cls(commits, found["blob"], found["part"], head == _HEADS[True])
+        if len(data) > _MOST_BYTES or not _FORM.fullmatch(data):
+            raise _strange()
+        found: dict[str, dict[str, str]] = {"commit": {}, "blob": {}, "part": {}}
+        for row in rows.decode("ascii").splitlines():
+            kind, old, new = row.split(" ")
+            found[kind][old] = new
+        blobs, parts = (
+            {old: None if new == _NONE else new for old, new in found[kind].items()} for kind in ("blob", "part")
+        )
+        erased = cls(found["commit"], blobs, parts, _HEADS[head])
         if erased.data != data:
             raise _strange()
         return erased
@@ -73,14 +90,6 @@ class PurgeRecord:
 
     def __init__(self, purges: Iterable[Erased] = ()) -> None:
         self._purges = {blob_id(each.data): each for each in purges if each.commits or each.blobs}
-        self._commits, self._blobs = dict[str, set[str | None]](), dict[str, set[str | None]]()
-        self._touched = set[str]()
-        for each in self._purges.values():
-            for old, new in each.commits.items():
-                self._commits.setdefault(old, set()).add(new)
-            for old, text in each.blobs.items():
-                self._blobs.setdefault(old, set()).add(text)
-            self._touched |= each.blobs.keys() | each.parts.keys()
 
     def __len__(self) -> int:
         return len(self._purges)
@@ -88,50 +97,110 @@ class PurgeRecord:
     def __or__(self, other: "PurgeRecord") -> "PurgeRecord":
         return PurgeRecord([*self._purges.values(), *other._purges.values()])
 
+    @property
+    def size(self) -> int:
+        """How many rows it has."""
+        return sum(each.size for each in self._purges.values())
+
     def news(self, other: "PurgeRecord") -> int:
         """Return how many purges by a person `other` knows of that this does not."""
-        return sum(not each.is_replay for oid, each in other._purges.items() if oid not in self._purges)
+        return sum(each.kind == PURGE for oid, each in other._purges.items() if oid not in self._purges)
+
+    @cached_property
+    def _commits(self) -> "_Steps":
+        return _Steps(each.commits for each in self._purges.values() if each.kind != PUT)
+
+    @cached_property
+    def _blobs(self) -> "_Steps":
+        return _Steps(each.blobs for each in self._purges.values())
+
+    @cached_property
+    def _texts(self) -> "_Steps":
+        return _Steps(ids for each in self._purges.values() for ids in (each.blobs, each.parts))
+
+    @cached_property
+    def _put(self) -> "_Steps":
+        return _Steps(each.commits for each in self._purges.values() if each.kind == PUT)
+
+    @cached_property
+    def _made(self) -> frozenset[str]:
+        return frozenset(end for each in self._purges.values() for end in each.commits.values())
+
+    @cached_property
+    def siblings(self) -> Mapping[str, frozenset[str]]:
+        """The commits that one commit became by several purges, of machines that knew nothing of each other."""
+        forks = (frozenset(filter(None, ends)) for ends in self._commits.forks())
+        return {each: fork for fork in forks for each in fork}
 
     @cached_property
     def refused(self) -> frozenset[str]:
         """The commits and texts that may not come back, and those that one of two purges of the same one left."""
-        return frozenset(self._commits.keys() | self._blobs.keys() | self.twins.keys()).union(*self.forks())
+        twins = (each for ends in self._blobs.forks() for each in ends if each)
+        return frozenset({*self._commits.steps, *self._put.steps, *self._blobs.steps, *self.siblings, *twins})
 
     def is_old(self, commit: str) -> bool:
         """Return whether a commit became another one."""
-        return commit in self._commits
+        return commit in self._commits.steps or commit in self._put.steps
+
+    def is_purged(self, commit: str) -> bool:
+        """Return whether something was purged from a commit."""
+        return commit in self._commits.steps or commit in self.siblings
+
+    def ends(self, commit: str) -> frozenset[str]:
+        """Return what a commit became in the end; itself where it is in no purge."""
+        ends, seen, waiting = set[str](), {commit}, [commit]
+        for each in waiting:  # which grows meanwhile
+            after = self._commits.after(each) or self._put.after(each)
+            new = {step for step in after if step and step not in seen}
+            seen |= new
+            waiting += sorted(new)
+            ends |= set() if after else {each}
+        return frozenset(ends)
+
+    def beginning(self, digits: str) -> list[str]:
+        """Return the commits that became others whose ids begin with so many digits, at least seven."""
+        return [each for each in self._beginnings.get(digits[:_DIGITS], ()) if each.startswith(digits)]
+
+    @cached_property
+    def _beginnings(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for each in (*self._commits.steps, *self._put.steps):
+            found.setdefault(each[:_DIGITS], []).append(each)
+        return found
+
+    def is_end(self, commit: str) -> bool:
+        """Return whether some commit became this one, which others may look for."""
+        return commit in self._made
 
     def commit(self, oid: str) -> str | None:
         """Return what a commit became in the end; itself where it is in no purge, None where that is not one commit."""
-        ends = {end for end in _ends(oid, self._commits) if end}
-        return ends.pop() if len(ends) == 1 else None
+        ends = self.ends(oid)
+        return min(ends) if len(ends) == 1 else None
 
     def has_blob(self, blob: str) -> bool:
         """Return whether a text may not come back."""
-        return blob in self._blobs
+        return blob in self._blobs.steps
 
     def blob(self, oid: str) -> str | None:
         """Return what a text became in the end; itself where it is in no purge, None where it is gone."""
-        ends = _ends(oid, self._blobs)
+        ends = self._blobs.ends(oid)
         return None if None in ends else min(filter(None, ends), default=None)
 
-    def touches(self, blob: str) -> bool:
-        """Return whether a purge took a text from anywhere."""
-        return blob in self._touched
+    def became(self, blob: str) -> Ends:
+        """Return the texts that a text became where it went, and None where it is gone."""
+        return self._texts.ends(blob)
 
-    def forks(self) -> Iterator[frozenset[str]]:
-        """Yield the commits that one commit became by several purges, of machines that knew nothing of each other."""
-        return (frozenset(filter(None, ends)) for ends in self._forks(self._commits))
+    def sources(self, blob: str) -> frozenset[str]:
+        """Return the texts that became this one."""
+        return frozenset(self._sources.get(blob, ()))
 
     @cached_property
-    def twins(self) -> Mapping[str, frozenset[str | None]]:
-        """The texts, and None for no text, that one text became by several such purges; by each of them."""
-        return {each: ends for ends in self._forks(self._blobs) for each in ends if each}
-
-    @staticmethod
-    def _forks(steps: Mapping[str, set[str | None]]) -> Iterator[frozenset[str | None]]:
-        ends = (frozenset(_ends(oid, steps)) for oid in steps)
-        return (each for each in ends if len(each) > 1)
+    def _sources(self) -> Mapping[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for each in self._texts.steps:
+            for end in filter(None, self._texts.ends(each)):
+                found.setdefault(end, []).append(each)
+        return found
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
         """Yield kind and bytes of the objects that the record is stored as, its commit last."""
@@ -153,6 +222,40 @@ class PurgeRecord:
         return self.ids[-1] if self.ids else None
 
 
+class _Steps:
+    """Which id became which others, by any purge."""
+
+    def __init__(self, rows: Iterable[Mapping[str, str | None] | Mapping[str, str]]) -> None:
+        self.steps: dict[str, str | None] = {}
+        # Few ids became several others: a set for each of all would take most of the memory.
+        self._more: dict[str, set[str | None]] = {}
+        for ids in rows:
+            for old, new in ids.items():
+                if self.steps.setdefault(old, new) != new:
+                    self._more.setdefault(old, set()).add(new)
+
+    def after(self, oid: str) -> set[str | None]:
+        """Return what an id became."""
+        return {self.steps[oid], *self._more.get(oid, ())} if oid in self.steps else set()
+
+    def ends(self, oid: str | None) -> Ends:
+        """Return where the ways from an id end; nowhere for one that goes round in a circle."""
+        ends, seen, waiting = set[str | None](), set[str | None](), [oid]
+        while waiting:
+            each = waiting.pop()
+            if each not in seen:
+                seen.add(each)
+                after = self.after(each) if each else set()
+                waiting += after
+                ends |= set() if after else {each}
+        return frozenset(ends)
+
+    def forks(self) -> Iterator[Ends]:
+        """Yield the several ends of ids; none where each became one other."""
+        ends = map(self.ends, self._more)
+        return (each for each in ends if len(each) > 1)
+
+
 def read_record(objects: Objects, commit: str | None) -> PurgeRecord:
     """Return the record in a commit, an empty one for None.
 
@@ -164,13 +267,11 @@ def read_record(objects: Objects, commit: str | None) -> PurgeRecord:
     found, rows = list[Erased](), 0
     try:
         names = [parsed_row(row) for row in read_rows(objects.header(commit).tree, objects)]
-        if len(names) > MOST_PURGES:
+        if len(names) > MOST_PURGES or any(mode != REGULAR or name != oid.encode() for name, mode, oid in names):
             raise _strange()
-        for name, mode, oid in names:
-            if mode != REGULAR or name != oid.encode():
-                raise _strange()
+        for *_, oid in names:
             found.append(Erased.of(objects.blob(oid)))
-            rows += len(found[-1].commits) + len(found[-1].blobs) + len(found[-1].parts)
+            rows += found[-1].size
             if rows > MOST_ROWS:
                 raise _strange()
     except DamagedHistory as error:
@@ -181,26 +282,8 @@ def read_record(objects: Objects, commit: str | None) -> PurgeRecord:
     return record
 
 
-def _ends(oid: str, steps: Mapping[str, set[str | None]]) -> set[str | None]:
-    """Return where the ways from an id end; nowhere for one that goes round in a circle."""
-    ends, seen, waiting = set[str | None](), set[str](), [oid]
-    while waiting:
-        each = waiting.pop()
-        if each in seen:
-            continue
-        seen.add(each)
-        if each not in steps:
-            ends.add(each)
-        for step in steps.get(each, ()):
-            if step is None:
-                ends.add(None)
-            else:
-                waiting.append(step)
-    return ends
-
-
 def _strange() -> Untrusted:
     return Untrusted(
-        "what stands on refs/crabmem/purged is no record of purges, or is larger than any: nothing was changed; see "
-        "who pushed that, and have it deleted"
+        f"what stands on refs/crabmem/purged is no record of purges, or has more than {MOST_ROWS:,} rows: nothing was "
+        "changed; see who pushed that, and have it deleted"
     )

@@ -2,8 +2,9 @@
 
 A purge leaves a record (`git/purged`): which commits became which, and which texts are gone, by their ids. The machine
 that purged gives the remote the purged line, the only push that takes a commit away from a branch. A machine that
-meets the record puts what it has not pushed yet on that line (`git/rewrite/replay`), and drops its copies, by the
-exchange of a purge. What a remote has of the old line never comes in as it is, whoever pushed it.
+meets the record checks that it only takes away (`git/rewrite/purged_line`), and asks its person once. Then what it has
+not pushed yet is put on that line as one commit, and its copies go, by the exchange of a purge. What a remote has of
+the old line never comes in as it is, whoever pushed it.
 """
 
 from __future__ import annotations
@@ -11,15 +12,14 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from ..disk import fs
-from ..errors import HoldsPurged, MassLoss, SyncError, Unexpected
+from ..errors import HoldsPurged, PurgeWaits, SyncError, Unexpected
 from ..git.kept import ASIDE
 from ..git.objects import Objects
 from ..git.purged import PurgeRecord
 from ..git.refs import PURGED
 from ..git.repository import make_incoming
 from ..text.hashes import short
-from ..text.words import listed
-from ..write.losses import losses
+from ..text.words import counted, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..disk.scan import Scan
-    from ..git.rewrite.replay import Replay
-    from ..git.rewrite.repository import NewHistory, Put
+    from ..git.rewrite.purged_line import PurgedLine
+    from ..git.rewrite.repository import Put
     from ..remotes.remote import Offer, Remote, Updates
     from ..session.engine import Engine
 
@@ -65,7 +65,7 @@ class Purging:
         ours = rewrite.record()
         if tip and tip != ours.tip:
             self._other.fetch([tip], [], lambda oid: False, ours.refused)
-        self._begin(ours, rewrite.record_at(tip) if tip else PurgeRecord())
+        self._begin(ours, ours if tip == ours.tip else rewrite.record_at(tip) if tip else PurgeRecord())
 
     @property
     def news(self) -> int:
@@ -81,26 +81,29 @@ class Purging:
             HoldsPurged: it was purged, and the purged line is neither here nor there.
             Unexpected: changes that somebody made of it would go with it.
         """
-        old = [want for want in wants if self._all.is_old(want)]
-        for want in old:
-            clean = self._all.commit(want)
-            if clean and self._history.has(clean):
-                self.became[want] = clean
-        fresh = [want for want in wants if want not in old]
+        known = {want: self._all.commit(want) for want in wants if self._all.is_old(want)}
+        self.became |= {want: clean for want, clean in known.items() if clean and self._history.has(clean)}
+        fresh = [want for want in wants if want not in self.became]
         try:
             self._other.fetch(fresh, haves, is_ours, self._all.refused)
         except HoldsPurged:
+            return self._clean(fresh, is_expected)
+        # What `git fetch` brought before is here already.
+        new = (want for want in fresh if len(self._all) and not is_ours(want))
+        if any(self._all.is_old(each) for want in new for each in self._history.commits_since((), want)):
             self._clean(fresh, is_expected)
 
     def _clean(self, wants: Collection[str], is_expected: bool) -> None:
-        """Fetch to a place aside, put what is new there on the purged line, and throw the place away."""
+        """Fetch to a place aside, find what is new there on the purged line, and throw the place away."""
         with self._aside(wants) as there:
-            replay = self._history.rewrite().clean(wants, there, self._all)
-        if replay.lacking:
-            raise self._lacks(min(replay.lacking))
-        self._check_nothing_lost(replay, self._shown, is_expected)
-        self._all |= PurgeRecord([replay.erased()])
-        self.became |= {want: replay.rewriter.ids[want] for want in wants}
+            line = self._history.rewrite().clean(wants, there, self._all)
+            if line.lacking:
+                raise self._lacks(min(line.lacking))
+            self._all |= PurgeRecord(line.erased())
+            self.quoting = line.quoting
+        if line.lost and not is_expected:
+            raise Unexpected(f"{self._shown}: {_lost(line)}; nothing was changed", is_meant=True)
+        self.became |= {want: line.ids[want] for want in wants}
 
     @contextmanager
     def _aside(self, wants: Collection[str]) -> Iterator[Objects]:
@@ -169,14 +172,14 @@ class Purging:
 
     # What is here
 
-    def take_in(self, also: Mapping[str, str], is_expected: bool, even_if_many: bool) -> bool:
+    def take_in(self, also: Mapping[str, str], is_expected: bool) -> bool:
         """Rid this machine of what was purged elsewhere; whether there was anything to do.
 
         `also` are references that are set besides.
 
         Raises:
-            Unexpected: changes of this machine would go with it.
-            MassLoss: it would take something from too many facts at once.
+            PurgeWaits: a person has to say that it is meant.
+            Untrusted: it is no purge.
             HoldsPurged: the purged line is not there.
             Busy: a file that changes is not as it was recorded.
         """
@@ -189,58 +192,59 @@ class Purging:
             rewrite.keep_record(self._all)
             return False
         self._engine.upkeep.close()
-        self._engine.writer.rewrite(lambda scan, put: self._exchange(scan, put, also, is_expected, even_if_many))
+        self._engine.writer.rewrite(lambda scan, put: self._exchange(scan, put, also, is_expected))
         self._other.forget()
         self.arrived += self.news
         return True
 
-    def _exchange(
-        self,
-        scan: Scan,
-        put: Put,
-        also: Mapping[str, str],
-        is_expected: bool,
-        even_if_many: bool,
-    ) -> None:
+    def _exchange(self, scan: Scan, put: Put, also: Mapping[str, str], is_expected: bool) -> None:
         from ..git.rewrite.files import PurgedFiles  # late: most syncs meet no purge
-        from ..git.rewrite.replay import Replay
+        from ..git.rewrite.purged_line import PurgedLine
 
         rewrite = self._history.rewrite()
         rewrite.check_possible(self._history.in_progress())
         with rewrite.alone():
-            new = rewrite.replayed(self._all, also)
-            replay, head = new.rule, self._history.head()
-            assert isinstance(replay, Replay)
-            line = self._history.commits_since((), head) if head else []
-            if lacking := replay.lacking.intersection(line):
-                raise self._lacks(min(lacking))
-            self._check_meant(replay, new, is_expected, even_if_many)
-            files = PurgedFiles(self._engine.workspace, self._history, self._all)
-            changes = [*files.changes(head, new.rewriter.ids[head] if head else None, scan)]
-            self.quoting = replay.quoting
+            new = rewrite.on_purged_line(self._all, also)
+            line, head = new.rule, self._history.head()
+            assert isinstance(line, PurgedLine)
+            if line.lacking:
+                raise self._lacks(min(line.lacking))
+            files = PurgedFiles(self._engine.workspace, self._history, new.record)
+            changes = [*files.changes(head, line.ids[head] if head else None, scan)]
+            if not (is_expected or self._is_allowed(line)):
+                self._ask(line, {change.path for change in changes if change.was and change.data is None})
+            self.quoting = tuple(sorted({*self.quoting, *line.quoting}))
             rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered(), put)
+        self._all = new.record
         if held := files.held():
             raise SyncError(
                 f"a purge that {self._shown} knows of was taken in, but what it took still stands in "
                 f"{listed(held, _NAMED, 'places')} of {self._engine.workspace.root}: sync again"
             )
 
-    def _check_meant(self, replay: Replay, new: NewHistory, is_expected: bool, even_if_many: bool) -> None:
-        cost = losses(replay.touched, new.survey.files, self._engine.workspace.layout)
-        if cost.are_many and not even_if_many:
-            raise MassLoss(
-                f"{self._shown} knows of a purge that takes something from {cost.share} that ever were here, more than "
-                "a third, so nothing was changed", cost.count, cost.total, may_be_meant=True,
-            )  # fmt: skip
-        self._check_nothing_lost(replay, str(self._engine.workspace.root), is_expected)
+    def _is_allowed(self, line: PurgedLine) -> bool:
+        """Return whether a person said beforehand that purges are meant: but for what is this machine's own, or
+        says what agents may do."""
+        layout = self._engine.workspace.layout
+        is_memory = all(
+            (layout.is_kept(path) and not layout.is_whole(path)) or path == layout.overview for path in line.touched
+        )
+        return not line.lost and (
+            not self.news or (is_memory and self._engine.allowed.reach(self._engine.workspace.root).purges)
+        )
 
-    def _check_nothing_lost(self, replay: Replay, where: str, is_expected: bool) -> None:
-        if replay.lost and not is_expected:
-            raise Unexpected(
-                f"{listed(sorted(replay.lost), _NAMED, 'files')} of {where}: changed where a purge that was not known "
-                "there takes something, and these changes go with it; nothing was changed. Copy what you want to keep",
-                is_meant=True,
-            )
+    def _ask(self, line: PurgedLine, removed: Collection[str]) -> None:
+        whole = self._engine.workspace.layout.is_whole
+        paths = sorted(line.touched, key=lambda path: (not whole(path), path not in removed, path))
+        said = [f"text goes from {listed(paths, _NAMED, 'files')} here, and from history"] if paths else []
+        said += [f"{listed(sorted(removed), _NAMED, 'files')}: removed"] if removed else []
+        said += [_lost(line)] if line.lost else []
+        knows = (
+            f"{self._shown} knows of {counted(self.news, 'purge')}" if self.news else "the old line of a purge is here"
+        )
+        raise PurgeWaits(
+            "; ".join([f"{knows}: {said[0] if said else 'commits change'}", *said[1:], "nothing was taken in or sent"])
+        )
 
     # What goes out
 
@@ -282,3 +286,8 @@ class Purging:
     def others(self, url: str) -> tuple[str, ...]:
         """Return the remotes that Git knows beside that at `url`: nobody rewrites them."""
         return tuple(name for name, address in self._history.rewrite().remotes().items() if address != url)
+
+
+def _lost(line: PurgedLine) -> str:
+    paths = listed(sorted(line.lost), _NAMED, "files")
+    return f"{paths}: changed where a purge takes something, and these changes go with it: copy what you want to keep"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..disk import fs
 from ..disk import state as names
-from ..errors import CrabmemError
+from ..errors import CrabmemError, PurgeWaits
 from ..results import SyncState
 
 TYPE_CHECKING = False
@@ -53,6 +53,7 @@ class Record:
         said = self._read()
         failed, failures = self._now(), str(int(said.get("failures") or 0) + 1)
         news = {"remote": remote, "failed": failed, "failures": failures, "error": str(error)}
+        news |= {"purge_waits": "yes" if isinstance(error, PurgeWaits) else ""}
         with suppress(OSError):
             self._write({"failing_since": failed, **said, **news})
 
@@ -91,7 +92,8 @@ class Record:
         if remote is None or said.get("remote") != remote:
             said = {}  # it is of another one
         succeeded, failed, since = (_time(said.get(key)) for key in ("succeeded", "failed", "failing_since"))
-        return SyncState(remote, ahead, behind, succeeded, failed, since, said.get("error") or "")
+        error, waits = said.get("error") or "", bool(said.get("purge_waits"))
+        return SyncState(remote, ahead, behind, succeeded, failed, since, error, purge_waits=waits)
 
     def _now(self) -> str:
         return self._clock().isoformat()

@@ -53,9 +53,12 @@ def state(session: Session) -> SyncState:
 def trouble(found: SyncState, now: datetime) -> str:
     """Return what a person is told who does not ask; "" for nothing.
 
-    That is that the remote shows what was purged, or that syncing fails for more than a day, and why.
+    That is that the remote shows what was purged, that a purge waits for them, or that syncing fails for more than
+    a day, and why.
     """
     purged = f"{found.remote} shows what was purged here until the next `crabmem sync`" if found.shows_purged else ""
+    if found.purge_waits:
+        return f"not synced: {found.error}: `crabmem sync` asks you, `crabmem sync --yes` takes it in"
     if found.failing_since is None or now - found.failing_since < _LONG:
         return purged
     since = f"{found.failing_since:%Y-%m-%d %H:%M}"

@@ -69,7 +69,8 @@ def name_remote(session: Session, url: str, folder: str) -> Address:
         create_bare(Path(address.path))
     engine.history.set_origin(address.url)
     engine.history.track(f"{TRACKED}{branch(session)}", None)
-    engine.allowed.allow(session.root, replace(allowed, remote=address.url))
+    purges = allowed.purges and allowed.remote == address.url  # of that remote, and of no other
+    engine.allowed.allow(session.root, replace(allowed, remote=address.url, purges=purges))
     return address
 
 
@@ -209,7 +210,7 @@ class _Syncing:
             if brings and before is None and not is_expected:
                 self._tell_unexpected(theirs, self._is_apart(theirs))
             self.purging.check_expected(is_expected, self._record.purged())
-            if self.purging.take_in({tracked: theirs}, is_expected, even_if_many):
+            if self.purging.take_in({tracked: theirs}, is_expected):
                 return self.round(number, is_expected, joins_apart, even_if_many)
             self._check_went_on(before, theirs)
         elif before:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from crabmem import Memory
-from crabmem.git.rewrite import replay
 from crabmem.hosts.hooks.input import parse_input
 from crabmem.operations import links
 from crabmem.operations.erasure import rule
@@ -53,7 +52,6 @@ _MADE_OF_ARGUMENTS = {
         "globs", "fullmatch",
         *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),
     ),
-    "git.rewrite.replay._any_of": _made("replay._any_of", "finditer", replay._any_of(["tulip-47", "Luna's vet", "47"])),
     "text.odd_signs._opening": _made(
         "odd_signs", "finditer", odd_signs._opening("recall"), odd_signs._opening("of two words")
     ),

@@ -56,6 +56,7 @@ def show_(ctx: click.Context, json_wanted: bool) -> None:
         "profile": asked.profile == known.profile if asked.profile else None,
         "extra_paths": set(asked.extra_paths) <= set(known.extra_paths) if asked.extra_paths else None,
         "transcripts": set(asked.transcripts) <= set(known.transcripts) if asked.transcripts else None,
+        "purges": known.purges or None,
     }
     words = {True: "allowed on this machine", False: "not allowed on this machine yet: `crabmem config allow`"}
     notes = "".join(f"# {name}: {words[is_so]}\n" for name, is_so in allowed.items() if is_so is not None)
@@ -64,18 +65,24 @@ def show_(ctx: click.Context, json_wanted: bool) -> None:
 
 
 @config_verbs.command()
+@click.option("--purges", is_flag=True, help="Also let `crabmem sync` take here what other machines purged, unasked.")
 @yes_option
 @json_option
 @click.pass_context
-def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
+def allow(ctx: click.Context, purges: bool, yes: bool, json_wanted: bool) -> None:
     """Let the settings reach what they name outside of the workspace, after a look at what that is.
 
     Kept for you on this machine, for this folder and for these values: when crabmem.toml names another service, model,
     key or profile, and in a copy of the folder, it needs another yes. So does an agent's own workspace.
 
+    --purges is for a machine without a person: what another machine purged goes there with the next sync, without a
+    question. One that takes from crabmem.toml or the identity, or a change that this machine did not push, waits all
+    the same.
+
     \b
     crabmem config allow
     crabmem --dir ~/notes config allow --yes
+    crabmem --dir /srv/memory config allow --purges --yes
     """
     if global_options(ctx).agent:
         raise Disabled("a person allows what settings reach, and no agent; leave out --agent (and CRABMEM_AGENT)")
@@ -84,16 +91,18 @@ def allow(ctx: click.Context, yes: bool, json_wanted: bool) -> None:
     asked = reach_of(root, rules)
     lines = [*(_vectors_lines(rules.vectors, root) if asked.vectors else ()), *_profile_lines(asked.profile)]
     lines += _folder_lines(asked, is_sent=bool(asked.vectors and rules.vectors.url))
+    known = allowed.reach(root)
+    asked = replace(asked, purges=purges or known.purges)
+    lines += ["take here what other machines purge, without a question"] if asked.purges else []
     lines = [" ".join(line.split()) for line in lines]  # no word of the settings can pass for a line of ours
     if asked == Reach():
         words = f"{SETTINGS} names nothing outside of the workspace"
-    elif asked == replace(allowed.reach(root), parent="", remote=""):
+    elif asked == replace(known, parent="", remote=""):
         words = "allowed already"
     else:
         tell("\n".join([f"{root / SETTINGS} asks for this:", *(f"- {line}" for line in lines)]))
         if not yes:
             confirm("Allow it on this machine?", "allowed")
-        known = allowed.reach(root)
         allowed.allow(root, replace(asked, parent=known.parent, remote=known.remote))
         words = "allowed on this machine; `crabmem config disallow` takes it back"
     show(json_wanted, {"path": str(root), "allowed": lines}, lambda: words)

@@ -94,7 +94,7 @@ def _sync(found: Status) -> Iterator[str]:
         return
     from ..sync_state import standing  # late: most workspaces are on one machine
 
-    is_well = not (found.sync.error or found.sync.waiting or found.sync.shows_purged)
+    is_well = not (found.sync.error or found.sync.waiting or found.sync.shows_purged or found.sync.purge_waits)
     for number, words in enumerate(standing(found.sync)):
         yield _line("" if number else "sync", words.removeprefix("syncs "), "" if is_well else "yellow")
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from ...disk import fs, state
 from ...errors import Busy, Unwritable
+from ..commits import tag_target
 from ..compaction import Filling, Ours
 from ..graph import outgoing
 from ..index import UnknownIndex
@@ -21,7 +22,7 @@ from ..kept import ASIDE, KEPT
 from ..objects import Objects, oid_of
 from ..packing import Packing
 from ..packs import Growing
-from ..purged import Erased, PurgeRecord, read_record
+from ..purged import MOST_ROWS, Erased, PurgeRecord, read_record
 from ..reach import Piece
 from ..refs import PURGED, REF_WAIT, Head, Refs, is_ref
 from ..repository import remotes
@@ -29,7 +30,7 @@ from ..store import check_pack
 from ..trees import to_bytes, to_text
 from .exchange import Exchange
 from .objects import Rewriter, Survey, survey
-from .replay import Replay
+from .purged_line import PurgedLine
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
 
@@ -88,7 +89,7 @@ class NewHistory:
 
     def rewritten(self, oids: Iterable[str]) -> int:
         """Return how many of these commits and tags get another id."""
-        return sum(self.rewriter.ids[oid] != oid for oid in oids)
+        return sum(self.rewriter.ids.get(oid) != oid for oid in oids)
 
 
 class RepositoryRewrite:
@@ -129,20 +130,18 @@ class RepositoryRewrite:
 
     # What there is
 
-    def survey(self) -> Survey:
-        """Return what references, the stash and Git's index reach."""
+    def survey(self, record: PurgeRecord | None = None) -> Survey:
+        """Return what references, the stash and Git's index reach; what was fetched of the old line of a purge that is
+        in the `record`, by default that of this machine, is no part of it.
+        """
         # Only the log of the stash names all that was put there.
         stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
-        found = survey([*self._tips().values(), *stashed], self._objects)
+        tips = (*self._followed(record or self.record()).values(), self._refs.head().commit, *stashed)
+        found = survey(filter(None, tips), self._objects)
         for path, blob in self.staged().items():
             found.files.setdefault(path, set()).add(blob)
             found.objects.add(blob)
         return found
-
-    def _tips(self) -> dict[str, str]:
-        """Return all references with HEAD, but that of the record of purges, which is no history."""
-        head = self._refs.head().commit
-        return {ref: oid for ref, oid in self._refs.all().items() if ref != PURGED} | ({"HEAD": head} if head else {})
 
     def record(self) -> PurgeRecord:
         """Return the record of purges.
@@ -168,18 +167,19 @@ class RepositoryRewrite:
 
     def present(self, record: PurgeRecord) -> frozenset[str]:
         """Return what is here, reached or not, of the commits and texts that may not come back."""
-        return record.refused - self._objects.absent(record.refused)
+        # Of half a million ids few are here: to look for each takes ten times as long as to list what is here.
+        return record.refused & self._objects.all_ids()
 
-    def clean(self, tips: Collection[str], there: Objects, record: PurgeRecord) -> Replay:
-        """Put a line that stands in the store `there`, and has what was purged, on the purged one, which is here.
+    def clean(self, tips: Collection[str], there: Objects, record: PurgeRecord) -> PurgedLine:
+        """Find what commits in the store `there` are on the purged line, which is here.
 
         What is made is stored here, and reached by nothing.
         """
-        replay = Replay(record, there, self._objects)
-        replay.run(survey(tips, there))
-        if not replay.lacking:
-            self._store(replay.made)
-        return replay
+        line = PurgedLine(record, there, self._objects)
+        line.run(survey(tips, there), tips)
+        if not line.lacking:
+            self._store(line.closure(tips))
+        return line
 
     def _store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
         for oid, (kind, data) in objects.items():
@@ -226,19 +226,55 @@ class RepositoryRewrite:
 
         rewriter = Rewriter(rule, self._objects, take if packs else None)
         refs, head, before = self._refs_of_history(), self._refs.head(), self.record()
+        followed = self._followed(before)
+        if any(map(before.is_old, found.commits)):
+            raise Unwritable(
+                "commits of before a purge are here again, as `git pull` brings them: `crabmem sync` puts what is new "
+                "in them on the purged line; purge again then"
+            )
         for oid in (*found.commits, *found.tags):
             rewriter.add(oid)
         for path, blob in self.staged().items():
             if rule.new_path(path, blob) is not None:
                 rewriter.blob(path, blob)
-        new_refs = {_new_ref(ref, rule, rewriter.ids[oid]): rewriter.ids[oid] for ref, oid in sorted(refs.items())}
-        pushed = _remotes_of(ref for ref, oid in sorted(refs.items()) if rewriter.ids[oid] != oid)
+        new_refs = {_new_ref(ref, rule, rewriter.ids[oid]): rewriter.ids[oid] for ref, oid in sorted(followed.items())}
+        pushed = _remotes_of(ref for ref, oid in sorted(followed.items()) if rewriter.ids[oid] != oid)
         unreachable = len(self._objects.all_ids() - found.objects - {*before.ids})
         record = before | PurgeRecord([self._erased(found, rule, rewriter)])
+        if record.size > MOST_ROWS:
+            raise Unwritable(
+                f"the record of purges would have {record.size:,} rows, more than the {MOST_ROWS:,} that are read: "
+                "once every machine has synced, delete refs/crabmem/purged here and at the remote, and purge again"
+            )
         return NewHistory(found, rule, rewriter, filling, head, refs, new_refs, unreachable, pushed, record)
 
     def _refs_of_history(self) -> dict[str, str]:
         return {ref: oid for ref, oid in self._refs.all().items() if ref != PURGED}
+
+    def _followed(self, record: PurgeRecord) -> dict[str, str]:
+        """Return the references; those to what was purged name what became of it.
+
+        `git fetch` puts one on the old line, which a second purge took for a part of this history: one that says where
+        a remote was seen is on the purged line, or nowhere.
+        """
+        refs = self._refs_of_history()
+        ends = {
+            ref: self.on_end(oid, record) if ref.startswith(_REMOTES) or record.is_old(oid) else oid
+            for ref, oid in refs.items()
+        }
+        return {ref: end for ref, end in ends.items() if end}
+
+    def on_end(self, oid: str, record: PurgeRecord) -> str | None:
+        """Return what the newest purged commit below a commit became; itself where there is none below."""
+        waiting, seen = [oid] if len(record) else [], {oid}
+        for each in waiting:  # which grows meanwhile
+            if record.is_old(each):
+                end = record.commit(each)
+                return end if end and self._objects.is_there(end) else None
+            new = [parent for parent in self._objects.parents(each) if parent not in seen]
+            seen.update(new)
+            waiting += new
+        return oid
 
     def _erased(self, found: Survey, rule: Rule, rewriter: Rewriter) -> Erased:
         """Return what other machines have to know of a rewrite."""
@@ -254,32 +290,65 @@ class RepositoryRewrite:
         blobs = {blob: new for blob, new in went.items() if blob not in parts}
         return Erased(commits, blobs, {blob: went[blob] for blob in parts})
 
-    def replayed(self, record: PurgeRecord, also: Mapping[str, str]) -> NewHistory:
-        """Replay what is here on the line that purges elsewhere left, of which all is stored here.
+    def on_purged_line(self, record: PurgeRecord, also: Mapping[str, str]) -> NewHistory:
+        """Put what is here on the line that purges elsewhere left, of which all is stored here.
 
         `also` are references that are set besides. What is made anew is stored, and reached by nothing. A proposal that
         is not there any more was decided on elsewhere.
+
+        Raises:
+            Unwritable: a stash stands on what was purged.
         """
-        found, refs = self.survey(), self._refs_of_history()
-        replay = Replay(record, self._objects, self._objects)
-        ids = replay.run(found)
-        for path, blob in self.staged().items():
-            if replay.new_path(path, blob) is not None:
-                replay.rewriter.blob(path, blob)
-        kept = {
-            ref: oid for ref, oid in sorted(refs.items()) if not (oid in replay.lacking and ref == f"{ASIDE}/{oid}")
-        }
-        new_refs = {_new_ref(ref, replay, ids[oid]): ids[oid] for ref, oid in kept.items()} | dict(also)
-        self._store(replay.made)
+        found, refs, head, followed = (
+            self.survey(record),
+            self._refs_of_history(),
+            self._refs.head(),
+            self._followed(record),
+        )
+        aside = {oid for ref, oid in refs.items() if ref == f"{ASIDE}/{oid}"}
+        tips = {*followed.values(), *filter(None, [head.commit])}
+        tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
+        tips |= {parent for oid in aside for parent in self._objects.parents(oid)}
+        line = PurgedLine(record, self._objects, self._objects)
+        ids = line.run(found, tips, aside)
+        if any(
+            ids.get(oid) != oid for oid in (*self._refs.last_noted(_STASH), refs.get(_STASH)) if oid in found.objects
+        ):
+            raise Unwritable(
+                "a stash stands on what a purge takes: `git stash pop` or `git stash drop` it, and sync again"
+            )
+        self._store(line.made)
+        taken = dict[str, tuple[str, bytes]]()
+
+        def take(piece: Piece, kind: str, data: bytes) -> None:
+            taken[piece.oid] = kind, data
+
+        rewriter = Rewriter(line, self._objects, take)
+        rewriter.ids |= ids
+        for oid in found.tags:
+            rewriter.add(oid)
+        staged = {path: blob for path, blob in self.staged().items() if line.new_path(path, blob) is not None}
+        pieces = [Piece(rewriter.blob(path, blob), path) for path, blob in staged.items()]
+        self._store(taken)
+        new_refs, lacking = dict[str, str](), {oid for oid in filter(None, [head.commit]) if oid not in ids}
+        for ref, oid in sorted(followed.items()):
+            if new := rewriter.ids.get(oid):
+                new_refs[_new_ref(ref, line, new)] = new
+            elif oid not in aside:
+                lacking.add(oid)
+        line.lacking = lacking
+        new_refs |= also
         filling = Filling(self._objects.raw, Growing(), {})
-        noted = (oid for oid in self._refs.last_noted(_STASH) if oid in ids)
-        tips = {*new_refs.values(), *(ids[oid] for oid in (*noted, *filter(None, [self._refs.head().commit])))}
-        for piece in outgoing(self._git, self._private, self._objects, sorted(tips), []):
+        for piece in outgoing(self._git, self._private, self._objects, sorted({*new_refs.values()}), []):
             filling.take(piece)
-        for path, blob in self.staged().items():
-            if replay.new_path(path, blob) is not None:
-                filling.take(Piece(replay.rewriter.blob(path, blob), path))
-        return NewHistory(found, replay, replay.rewriter, filling, self._refs.head(), refs, new_refs, 0, (), record)
+        for piece in pieces:
+            filling.take(piece)
+        # A log keeps the lines of commits that stay: the words of others may be what was purged.
+        detached = {oid: ids[oid] for oid in filter(None, [head.commit]) if head.ref == "HEAD"}
+        rewriter.ids = {oid: new for oid, new in rewriter.ids.items() if oid == new} | detached
+        return NewHistory(
+            found, line, rewriter, filling, head, refs, new_refs, 0, (), record | PurgeRecord(line.erased(False))
+        )
 
     # Putting it in its place
 

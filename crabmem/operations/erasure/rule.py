@@ -18,13 +18,12 @@ from ...errors import InvalidArguments
 from ...text import frontmatter as header
 from ...text import plain
 from ...text.entry import entry_in
+from ...text.marks import MARKS
 from ...text.quotes import distinctive_lines
 from ...text.slug import name_key, slug_of
 from ...workspace.layout import Layout, way
 from .lives import Lives, Version, versions_of_entry
 
-#: What stands in the place of what was erased: in a text, and in the name of a file.
-MARKS = (("(purged)", "purged"), ("(erased)", "erased"), ("(…)", "x"))
 _SHORTEST = 4
 # The slug of a text is looked for in other texts too, unless it is a word like any other.
 _TELLING = re.compile(r"[-0-9]")
