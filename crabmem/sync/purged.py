@@ -102,7 +102,11 @@ class Purging:
             self._all |= PurgeRecord(line.erased())
             self.quoting = line.quoting
         if line.lost and not is_expected:
-            raise Unexpected(f"{self._shown}: {_lost(line)}; nothing was changed", is_meant=True)
+            raise Unexpected(
+                f"{self._shown}: {_lost(line)}: changed where a purge takes something, and these changes go with it; "
+                "nothing was changed. Copy what you want to keep",
+                is_meant=True,
+            )
         self.became |= {want: line.ids[want] for want in wants}
 
     @contextmanager
@@ -238,12 +242,11 @@ class Purging:
         paths = sorted(line.touched, key=lambda path: (not whole(path), path not in removed, path))
         said = [f"text goes from {listed(paths, _NAMED, 'files')} here, and from history"] if paths else []
         said += [f"{listed(sorted(removed), _NAMED, 'files')}: removed"] if removed else []
-        said += [_lost(line)] if line.lost else []
-        knows = (
-            f"{self._shown} knows of {counted(self.news, 'purge')}" if self.news else "the old line of a purge is here"
-        )
+        own = "changed where a purge takes something, and these changes go with it: copy what you want to keep"
+        said += [f"{_lost(line)}: {own}"] if line.lost else []
+        purges = counted(self.news, "purge") if self.news else "the purge of an old line that is here again"
         raise PurgeWaits(
-            "; ".join([f"{knows}: {said[0] if said else 'commits change'}", *said[1:], "nothing was taken in or sent"])
+            f"{self._shown} knows of {purges}: {'; '.join(said or ['commits change'])}; nothing was taken in or sent"
         )
 
     # What goes out
@@ -289,5 +292,4 @@ class Purging:
 
 
 def _lost(line: PurgedLine) -> str:
-    paths = listed(sorted(line.lost), _NAMED, "files")
-    return f"{paths}: changed where a purge takes something, and these changes go with it: copy what you want to keep"
+    return listed(sorted(line.lost), _NAMED, "files")
