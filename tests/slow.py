@@ -19,7 +19,6 @@ SLOW: Mapping[str, Sequence[str]] = {
     "faults/test_identity.py::test_no_name_or_alias_leads_to_the_identity_or_the_settings": ("Python", "Tools"),
     "faults/test_way_out.py::test_no_name_reaches_outside": ("15-Tools", "15-CommandLine"),
     "git/test_packing.py::test_person_collects_in_the_middle": ("rename", "unlink-gc"),
-    "git/test_purge_crashes.py::test_a_kill_at_any_moment_leaves_a_whole_repository": (),
     "git/test_upkeep.py::test_what_a_gc_still_takes_stays_in_the_log": (),
     "hosts/test_hooks.py::test_hook_ends_in_time_whatever_holds_the_interpreter": ("Python", "C"),
     "mcp/test_limits.py::test_a_connection_without_a_whole_head_is_ended": ("POST",),
@@ -45,7 +44,6 @@ SLOW: Mapping[str, Sequence[str]] = {
     "stories/test_watch.py::test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it": (
         "by the server-False",
     ),
-    "sync/test_machines.py::test_machines_that_exchange_what_they_have_end_up_the_same": ("1-", "3-False"),
     "sync/test_purged.py::test_a_death_at_any_step_loses_nothing_and_leaves_nothing": (),
     "sync/test_purged.py::test_a_record_of_a_stranger_takes_nothing": ("nothing", "binary", "circle", "no record"),
     "text/test_linear_time.py::test_every_expression_takes_time_in_proportion_to_its_text": (),

@@ -30,7 +30,7 @@ def test_a_short_script_in_which_a_person_uses_git_beside_loses_no_text(seed: in
     ends_well(Script.drawn(seed, 3, 30, ["git"]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("seed", range(1_000, 1_040))
 def test_a_long_script_loses_no_text_that_nobody_removed(seed: int) -> None:

@@ -20,6 +20,7 @@ from crabmem.text.word_diff import files_in
 from crabmem.workspace.layout import ORDINARY
 from crabmem.workspace.settings import Review
 from crabmem.write.withholding import Rule
+from tests.examples import examples
 from tests.worst_texts import WORST, Pair, of_lines
 
 PATH = "memory/entries/luna.md"
@@ -42,7 +43,7 @@ def bounded(monkeypatch: pytest.MonkeyPatch, bounds: dict[str, int]) -> None:
         monkeypatch.setattr(comparison, name, most)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(LINES, LINES | EDITS.map(lambda edits: edited(["a", "b", "", "c"] * 5, edits)), BOUNDS)
 def test_the_changes_make_one_text_of_the_other(old: list[str], new: list[str], bounds: dict[str, int]) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -55,7 +56,7 @@ def test_the_changes_make_one_text_of_the_other(old: list[str], new: list[str], 
     assert made + old[at:] == new
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(LINES, EDITS, st.booleans())
 def test_an_item_is_matched_with_an_equal_one_in_order_and_none_is_left_beside_one(
     old: list[str], edits: list[tuple[int, int, list[str]]], is_small: bool
@@ -82,14 +83,14 @@ def longest(one: list[str], other: list[str]) -> int:
     return row[-1]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from("abc"), max_size=40), st.lists(st.sampled_from("abc"), max_size=40))
 def test_without_anchors_as_much_is_matched_as_can_be(one: list[str], other: list[str]) -> None:
     # Twice, so that no item stands once on both sides.
     assert len(matched(one * 2, other * 2)) == longest(one * 2, other * 2)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)), st.integers(0, 400))
 def test_lines_that_are_told_apart_are_matched_wherever_they_stand_in_both(
     gone: set[int], come: set[int], more: int
@@ -99,7 +100,7 @@ def test_lines_that_are_told_apart_are_matched_wherever_they_stand_in_both(
     assert {after[here] for here in matched(before, after)} == {*before} & {*after}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.integers(0, 25), min_size=10, max_size=90), EDITS)
 def test_an_edit_of_some_lines_shows_no_more_than_difflib_does(
     numbers: list[int], edits: list[tuple[int, int, list[str]]]
@@ -166,7 +167,7 @@ def test_nothing_in_the_package_compares_texts_by_difflib() -> None:
 _SAID = st.lists(st.sampled_from(["a", "b", "c"]), max_size=8)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(_SAID, _SAID, _SAID, BOUNDS)
 def test_where_a_comparison_is_given_up_a_merge_loses_no_line(
     base: list[str], ours: list[str], theirs: list[str], bounds: dict[str, int]
@@ -219,7 +220,7 @@ def _reviewed(before: bytes, after: bytes) -> object:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in _QUICK else pytest.mark.slow) for name in WORST]
+    "name", [pytest.param(name, marks=[] if name in _QUICK else pytest.mark.long) for name in WORST]
 )
 def test_the_worst_texts_are_compared_in_a_moment(name: str) -> None:
     pair: Pair = WORST[name]()
