@@ -237,11 +237,7 @@ def test_an_answer_from_what_is_kept_is_the_one_without_it(
 
 
 #: What takes longer to load than a recall takes.
-HEAVY = {
-    "bm25s", "click", "ctypes", "dataclasses", "datetime", "dulwich", "hashlib", "inspect", "json", "msgspec", "numpy",
-    "pathlib", "re", "shutil", "slugify", "subprocess", "tempfile", "threading", "tomllib", "typing", "unicodedata",
-    "yaml",
-}  # fmt: skip
+HEAVY = {"bm25s", "click", "ctypes", "dulwich", "inspect", "msgspec", "numpy", "slugify", "subprocess", "yaml"}
 
 
 def loaded(root: Path, *words: str) -> set[str]:

@@ -154,14 +154,14 @@ def test_of_two_pictures_one_stays_and_the_other_is_beside_it(two: Two) -> None:
         commit(memory, pic_png=picture)
     synced(one)
     done = synced(other)
-    [name] = done.doubled
+    [name] = done.copies
     assert name.startswith("pic-") and name.endswith(".png")
     synced(one)
     for memory in two:
         assert {(memory.root / each).read_bytes() for each in ("pic.png", name)} == set(pictures)
         assert status_of(memory) == ""
     assert git(one.root, "rev-parse", "HEAD") == git(other.root, "rev-parse", "HEAD")
-    assert synced(one).doubled == synced(other).doubled == ()
+    assert synced(one).copies == synced(other).copies == ()
 
 
 def test_modes_links_and_submodules_stay_as_they_were_committed(two: Two) -> None:
