@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import CrabmemError, Way
 from . import frontmatter as header
-from .comparison import changes, common_ends, lines_in
+from .comparison import Change, changes, common_ends, lines_in, lines_of
 from .edit import lenient_text, newline_of
 from .frontmatter import Parts, Value
 from .words import listed
@@ -24,6 +24,7 @@ MaybeValue: TypeAlias = "Value | None"
 _OURS, _THEIRS = 0, 1
 _NO_KEYS = "---\n---\n"
 _NAMED = 3
+_MOST_PLACES = 16  # at which one text may go on in another that repeats itself
 _SIDES = Way('take="ours"', "{} keeps what is there now"), Way('take="theirs"', "{} takes it back all the same")
 T = TypeVar("T")
 
@@ -147,6 +148,24 @@ def _headers(
     if not unclear and _keys(text) == {key: value for key, value in wanted.items() if value is not None}:
         return text, clashes  # comments and the order of keys, too, as both want them
     return header.with_keys(parts[_OURS + 1].header or "", wanted, newline), clashes
+
+
+def is_between(base: bytes, now: bytes, wanted: bytes) -> bool:
+    """Return whether `now` is `base` with some of the changes that make `wanted` of it, and with no other.
+
+    Then `wanted` is all of them: a merge would put in again what is there. False if `now` repeats itself too often.
+    """
+    old, lines, new = map(lines_of, (base, now, wanted))
+    places, at = {0}, 0
+    for start, end, first, last in [*changes(old, new), Change(len(old), len(old), len(new), len(new))]:
+        same = old[at:start]
+        places = {place + len(same) for place in places if lines[place : place + len(same)] == same}
+        parts = old[start:end], new[first:last]
+        places = {place + len(part) for place in places for part in parts if lines[place : place + len(part)] == part}
+        if len(places) > _MOST_PLACES:
+            return False
+        at = end
+    return len(lines) in places
 
 
 def _values(key: str, values: tuple[MaybeValue, ...], take: Take, joins: bool) -> tuple[MaybeValue, list[_Clash]]:

@@ -15,7 +15,7 @@ from itertools import compress
 from ..text.comparison import lines_of, matched
 from ..text.entry import NO_HEADER, entry_in
 from ..text.frontmatter import BadHeader, load, parts_of
-from ..text.merge import merge
+from ..text.merge import is_between
 from ..text.slug import name_key
 from ..workspace.layout import SETTINGS, Layout
 from ..workspace.settings import TAGGED, Review
@@ -136,8 +136,8 @@ class Rule:
         if after is None:
             return before
         kept = b"".join(_joined(_pieces(before, after, protected)))
-        is_whole = merge(path, before, kept, after).data == after  # else applying what waits would not give `after`
-        return kept if is_whole and _means_the_same(kept, before, protected) else before
+        can_follow = is_between(before, kept, after)  # what waits makes `after` of it then
+        return kept if can_follow and _means_the_same(kept, before, protected) else before
 
 
 def _pieces(before: bytes, after: bytes, protected: Sequence[bool]) -> Iterator[list[bytes]]:

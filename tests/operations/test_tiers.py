@@ -264,6 +264,10 @@ def test_a_tool_says_what_of_a_write_waits(root: Path) -> None:
         content = vet.content.replace("Moreno", "Ortega") + "\n\nMore."
         result = agent.call("remember", {"name": vet.name, "description": vet.description, "content": content})
     assert result.text.startswith("remembered: Luna's vet") and "Of this, not written yet" in result.text
+    [made] = waiting(root)
+    with Memory(root, is_person=True) as person:
+        proposals.apply_proposal(person, made.id)
+        assert person.get(vet.name).content == content, "what went on already is not there twice"
 
 
 def test_half_a_proposal_is_applied_at_no_crash(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

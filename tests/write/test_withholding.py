@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from crabmem.operations.proposals import verdict
+from crabmem.results import ProposedFile
 from crabmem.text.entry import parse_entry
-from crabmem.text.merge import merge
 from crabmem.workspace.layout import FLAT, ORDINARY
 from crabmem.workspace.settings import Review
 from crabmem.write.withholding import OF_BROKEN, OF_SETTINGS, Files, Rule, Withheld
@@ -43,7 +44,9 @@ def test_the_lines_of_a_person_stay_and_all_else_goes_on(
         assert said == after and not done.waits
     for part in done.waits:
         assert part.files == {PATH: after} and kept
-        assert merge(PATH, before, said, after).data == after, "who applies it has what the agent wrote"
+        assert verdict(ProposedFile(PATH, after, before), said).after == after, (
+            "who applies it has what the agent wrote"
+        )
 
 
 @given(LINES, LINES)
