@@ -12,6 +12,10 @@ def main() -> None:
         from .hosts.hooks.command import run_if_hook
 
         run_if_hook(sys.argv[1:], os.environ)  # ends the process, if it is one
+    if "mcp" in sys.argv:
+        from .mcp.stdio import begin
+
+        begin(sys.argv[1:], os.environ)
     from .cli.plain import ran
 
     if ran(sys.argv[1:], os.environ):

@@ -678,7 +678,7 @@ class Recall:
     `is_filtered` says that only some of them might be found; `left_out` names those found that the budget
     did not hold; `unsaid` are what was in quotes, when no entry says it word by word and words had to do. `trouble`
     is why meaning did not count although it should. `as_of` is the commit whose memory was searched, None for today's.
-    `notes` are the daily notes that were looked at besides.
+    `notes` are the daily notes that were looked at besides; `has_overview` tells of no facts at all but of an overview.
     """
 
     JSON = ("query", "hits", "searched", "note", "left_out", "as_of?")
@@ -694,6 +694,7 @@ class Recall:
     trouble: str = ""
     as_of: str | None = None
     notes: int = 0
+    has_overview: bool = False
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -722,7 +723,7 @@ class Recall:
         if not self.has_words:
             return _NO_WORD
         if not self.searched and not self.notes:
-            return "nothing has been remembered yet"
+            return "no fact yet; all there is stands in the overview" if self.has_overview else _NOTHING
         some = ", with the tags and dates that were asked for" if self.is_filtered else ""
         notes = f" and {counted(self.notes, 'note')}" if self.notes else ""
         return f"no match among {counted(self.searched, 'entry')}{notes}{some}"
@@ -805,6 +806,7 @@ class Excerpt:
 
 
 _NO_WORD = "no searchable word in the query"
+_NOTHING = "nothing has been remembered yet"
 
 
 def _unsaid(what: str, phrases: Iterable[str]) -> str:

@@ -223,7 +223,7 @@ TOOLS: Mapping[str, Call] = {
     "list": Call({}, {"limit": 3, "after": None}, "- Wifi: the password for guests", "facts total next"),
     "log": Call({}, {"limit": 2, "name": "Wifi", "since": None}, "  remember: Wifi", "commits"),
     "note": Call({"text": "Asked about tea."}, {}, "noted in memory/", _WRITTEN),
-    "memory": Call({"content": "# Overview\n"}, {"if_version": None}, "MEMORY.md updated", _WRITTEN),
+    "memory": Call({}, {"content": "# Overview\n", "if_version": None}, "MEMORY.md updated", _WRITTEN),
     "soul": Call({"content": "# A crab\n"}, {"reason": "I grew."}, "Crab.md updated", _WRITTEN),
     "forget": Call({"name": "Wifi"}, {}, "forgot: Wifi", "name path commit"),
 }  # fmt: skip

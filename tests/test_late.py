@@ -51,6 +51,8 @@ class _Uses(ast.NodeVisitor):
             self.visit(line)
         self._local.pop()
 
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
+
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value:
             self.visit(node.value)

@@ -22,10 +22,9 @@ from ..results import Finding
 from ..session.engine import Options
 from ..session.locate import workspace_at
 from ..session.opening import session_at
-from ..text.extras import how_to_get, whole
+from ..text.extras import whole
 from ..tools.toolbox import Toolbox
 from .app import open_session
-from .failure import Failure
 from .importing import Import, import_data, import_lines, import_summary, take_in
 from .options import global_options
 from .output import can_ask, coloured_diff, confirm, plain, show, tell, warn
@@ -68,8 +67,6 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
         raise InvalidArguments("--memory both is for claude-code, and for all of its projects at once")
     if not installation.has_content:
         raise InvalidArguments(f"{host.title} has nothing but the server here; leave out --no-server")
-    if server:
-        _check_server(installation, here, request)
     if not _is_found(host, here):
         warn([f"{host.title} was not found here; what is written waits for it"])
     choice = _choose(installation, request, is_by_project)
@@ -94,7 +91,7 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
     if is_done or not request.dry_run:
         tell(f"now: {next_step}")
     if set(_TEMPORARY) & set(Path(options.program[0]).parts):
-        warn([f"{options.program[0]} lies in a cache that is cleared: uv tool install {whole('mcp')}, then once more"])
+        warn([f"{options.program[0]} lies in a cache that is cleared: uv tool install {whole()}, then once more"])
     if request.project:
         warn(["what was written names paths of this machine; think twice before you commit it"])
 
@@ -234,23 +231,6 @@ def _choice_lines(installation: Installation, choice: _Choice, imported: Import 
         for where, item in imported.items:
             if isinstance(item, CrabmemError):
                 yield f"not taken in: {where}: {' '.join(str(item).split())}"
-
-
-def _check_server(installation: Installation, here: Surroundings, request: Request) -> None:
-    """Stop before a host is given a server that could not start.
-
-    Raises:
-        Failure: the libraries of the server are not here; with --dry-run it only warns.
-    """
-    try:
-        from ..mcp import Served  # noqa: F401  its whole package: an older library may be there, and not enough
-    except ImportError:
-        without = Installation(replace(installation.options, with_server=False), here, request.project)
-        way_out = "; --no-server installs the hooks alone" if without.has_content else ""
-        words = f"the server for {installation.host.title} needs more than is installed: {how_to_get('mcp')}{way_out}"
-        if not request.dry_run:
-            raise Failure(f"nothing was installed: {words}") from None
-        warn([words])
 
 
 def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, outcome: str) -> bool:

@@ -75,6 +75,10 @@ class Turns:
         since = next(iter(turns), marks[-1] if marks else None)
         return Talk(len(turns), since.when if since else None, marks[-1].transcript if marks else 0)
 
+    def has_begun(self, session: str | None) -> bool:
+        """Whether a hook told of the beginning of a session, to which it showed the overview."""
+        return session is not None and any(line.kind == "begun" for line in self._of(session))
+
     def add(self, turn: Turn) -> None:
         """Remember a turn, where there is a place for it."""
         self._lines.add(turn, _MOST)

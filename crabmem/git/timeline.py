@@ -202,8 +202,9 @@ class Timeline:
         current, version = (lenient_text(file.data) or "", file.blob[:VERSION_DIGITS]) if file else ("", "")
         known = self._version_of(path, expected.lower(), sees)
         gone = "is not there any more" if known is not None else "is not there"
-        changed = f"was changed since version {expected}" if expected else "is there already"
-        state = f"{changed}: it is now at version {version}" if file else gone
+        state = f"was changed since version {expected}: it is now at version {version}" if file else gone
+        if file and not expected:
+            state = f"is there already: name its version, {version}, as if_version"
         raise Stale(
             f"{path} {state}; read it again and repeat your change",
             current=current,

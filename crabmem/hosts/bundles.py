@@ -34,7 +34,7 @@ _README = """\
 `git log -p` shows. With this, the agent gets tools to remember, recall and forget; who it is and what it knows is
 said when a session starts, and what fits a message is recalled before the model sees it.
 
-It calls the `crabmem` command, which comes with `uv tool install 'crabmem[mcp]'`.
+It calls the `crabmem` command, which comes with `uv tool install crabmem`.
 """
 
 _FROM_MARKET = """
@@ -120,9 +120,8 @@ FOLDERS: dict[str, Callable[[str], dict[str, bytes]]] = {
 def registry_entry(name: str, version: str) -> bytes:
     """The `server.json` of the MCP registry, where crabmem is called `name`.
 
-    Clients run the runtime with its arguments, then `crabmem==VERSION`, then the package's arguments. After
-    `uvx --from` no version may stand there, so that `--with` adds the libraries of the server. Clients tell the server
-    their names, so that there is no `--agent`.
+    Clients run the runtime, then `crabmem==VERSION`, then the package's arguments. They tell the server their names, so
+    that there is no `--agent`.
 
     Raises:
         InvalidArguments: the registry takes no such name.
@@ -144,7 +143,6 @@ def registry_entry(name: str, version: str) -> bytes:
         "identifier": NAME,
         "version": version,
         "runtimeHint": "uvx",
-        "runtimeArguments": [{"type": "named", "name": "--with", "value": f"{NAME}[mcp]=={version}"}],
         "packageArguments": [{"type": "positional", "value": "mcp"}],
         "environmentVariables": [folder],
         "transport": {"type": "stdio"},
@@ -159,11 +157,11 @@ def _about(version: str) -> dict[str, object]:
 
 def desktop_bundle(package: Mapping[str, bytes], requirements: Iterable[str], python: str, version: str) -> bytes:
     """An `.mcpb` file with the files of the `package` in it; the person chooses the workspace when installing it."""
-    from ..text.extras import of_extra  # late: it loads what reads the metadata of packages
+    from ..text.extras import own  # late: it loads what reads the metadata of packages
 
     project = {"name": f"{NAME}-desktop", "version": version, "requires-python": python}
     lines = [f"{key} = {json.dumps(value)}" for key, value in project.items()]
-    needed = "".join(f"    {json.dumps(line)},\n" for line in of_extra(requirements, "mcp", with_own=True))
+    needed = "".join(f"    {json.dumps(line)},\n" for line in own(requirements))
     files = {
         "manifest.json": _json(_manifest(version)),
         "pyproject.toml": ("\n".join(["[project]", *lines, "dependencies = [", needed]) + "]\n").encode(),

@@ -1,6 +1,7 @@
 """Limits for HTTP connections that have not shown who they are: how many, and for how long."""
 
 import asyncio
+import resource
 from typing import Any
 
 from starlette.types import Scope
@@ -10,10 +11,13 @@ from uvicorn.server import ServerState
 
 #: Seconds from the beginning of a connection to the end of the head of a request that is trusted.
 PATIENCE = 10.0
-#: Connections that may be waiting for that; one more ends the oldest, so that who is trusted gets in.
-ROOM = 32
+#: Seconds that a connection stays open between two requests. httpx lets go of one after five: were it as short here, a
+#: busy client would send a request into a connection that is just being closed.
+KEPT_ALIVE = 75
 #: Connections that are accepted at once, before the oldest can be ended.
-AT_ONCE = 8
+AT_ONCE = 16
+#: Connections that wait to be accepted: the system resets or forgets what comes beyond.
+WAITING = 1_024
 _STATE = "crabmem.connection"
 
 
@@ -28,16 +32,27 @@ class Connection(H11Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, {**app_state, _STATE: self}, _loop)
+        self.timeout_keep_alive = KEPT_ALIVE
         self._end: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._end = self.loop.call_later(PATIENCE, transport.abort)
+        self._end = self.loop.call_later(PATIENCE, self._give_up)
         waiting = {each._end.when(): each for each in self.connections if isinstance(each, Connection) and each._end}
-        if len(waiting) > ROOM:
-            oldest = waiting[min(waiting)]
-            oldest.trust()
-            oldest.transport.abort()
+        # Agents that a program starts together connect by the hundred. Yet most of the handles that this process may
+        # have are for who is trusted, however many others connect.
+        if len(waiting) > resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 3:
+            waiting[min(waiting)]._abort()
+
+    def _give_up(self) -> None:
+        if self.cycle is None or self.cycle.response_complete:
+            self._abort()
+        else:  # a request was read, and is judged as soon as there is time
+            self._end = self.loop.call_later(PATIENCE, self._abort)
+
+    def _abort(self) -> None:
+        self.trust()
+        self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.trust()

@@ -8,7 +8,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from ..errors import Inapplicable
-from .connections import AT_ONCE, Connection
+from .connections import AT_ONCE, WAITING, Connection
 from .guard import HOST
 
 # Seconds that open answers have to end in.
@@ -45,6 +45,12 @@ class Server(uvicorn.Server):
                 timeout_graceful_shutdown=_GRACE, server_header=False,
             )
         )  # fmt: skip
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, with room for more connections than are accepted at once."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(WAITING)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

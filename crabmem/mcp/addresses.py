@@ -1,12 +1,17 @@
 """The addresses (URIs) of resources, and the notifications about them that a change on disk calls for."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
-from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
-
 from ..watch import News
 from ..workspace.layout import Layout
+from .protocol import RESOURCES_CHANGED, UPDATED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .protocol import Notice
 
 MEMORY = "crabmem://memory"
 SOUL = "crabmem://soul"
@@ -26,15 +31,20 @@ def entry_name_at(uri: str) -> str | None:
     return unquote(uri.removeprefix(ENTRIES)) or None if uri.startswith(ENTRIES) else None
 
 
-def events(news: News, layout: Layout) -> Iterator[ServerEvent]:
+def updated(uri: str) -> Notice:
+    """The notification that what is at an address changed."""
+    return UPDATED, {"uri": uri}
+
+
+def notices(news: News, layout: Layout) -> Iterator[Notice]:
     """The notifications to clients about `news`: resources that changed, and a list of resources that did."""
     whole = {layout.overview: MEMORY, layout.identity: SOUL}
     for path in sorted(news.changed):
         if path in whole:
-            yield ResourceUpdated(whole[path])
+            yield updated(whole[path])
         elif layout.is_entry(path):
-            yield ResourceUpdated(address(layout.label(path)))
+            yield updated(address(layout.label(path)))
     if any(map(layout.is_entry, news.listed)):
-        yield ResourcesListChanged()
+        yield RESOURCES_CHANGED, {}
     if news.committed:
-        yield ResourceUpdated(LOG)
+        yield updated(LOG)

@@ -1,10 +1,18 @@
 """The server over HTTP, for programs on this machine that know its token."""
 
+from __future__ import annotations
+
+import resource
 import secrets
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 
 import anyio
+from anyio import from_thread, to_thread
+from anyio.abc import TaskStatus
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -12,10 +20,16 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..loopback.connections import trust
 from ..loopback.guard import HOST, Guard
 from ..loopback.server import Server, listening, port_of
+from .running import follow, record, sync
 from .served import Served
-from .server import MemoryServer, running
+from .server import MemoryServer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .protocol import Notice
 
 PATH = "/mcp"
+_HANDLES = 4_096
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
 _WAY_IN = "name the token: Authorization: Bearer …"
 
@@ -30,6 +44,10 @@ def over_http(served: Served, port: int, token: str, ready: Callable[[str], None
     Raises:
         Inapplicable: the port is taken.
     """
+    # Each client holds two or three: some systems give a process no more than 256 unless it asks.
+    given, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(given, min(most, _HANDLES)), most))
     with listening(port) as listens:
         anyio.run(_serve, served, token, listens, ready)
 
@@ -43,9 +61,40 @@ async def _serve(served: Served, token: str, listens: socket.socket, ready: Call
         server.listeners.close()
         web.should_exit = True
 
-    async with running(server, end):
+    async with _running(server, end):
         ready(f"http://{HOST}:{port_of(listens)}{PATH}")
         await web.serve([listens])
+
+
+@asynccontextmanager
+async def _running(server: MemoryServer, end: Callable[[], None]) -> AsyncIterator[None]:
+    """Look after the files and notify clients, until the block ends; `end` is called at a signal."""
+    stop, memory = threading.Event(), server.served.memory
+
+    def begin() -> None:
+        from_thread.run_sync(server.listeners.begin)
+
+    def notify(notices: list[Notice]) -> None:
+        from_thread.run(server.notify, notices)
+
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(_end_at_signal, end)
+        tasks.start_soon(to_thread.run_sync, follow, server.served, stop, server.instructions or "", begin, notify)
+        tasks.start_soon(to_thread.run_sync, record, memory, stop)
+        tasks.start_soon(to_thread.run_sync, sync, memory)
+        try:
+            yield
+        finally:
+            stop.set()
+            tasks.cancel_scope.cancel()
+            sync(memory)
+
+
+async def _end_at_signal(end: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        task_status.started()
+        async for _ in signals:
+            end()
 
 
 class _TokenGuard:

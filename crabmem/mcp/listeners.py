@@ -1,13 +1,17 @@
-"""Clients that want notifications. Today's protocol asks by a call that stays open; the older one names addresses."""
+"""HTTP clients that want notifications. Today's protocol asks by an open call; the older one names addresses."""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 from mcp import MCPError
+from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-from mcp.shared.subscriptions import ServerEvent, event_matches, event_to_notification
+from mcp.shared.subscriptions import event_from_wire, event_matches, event_to_notification
 from mcp_types import (
     INVALID_PARAMS,
     EmptyResult,
@@ -19,12 +23,16 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
-from .served import Context
+from .protocol import MAX_ADDRESS, MAX_ADDRESSES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .protocol import Notice
+
+Context = ServerRequestContext[Any, Any]
 
 #: Sessions of the older protocol that are remembered; nothing says when one is over.
 _MOST = 1_000
-#: Addresses that one of them may subscribe to, and characters that count of each: more than any entry has.
-_ADDRESSES, _ADDRESS = 10_000, 1_000
 #: Seconds that a client may take to read a notification.
 _PATIENCE = 5
 _EVERYTHING = SubscriptionFilter(tools_list_changed=True, resources_list_changed=True)
@@ -55,9 +63,9 @@ class Listeners:
         """End the calls of clients that listen."""
         self._handler.close()
 
-    async def notify(self, events: Iterable[ServerEvent]) -> None:
-        """Notify every client that asked for events like these."""
-        for event in events:
+    async def notify(self, notices: Iterable[Notice]) -> None:
+        """Notify every client that asked for notices like these."""
+        for event in [event for notice in notices if (event := event_from_wire(*notice))]:
             await self._bus.publish(event)
             for each in list(self._sessions.values()):
                 if event_matches(_EVERYTHING, frozenset(each.uris), event):
@@ -77,14 +85,14 @@ class Listeners:
         """The older protocol: notify of this address, too."""
         await self._began.wait()
         uris = self._session_of(context.session).uris
-        if len(uris) >= _ADDRESSES:
-            raise MCPError(INVALID_PARAMS, f"a session subscribes to {_ADDRESSES} addresses at most")
-        uris.add(str(params.uri)[:_ADDRESS])
+        if len(uris) >= MAX_ADDRESSES:
+            raise MCPError(INVALID_PARAMS, f"a session subscribes to {MAX_ADDRESSES} addresses at most")
+        uris.add(str(params.uri)[:MAX_ADDRESS])
         return EmptyResult()
 
     async def unsubscribe(self, context: Context, params: UnsubscribeRequestParams) -> EmptyResult:
         """The older protocol: notify of this address no more."""
-        self._session_of(context.session).uris.discard(str(params.uri)[:_ADDRESS])
+        self._session_of(context.session).uris.discard(str(params.uri)[:MAX_ADDRESS])
         return EmptyResult()
 
     def _session_of(self, session: ServerSession) -> _Session:

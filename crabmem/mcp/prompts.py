@@ -1,25 +1,10 @@
 """Prompts, which a person asks for by name (flush, review, tidy), and the completion of names that they type."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-
-from mcp import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CompleteRequestParams,
-    CompleteResult,
-    Completion,
-    GetPromptRequestParams,
-    GetPromptResult,
-    ListPromptsResult,
-    PaginatedRequestParams,
-    Prompt,
-    PromptArgument,
-    PromptMessage,
-    PromptReference,
-    TextContent,
-)
 
 from ..operations import facts, history
 from ..session.session import Session
@@ -28,7 +13,12 @@ from ..text.templates import storing_prompt, template
 from ..text.words import counted, shortened
 from ..tools.looking import log_text
 from .addresses import ENTRY
-from .served import Context, Served, in_thread, refuse_cursor
+from .protocol import INVALID_PARAMS, Caller, Refused, refuse_cursor, table_in, text_in
+from .served import Served
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .protocol import Answer, Params
 
 Given = Mapping[str, str]
 _COMMITS = 100
@@ -93,60 +83,58 @@ _OFFERS = {
 }
 
 
-class Prompts:
-    """Answers requests about prompts, and for the completion of names."""
-
-    def __init__(self, served: Served) -> None:
-        self._memory = served.memory
-
-    async def list_prompts(self, context: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
-        """List all prompts; they fit on one page."""
-        refuse_cursor(params)
-        return ListPromptsResult(prompts=[_to_protocol(name, offer) for name, offer in _OFFERS.items()])
-
-    async def get_prompt(self, context: Context, params: GetPromptRequestParams) -> GetPromptResult:
-        """Return the text of a prompt."""
-        offer, given = _offer(params.name), params.arguments or {}
-        if unknown := sorted(set(given) - set(offer.arguments)):
-            raise MCPError(INVALID_PARAMS, f"{params.name} has no argument {unknown[0]!r}: {list(offer.arguments)}")
-        text = await in_thread(self._memory, offer.text, self._memory, given)
-        message = PromptMessage(role="user", content=TextContent(text=visible(text).strip()))
-        return GetPromptResult(description=offer.description, messages=[message])
-
-    async def complete(self, context: Context, params: CompleteRequestParams) -> CompleteResult:
-        """Return the names of entries, or of their files, that begin with what was typed, then those that hold it."""
-        argument, ref = params.argument, params.ref
-        if isinstance(ref, PromptReference):
-            known = argument.name in _offer(ref.name).arguments
-            names = self._names if argument.name == _ENTRY else None
-        else:
-            known = ref.uri == ENTRY and argument.name == "slug"
-            names = self._slugs
-        if not known:
-            raise MCPError(INVALID_PARAMS, f"nothing here has an argument {argument.name!r}")
-        found = await in_thread(self._memory, _matching, names, argument.value) if names else []
-        values = found[:_MOST]
-        return CompleteResult(completion=Completion(values=values, total=len(found), has_more=len(found) > _MOST))
-
-    def _names(self) -> Iterator[str]:
-        return (visible(entry.name) for entry in facts.entries(self._memory))
-
-    def _slugs(self) -> Iterator[str]:
-        return (self._memory.layout.label(entry.path) for entry in facts.entries(self._memory))
+def list_prompts(served: Served, params: Params, caller: Caller) -> Answer:
+    """List all prompts; they fit on one page."""
+    refuse_cursor(params)
+    return {"prompts": [_described(name, offer) for name, offer in _OFFERS.items()]}
 
 
-def _matching(names: Callable[[], Iterator[str]], typed: str) -> list[str]:
+def get_prompt(served: Served, params: Params, caller: Caller) -> Answer:
+    """Return the text of a prompt."""
+    name, given = text_in(params, "name"), table_in(params, "arguments", is_optional=True)
+    offer = _offer(name)
+    if unknown := sorted(set(given) - set(offer.arguments)):
+        raise Refused(INVALID_PARAMS, f"{name} has no argument {unknown[0]!r}: {list(offer.arguments)}")
+    text = offer.text(served.memory, {each: text_in(given, each) for each in given})
+    message = {"role": "user", "content": {"type": "text", "text": visible(text).strip()}}
+    return {"description": offer.description, "messages": [message]}
+
+
+def complete(served: Served, params: Params, caller: Caller) -> Answer:
+    """Return the names of entries, or of their files, that begin with what was typed, then those that hold it."""
+    ref, argument = table_in(params, "ref"), table_in(params, "argument")
+    kind, name, typed = text_in(ref, "type"), text_in(argument, "name"), text_in(argument, "value")
+    if kind == "ref/prompt":
+        is_known, is_entry, of = name in _offer(text_in(ref, "name")).arguments, name == _ENTRY, _names
+    else:
+        is_known = is_entry = kind == "ref/resource" and text_in(ref, "uri") == ENTRY and name == "slug"
+        of = _slugs
+    if not is_known:
+        raise Refused(INVALID_PARAMS, f"nothing here has an argument {name!r}")
+    found = _matching(of(served.memory), typed) if is_entry else []
+    return {"completion": {"values": found[:_MOST], "total": len(found), "hasMore": len(found) > _MOST}}
+
+
+def _names(memory: Session) -> Iterator[str]:
+    return (visible(entry.name) for entry in facts.entries(memory))
+
+
+def _slugs(memory: Session) -> Iterator[str]:
+    return (memory.layout.label(entry.path) for entry in facts.entries(memory))
+
+
+def _matching(names: Iterator[str], typed: str) -> list[str]:
     wanted = typed.casefold()
-    found = [name for name in names() if wanted in name.casefold()]
+    found = [name for name in names if wanted in name.casefold()]
     return sorted(found, key=lambda name: not name.casefold().startswith(wanted))
 
 
 def _offer(name: str) -> Offer:
     if name not in _OFFERS:
-        raise MCPError(INVALID_PARAMS, f"no prompt named: {name} (there are: {', '.join(_OFFERS)})")
+        raise Refused(INVALID_PARAMS, f"no prompt named: {name} (there are: {', '.join(_OFFERS)})")
     return _OFFERS[name]
 
 
-def _to_protocol(name: str, offer: Offer) -> Prompt:
-    arguments = [PromptArgument(name=each, description=what, required=False) for each, what in offer.arguments.items()]
-    return Prompt(name=name, title=offer.title, description=offer.description, arguments=arguments)
+def _described(name: str, offer: Offer) -> Answer:
+    arguments = [{"name": each, "description": what, "required": False} for each, what in offer.arguments.items()]
+    return {"name": name, "title": offer.title, "description": offer.description, "arguments": arguments}

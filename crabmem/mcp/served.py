@@ -1,27 +1,17 @@
 """One memory as it is served: which tools it offers, and for which client."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import ParamSpec, TypeVar
 
-from anyio import to_thread
-from mcp import MCPError
-from mcp.server.context import ServerRequestContext
-from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
-
-from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
+from ..errors import InvalidSettings
 from ..session.session import Session
 from ..text.limits import MAX_WHO
 from ..tools import guide
-from ..tools.result import without_root
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
+from .protocol import Caller
 from .sessions import Sessions
-
-Context = ServerRequestContext[object, object]
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 class Served:
@@ -65,43 +55,11 @@ class Served:
         """How to use memory with these tools."""
         return guide.guidance(self.memory, self.tools)
 
-    def memory_for(self, context: Context) -> Session:
+    def memory_for(self, caller: Caller) -> Session:
         """The memory for the client that asks, with its name and session."""
-        client = context.session.client_params
-        name = client.client_info.name[:MAX_WHO] if client else None
-        return self.memory.for_actor(self._agent or name, self._session or self._sessions.of(context))
+        name = None if caller.name is None else caller.name[:MAX_WHO]
+        return self.memory.for_actor(self._agent or name, self._session or self._sessions.of(caller))
 
-
-async def in_thread(memory: Session, work: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """Run `work` on a memory in a thread, and wait for its end even when the client cancelled.
-
-    Raises:
-        MCPError: memory refused; the message is its own.
-    """
-
-    def attempt() -> T | CrabmemError:
-        try:
-            return work(*given, **named)
-        except CrabmemError as error:
-            return error
-
-    done = await to_thread.run_sync(attempt)
-    if isinstance(done, CrabmemError):
-        asked = isinstance(done, NotFound | InvalidArguments)
-        raise MCPError(INVALID_PARAMS if asked else INTERNAL_ERROR, without_root(done.text(), memory.root))
-    return done
-
-
-def refuse_cursor(params: PaginatedRequestParams | None) -> None:
-    """Refuse the cursor of a list that has one page.
-
-    Raises:
-        MCPError: there is a cursor; we gave none.
-    """
-    if params is not None and params.cursor is not None:
-        raise unknown_cursor(params.cursor)
-
-
-def unknown_cursor(cursor: str) -> MCPError:
-    """The error for a cursor that we never gave."""
-    return MCPError(INVALID_PARAMS, f"no such cursor: {cursor[:80]}; begin without one")
+    def wants_data(self, caller: Caller) -> bool:
+        """Whether a client wants data. Hosts of models show those the data instead of the text, or both."""
+        return self.gives_data if caller.wants_data is None else caller.wants_data

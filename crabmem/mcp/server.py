@@ -1,57 +1,68 @@
-"""The server: what answers each request, and what runs beside it."""
+"""The library's server, which speaks HTTP, over the answers that both transports have."""
 
-import signal
-import sys
-import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from __future__ import annotations
+
 from typing import Any
 
-import anyio
-from anyio import from_thread, to_thread
-from anyio.abc import TaskStatus
+from anyio import to_thread
+from mcp import MCPError
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
-from mcp.shared.subscriptions import ToolsListChanged
-from mcp_types import NotificationParams
+from mcp_types import (
+    CallToolRequestParams,
+    CompleteRequestParams,
+    GetPromptRequestParams,
+    NotificationParams,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    RequestParams,
+    SubscribeRequestParams,
+    SubscriptionsListenRequestParams,
+    UnsubscribeRequestParams,
+)
+from starlette.requests import Request
 
-from .. import __version__
-from ..errors import CrabmemError
-from ..sync.auto import begin
-from ..watch import News, followed, watched_in_turn
-from .addresses import events
+from .answers import METHODS, Answers
 from .listeners import Listeners
-from .prompts import Prompts
-from .resources import Resources
+from .protocol import SERVER, TODAY, Caller, Refused, todays
 from .served import Served
-from .tools import Tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .protocol import Answer, Notice
+
+#: How the library checks what a request brings, of those that need more than to say what they are.
+_PARAMS: dict[str, type[RequestParams]] = {
+    "tools/call": CallToolRequestParams,
+    "resources/read": ReadResourceRequestParams,
+    "prompts/get": GetPromptRequestParams,
+    "completion/complete": CompleteRequestParams,
+}
+#: What the library gives each client of the older protocol; a request with another is refused before us.
+_SESSION = "mcp-session-id"
+_YES = ("1", "true")
 
 
 class MemoryServer(Server[Any]):
     """The protocol's server over one memory."""
 
     def __init__(self, served: Served) -> None:
-        self.served, self.listeners = served, Listeners()
-        tools, resources, prompts = Tools(served), Resources(served), Prompts(served)
+        self.served, self.listeners, self._answers = served, Listeners(), Answers(served)
         super().__init__(
-            "crabmem",
-            version=__version__,
-            title="crabmem",
-            description="Plain-file memory for AI agents, with its history in Git",
+            SERVER["name"],
+            version=SERVER["version"],
+            title=SERVER["title"],
+            description=SERVER["description"],
             instructions=served.guidance,
-            on_list_tools=tools.list_tools,
-            on_call_tool=tools.call_tool,
-            on_list_resources=resources.list_resources,
-            on_list_resource_templates=resources.list_templates,
-            on_read_resource=resources.read,
-            on_subscribe_resource=self.listeners.subscribe,
-            on_unsubscribe_resource=self.listeners.unsubscribe,
-            on_subscriptions_listen=self.listeners.listen,
-            on_list_prompts=prompts.list_prompts,
-            on_get_prompt=prompts.get_prompt,
-            on_completion=prompts.complete,
         )
-        self.add_notification_handler("notifications/initialized", NotificationParams, self.listeners.initialized)
+        for method in METHODS:
+            self.add_request_handler(method, _PARAMS.get(method, PaginatedRequestParams), self._answered)
+        listeners = self.listeners
+        self.add_request_handler("resources/subscribe", SubscribeRequestParams, listeners.subscribe)
+        self.add_request_handler("resources/unsubscribe", UnsubscribeRequestParams, listeners.unsubscribe)
+        self.add_request_handler("subscriptions/listen", SubscriptionsListenRequestParams, listeners.listen)
+        self.add_notification_handler("notifications/initialized", NotificationParams, listeners.initialized)
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *given: Any, **named: Any
@@ -60,62 +71,30 @@ class MemoryServer(Server[Any]):
         options = notification_options or NotificationOptions(resources_changed=True, tools_changed=True)
         return super().create_initialization_options(options, *given, **named)
 
-    async def notify(self, news: News) -> None:
-        """Notify clients of `news`, and of the tools where the settings offer others now."""
-        await self.listeners.notify(events(news, self.served.memory.layout))
-        # Asked for at the first look too: what was changed between our start and that is in no news.
-        instructions = self.served.guidance
-        if instructions != self.instructions:
-            self.instructions = instructions
-            await self.listeners.notify([ToolsListChanged()])
+    async def notify(self, notices: list[Notice]) -> None:
+        """Notify clients; who comes now is told how to use the tools that there are now."""
+        self.instructions = self._answers.instructions
+        await self.listeners.notify(notices)
+
+    async def _answered(self, context: ServerRequestContext[Any, Any], params: object) -> Answer:
+        """Answer in a thread, and wait for its end even when the client cancelled."""
+
+        def attempt() -> Answer | Refused:
+            try:
+                return self._answers.answer(context.method, context.params or {}, _caller(context))
+            except Refused as refusal:
+                return refusal
+
+        done = await to_thread.run_sync(attempt)
+        if isinstance(done, Refused):
+            raise MCPError(done.code, done.message, done.data)
+        return todays(context.method, done) if context.protocol_version == TODAY else done
 
 
-@asynccontextmanager
-async def running(server: MemoryServer, end: Callable[[], None] | None = None) -> AsyncIterator[None]:
-    """Record outside edits and notify clients, until the block ends or a signal comes.
-
-    As it begins and ends, so does a session, and a sync where the settings say so.
-
-    `end` is called at a signal; None cancels the block.
-    """
-    stop = threading.Event()
-    async with anyio.create_task_group() as tasks:
-        await tasks.start(_end_at_signal, end or tasks.cancel_scope.cancel)
-        tasks.start_soon(to_thread.run_sync, _follow, server, stop)
-        tasks.start_soon(to_thread.run_sync, _record, server, stop)
-        tasks.start_soon(to_thread.run_sync, _sync, server)
-        try:
-            yield
-        finally:
-            stop.set()
-            tasks.cancel_scope.cancel()
-            _sync(server)
-
-
-async def _end_at_signal(end: Callable[[], None], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        async for _ in signals:
-            end()
-
-
-def _follow(server: MemoryServer, stop: threading.Event) -> None:
-    """Notify clients of what changes, from a thread."""
-    for news in followed(server.served.memory, stop):
-        from_thread.run_sync(server.listeners.begin)
-        from_thread.run(server.notify, news)
-
-
-def _sync(server: MemoryServer) -> None:
-    """Begin to sync where the settings say so: nobody waits for it."""
-    with suppress(CrabmemError):  # settings that cannot be read are told of elsewhere
-        begin(server.served.memory)
-
-
-def _record(server: MemoryServer, stop: threading.Event) -> None:
-    """Record outside edits, from a thread; an error is printed once."""
-    last = ""
-    for item in watched_in_turn(server.served.memory, stop):
-        if isinstance(item, CrabmemError) and str(item) != last:
-            last = str(item)
-            print(f"crabmem: {last}", file=sys.stderr, flush=True)
+def _caller(context: ServerRequestContext[Any, Any]) -> Caller:
+    client = context.session.client_params
+    name, version = (client.client_info.name, client.client_info.version) if client else (None, "")
+    request = context.request if isinstance(context.request, Request) else None
+    asked = request.query_params.get("data") if request else None
+    session = request.headers.get(_SESSION) if request else None
+    return Caller(name, version, context.meta, session, None if asked is None else asked in _YES)

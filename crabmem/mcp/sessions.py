@@ -4,9 +4,8 @@ import secrets
 from collections.abc import Mapping
 from hashlib import blake2b
 
-from mcp.server.context import ServerRequestContext
-
 from ..text.agent_names import session_name
+from .protocol import Caller
 
 #: Where hosts name the session in the `_meta` of a call, by the way to it: any client that makes an id of its own,
 #: Codex, VS Code. Codex's threads of one session are one session to its hooks.
@@ -19,8 +18,6 @@ _IN_META = (
 #: The variable in which a host names the session to the servers that it starts, by the name of its client. Only what
 #: that client was told is believed: a host started inside of another one inherits the variables of that.
 _VARIABLES = {"claude-code": "CLAUDE_CODE_SESSION_ID", "copilot-cli": "COPILOT_AGENT_SESSION_ID"}
-#: What the library gives each client of the older protocol over HTTP; a request with another is refused before us.
-_HEADER = "mcp-session-id"
 
 
 class Sessions:
@@ -29,24 +26,19 @@ class Sessions:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment, self._run = environment, secrets.token_bytes(16)
 
-    def of(self, context: ServerRequestContext[object, object]) -> str:
+    def of(self, caller: Caller) -> str:
         """The session that a call belongs to, in one short line.
 
         Where neither the client nor the transport names one, all that a client of that name and version does while the
         server runs is one session: over HTTP the protocol of 2026-07-28 has none, and its requests no connection.
         """
-        name, version = _client(context)
-        given = (*_names_in(context.meta), self._environment.get(_VARIABLES.get(name, "")), _header(context.request))
-        return next(filter(None, map(session_name, given)), None) or self._own_name(f"{name}\0{version}")
+        name = caller.name or ""
+        named = self._environment.get(_VARIABLES.get(name, ""))
+        given = (*_names_in(caller.meta), named, caller.http_session)
+        return next(filter(None, map(session_name, given)), None) or self._own_name(f"{name}\0{caller.version}")
 
     def _own_name(self, client: str) -> str:
         return blake2b(client.encode("utf-8", "replace"), key=self._run, digest_size=8).hexdigest()
-
-
-def _client(context: ServerRequestContext[object, object]) -> tuple[str, str]:
-    """The name and the version of a client; "" where it gives none."""
-    client = context.session.client_params
-    return (client.client_info.name, client.client_info.version) if client else ("", "")
 
 
 def _names_in(meta: object) -> list[object]:
@@ -58,8 +50,3 @@ def _names_in(meta: object) -> list[object]:
             here = here.get(key) if isinstance(here, Mapping) else None
         found.append(here)
     return found
-
-
-def _header(request: object) -> object:
-    headers = getattr(request, "headers", None)
-    return headers.get(_HEADER) if isinstance(headers, Mapping) else None

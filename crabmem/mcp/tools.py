@@ -1,75 +1,59 @@
 """The tools of memory in the protocol."""
 
-from mcp import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    ListToolsResult,
-    PaginatedRequestParams,
-    TextContent,
-    Tool,
-    ToolAnnotations,
-)
-from starlette.requests import Request
+from __future__ import annotations
 
-from ..tools.tool import Tool as OurTool
+from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
-from .served import Context, Served, in_thread, refuse_cursor
+from .protocol import INVALID_PARAMS, Caller, Refused, refuse_cursor, table_in, text_in
+from .served import Served
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .protocol import Answer, Params
 
 #: Claude Code shows a model only the names of tools until it asks for more, except those with this.
 _AT_ONCE = {"anthropic/alwaysLoad": True}
 _FIRST = "recall"
-_YES = ("1", "true")
 
 
-class Tools:
-    """Answers requests about tools."""
-
-    def __init__(self, served: Served) -> None:
-        self._served = served
-
-    async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        """List all tools; they fit on one page."""
-        refuse_cursor(params)
-        wants_data = self._wants_data(context)
-        return ListToolsResult(tools=[to_protocol(tool, wants_data) for tool in self._served.tools])
-
-    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        """Call a tool. What the caller did wrong is an answer too, unless there is no such tool."""
-        if params.name not in self._served.names:
-            there = ", ".join(tool.name for tool in self._served.tools)
-            raise MCPError(INVALID_PARAMS, f"no tool named: {params.name} (there are: {there})")
-        memory = self._served.memory_for(context)
-        done = await in_thread(memory, Toolbox(memory).call, params.name, params.arguments or {}, self._served.names)
-        # Some clients check the data of errors against the schema, too, which is not theirs.
-        data = done.data if self._wants_data(context) and not done.is_error else None
-        return CallToolResult(content=[TextContent(text=done.text)], structured_content=data, is_error=done.is_error)
-
-    def _wants_data(self, context: Context) -> bool:
-        """Whether the client wants data, by how the server was started or by `?data=1` in its address.
-
-        Hosts of models show those the data instead of the text, or both.
-        """
-        asked = context.request.query_params.get("data") if isinstance(context.request, Request) else None
-        return self._served.gives_data if asked is None else asked in _YES
+def list_tools(served: Served, params: Params, caller: Caller) -> Answer:
+    """List all tools; they fit on one page."""
+    refuse_cursor(params)
+    wants_data = served.wants_data(caller)
+    return {"tools": [described(tool, wants_data) for tool in served.tools]}
 
 
-def to_protocol(tool: OurTool, with_data: bool = False) -> Tool:
+def call_tool(served: Served, params: Params, caller: Caller) -> Answer:
+    """Call a tool. What the caller did wrong is an answer too, unless there is no such tool."""
+    name, arguments = text_in(params, "name"), table_in(params, "arguments", is_optional=True)
+    if name not in served.names:
+        there = ", ".join(tool.name for tool in served.tools)
+        raise Refused(INVALID_PARAMS, f"no tool named: {name} (there are: {there})")
+    memory = served.memory_for(caller)
+    is_shown = memory.engine.turns.has_begun(memory.actor.session)
+    done = Toolbox(memory, shows_files=is_shown).call(name, arguments, served.names)
+    answer: Answer = {"content": [{"type": "text", "text": done.text}], "isError": done.is_error}
+    # Some clients check the data of errors against the schema, too, which is not theirs.
+    if served.wants_data(caller) and not done.is_error:
+        answer["structuredContent"] = done.data
+    return answer
+
+
+def described(tool: Tool, with_data: bool = False) -> Answer:
     """A tool as the protocol describes it; `with_data` with the schema of the data in its answers."""
     hints = tool.annotations
-    return Tool(
-        name=tool.name,
-        title=tool.title,
-        description=tool.description,
-        input_schema=tool.input_schema,
-        output_schema=tool.output_schema if with_data else None,
-        annotations=ToolAnnotations(
-            title=tool.title,
-            read_only_hint=hints.read_only,
-            destructive_hint=hints.destructive,
-            idempotent_hint=hints.idempotent,
-            open_world_hint=hints.open_world,
-        ),
-        _meta=_AT_ONCE if tool.name == _FIRST else None,
-    )
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": tool.input_schema,
+        **({"outputSchema": tool.output_schema} if with_data else {}),
+        "annotations": {
+            "title": tool.title,
+            "readOnlyHint": hints.read_only,
+            "destructiveHint": hints.destructive,
+            "idempotentHint": hints.idempotent,
+            "openWorldHint": hints.open_world,
+        },
+        **({"_meta": _AT_ONCE} if tool.name == _FIRST else {}),
+    }

@@ -69,6 +69,8 @@ def recall(
         fits = path_filter(now.entries, changed, tuple(namespace), where)
         found = now.recall(query, limit, labels, budget, explain, fits, mmr=session.mmr)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
+        if not found.searched:
+            found = replace(found, has_overview=bool(now.shown(session.layout.overview).strip()))
         if blame:
             from .provenance import with_provenance
 

@@ -30,10 +30,10 @@ def how_to_get(extra: str, prefix: Path | None = None) -> str:
     return f"{shlex.quote(sys.executable)} -m pip install {needed}"
 
 
-def whole(extra: str) -> str:
-    """crabmem with an extra, as pip and uv take it: from where this one came, when that is known."""
+def whole() -> str:
+    """crabmem, as pip and uv take it: from where this one came, when that is known."""
     origin = _origin()
-    return f'"{_NAME}[{extra}] @ {origin}"' if origin else f'"{_NAME}[{extra}]"'
+    return f'"{_NAME} @ {origin}"' if origin else _NAME
 
 
 def requirements(extra: str) -> list[str]:
@@ -42,18 +42,20 @@ def requirements(extra: str) -> list[str]:
         stated = metadata.requires(_NAME) or []
     except metadata.PackageNotFoundError:
         stated = []
-    return list(of_extra(stated, extra)) or [extra]
+    return list(_of_extra(stated, extra)) or [extra]
 
 
-def of_extra(requirements: Iterable[str], extra: str, with_own: bool = False) -> Iterator[str]:
-    """Those of a package's requirements that are of an extra, without their markers; `with_own`, also those of none."""
+def own(requirements: Iterable[str]) -> list[str]:
+    """Those of a package's requirements that are of no extra."""
+    return [each for each in requirements if not _EXTRA.search(each)]
+
+
+def _of_extra(requirements: Iterable[str], extra: str) -> Iterator[str]:
+    """Those of a package's requirements that are of an extra, without their markers."""
     for requirement in requirements:
         needed, _, marker = requirement.partition(";")
-        extras = _EXTRA.findall(marker)
-        if extra in extras:
+        if extra in _EXTRA.findall(marker):
             yield needed.strip()
-        elif with_own and not extras:
-            yield requirement
 
 
 def _origin() -> str:

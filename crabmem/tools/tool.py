@@ -53,13 +53,15 @@ def _always(memory: Session) -> bool:
 class ToolFunction:
     """A function that is a tool: it takes the memory and typed arguments, and its docstring is for the model.
 
-    `title` is for people, `allowed` says whether a memory offers the tool now.
+    `title` is for people, `allowed` says whether a memory offers the tool now. `is_blind` is a write of a whole file,
+    with `if_version`, whose caller may not have seen what it replaces.
     """
 
     function: Callable[..., Result]
     title: str
     hints: Hints
     allowed: Callable[[Session], bool] = _always
+    is_blind: bool = False
 
     @property
     def name(self) -> str:

@@ -14,10 +14,10 @@ from .toolsets import SHARED, SYNC, toolset
 
 
 class Toolbox:
-    """The tools over one memory."""
+    """The tools over one memory. Where a host may not show the files of memory, none is replaced that was not read."""
 
-    def __init__(self, memory: Session) -> None:
-        self._memory = memory
+    def __init__(self, memory: Session, shows_files: bool = True) -> None:
+        self._memory, self._shows_files = memory, shows_files
 
     @property
     def offered(self) -> list[Tool]:
@@ -107,7 +107,10 @@ class Toolbox:
         if memory.settings.review.is_on:  # one that knows what of this call waits, and of no other
             memory = memory.of_kind(memory.kind)
         try:
-            result = item.function(memory, **parsed(item, arguments))
+            given = parsed(item, arguments)
+            if item.is_blind and not self._shows_files and given["if_version"] is None:
+                given["if_version"] = ""  # only where there is no file yet
+            result = item.function(memory, **given)
             return with_waiting(result, memory.withheld, memory.has_written) if memory is not self._memory else result
         except Stale as error:
             data = {"version": error.version, "current": error.current, "diff": error.diff}

@@ -30,7 +30,6 @@ from crabmem.hosts.bundles import desktop_bundle
 from crabmem.hosts.hooks.input import parse_input
 from crabmem.hosts.host import Config, HookDialect, Host
 from crabmem.hosts.table import NAMES, host_named
-from crabmem.text.extras import how_to_get
 from tests.conftest import typed
 from tests.examples import examples
 
@@ -693,7 +692,7 @@ def test_a_bundle_needs_what_the_server_needs_and_no_more() -> None:
     ]
     with zipfile.ZipFile(io.BytesIO(desktop_bundle({}, needs, ">=3.11", "1.0"))) as archive:
         project = tomllib.loads(archive.read("pyproject.toml").decode())["project"]
-    assert project["dependencies"] == ["click>=8", "mcp<3,>=2.3"]
+    assert project["dependencies"] == ["click>=8"]
 
 
 def test_a_bundle_overwrites_nothing(run: Run, home: Path) -> None:
@@ -714,10 +713,8 @@ def test_the_entry_of_the_mcp_registry_starts_the_server_as_clients_put_it_toget
     )
     assert 0 < len(entry["description"]) <= 100
     assert (package["registryType"], package["transport"]) == ("pypi", {"type": "stdio"})
-    words = [package["runtimeHint"], *as_words(package["runtimeArguments"])]
-    words += [f"{package['identifier']}=={package['version']}", *as_words(package["packageArguments"])]
-    # `uvx --from 'crabmem[mcp]' crabmem==0.1.0 mcp` finds no program of that name, and clients add the version.
-    assert words == ["uvx", "--with", f"crabmem[mcp]=={__version__}", f"crabmem=={__version__}", "mcp"]
+    words = [package["runtimeHint"], f"{package['identifier']}=={package['version']}"]
+    assert [*words, *as_words(package["packageArguments"])] == ["uvx", f"crabmem=={__version__}", "mcp"]
     [folder] = package["environmentVariables"]
     assert (folder["name"], folder["default"]) == ("CRABMEM_DIR", "~/.crabmem") and not folder.get("isRequired")
 
@@ -769,22 +766,6 @@ def test_without_a_terminal_nothing_is_written_before_somebody_gives_yes(
 def test_what_is_installed_already_needs_no_yes(run: Run, home: Path) -> None:
     run("install", "gemini")
     assert run("install", "gemini", asking=True).stdout.startswith("already installed in ")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_server_that_could_not_start_is_not_installed(
-    run: Run, home: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in [module for module in sys.modules if module.startswith("crabmem.mcp")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "mcp", None)
-    done = run("install", name)
-    assert (done.exit_code, done.stdout, files(home)) == (1, "", {})
-    assert (
-        done.stderr.startswith("crabmem: nothing was installed: the server for ") and how_to_get("mcp") in done.stderr
-    )
-    assert how_to_get("mcp") in run("install", name, "--dry-run").stderr
-    assert ("--no-server" in done.stderr) is (run("install", name, "--no-server").exit_code == 0)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if host_named(name).hooks])

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -17,15 +18,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.mcp.stdio import Refusal, parse_message, to_json
+from crabmem.mcp.protocol import Refused
+from crabmem.mcp.wire import id_of, message_in, parse_line, to_json
 from crabmem.operations import adoption, history
 from tests.conftest import assert_clean
 from tests.examples import examples
-from tests.serving import META, TODAY, TOKEN, Wire, command, piped, request, web
+from tests.serving import META, TODAY, TOKEN, Wire, command, environment, piped, request, web
 
 VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
 LARGE = "ten million characters " * 450_000
 JSON_TEXT = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 KNOWN = {"Authorization": f"Bearer {TOKEN}"}
 
 
@@ -142,8 +145,12 @@ def test_half_a_surrogate_pair_is_refused_by_the_tool_and_nothing_is_written(wir
 @settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.one_of(st.binary(), st.text().map(str.encode)))
 def test_no_bytes_stop_the_reading_of_lines(line: bytes) -> None:
-    found = parse_message(line)
-    answer = found.answer if isinstance(found, Refusal) else found
+    data: object = None
+    try:
+        data = parse_line(line)
+        answer = message_in(data)
+    except Refused as refusal:
+        answer = refusal.answer(id_of(data))
     assert json.loads(to_json(answer))
 
 
@@ -151,9 +158,40 @@ def test_no_bytes_stop_the_reading_of_lines(line: bytes) -> None:
 @given(st.recursive(st.text(st.characters(codec=None)), lambda inner: st.dictionaries(st.text(), inner), max_leaves=8))
 def test_what_a_tool_is_given_arrives_as_it_was_sent(value: object) -> None:
     line = request("tools/call", name="recall", arguments={"x": value})
-    found = parse_message(line)
-    assert not isinstance(found, Refusal)
-    assert json.loads(line) == found.model_dump(by_alias=True, exclude_unset=True)
+    assert message_in(parse_line(line)) == json.loads(line)
+
+
+# While a tool runs
+
+
+def test_ping_is_answered_while_a_tool_runs_and_a_call_that_was_cancelled_never_is(root: Path) -> None:
+    slow = (
+        "import sys, time; from crabmem.tools.toolbox import Toolbox; from crabmem.__main__ import main\n"
+        "quick = Toolbox.call\n"
+        "def call(self, name, arguments, names=None):\n"
+        "    time.sleep(2 * (arguments['query'] == 'slow')); return quick(self, name, arguments, names)\n"
+        f"Toolbox.call = call; sys.argv = ['crabmem', '--dir', {str(root)!r}, 'mcp']; main()"
+    )
+    with piped([sys.executable, "-c", slow]) as wire:
+        answered(wire, "initialize", 0, HELLO)
+        for asked in range(1, 5):
+            said = {"id": asked, "method": "tools/call", "params": {"name": "recall", "arguments": {"query": "slow"}}}
+            wire.send(json.dumps({"jsonrpc": "2.0", **said}).encode() + b"\n")
+        assert answered(wire, "ping", 5, {}) == {"jsonrpc": "2.0", "id": 5, "result": {}}
+        for asked in range(1, 4):
+            said = {"method": "notifications/cancelled", "params": {"requestId": asked}}
+            wire.send(json.dumps({"jsonrpc": "2.0", **said}).encode() + b"\n")
+        quick = answered(wire, "tools/call", 6, {"name": "recall", "arguments": {"query": "deploy"}})
+        assert "Deploy key" in quick["result"]["content"][0]["text"]
+        assert wire.line()["id"] == 4
+        assert wire.end() == (0, b"")
+
+
+def test_what_was_asked_before_the_client_hung_up_is_answered(root: Path) -> None:
+    asked = b"".join(request("tools/call", n, name="recall", arguments={"query": "deploy"}) for n in range(20))
+    done = subprocess.run(command(root), input=asked, capture_output=True, env=environment())
+    assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == [*range(20)]
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 # Output
@@ -249,9 +287,8 @@ def memory_of(wire: Wire) -> int:
 
 
 def test_a_client_subscribes_to_so_many_addresses_and_no_more(root: Path) -> None:
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
     with piped(command(root)) as wire:
-        answered(wire, "initialize", 0, hello)
+        answered(wire, "initialize", 0, HELLO)
         asked = [(number, {"uri": f"crabmem://entries/{number}"}) for number in range(1, 10_002)]
         answers = [answered(wire, "resources/subscribe", *each) for each in asked]
         assert [answer["id"] for answer in answers if "error" in answer] == [10_001]

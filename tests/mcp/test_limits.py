@@ -45,8 +45,8 @@ def dialled(port: int) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=20)
 
 
-def asked(port: int, token: str = TOKEN) -> bytes:
-    """The first line of what the server answers to a request."""
+def request_for(port: int, token: str = TOKEN) -> bytes:
+    """A request with its head and its body."""
     said = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
     body = json.dumps(said).encode()
     head = (
@@ -54,8 +54,13 @@ def asked(port: int, token: str = TOKEN) -> bytes:
         f"MCP-Protocol-Version: {TODAY}\r\nContent-Type: application/json\r\n"
         f"Accept: application/json, text/event-stream\r\nContent-Length: {len(body)}\r\n\r\n"
     )
+    return head.encode() + body
+
+
+def asked(port: int, token: str = TOKEN) -> bytes:
+    """The first line of what the server answers to a request."""
     with dialled(port) as line:
-        line.sendall(head.encode() + body)
+        line.sendall(request_for(port, token))
         return line.recv(65_536).partition(b"\r\n")[0]
 
 
@@ -97,6 +102,14 @@ def test_idle_connections_without_a_token_take_no_handle_from_who_has_it(root: P
         began = time.monotonic()
         assert [asked(port) for _ in range(3)] == [b"HTTP/1.1 200 OK"] * 3
         assert time.monotonic() - began < 8  # and not when the patience with those is over
+
+
+def test_two_hundred_clients_that_connect_at_once_are_all_answered(root: Path) -> None:
+    with serving(root, handles=1_024) as port, ExitStack() as lines:
+        clients = [lines.enter_context(dialled(port)) for _ in range(200)]
+        for client in clients:
+            client.sendall(request_for(port))
+        assert {client.recv(65_536).partition(b"\r\n")[0] for client in clients} == {b"HTTP/1.1 200 OK"}
 
 
 def test_connection_that_named_the_token_stays_as_long_as_it_answers(root: Path) -> None:

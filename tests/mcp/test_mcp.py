@@ -28,6 +28,7 @@ from tests.serving import (
     Heard,
     Mode,
     Transport,
+    command,
     connected,
     dialled,
     environment,
@@ -238,6 +239,22 @@ async def test_a_tools_error_is_a_result_that_the_model_reads(
 
 
 @ways
+async def test_a_client_without_hooks_reads_the_overview_before_it_replaces_it(
+    root: Path, transport: Transport, mode: Mode
+) -> None:
+    async with connected(root, transport, mode) as client:
+        assert text_of(await client.call_tool("memory", {"content": "# One\n"})) == "MEMORY.md updated"
+        refused = await client.call_tool("memory", {"content": "# Two\n"})
+        assert refused.is_error and "# One" in text_of(refused)
+        read = text_of(await client.call_tool("memory", {}))
+        version = read.partition("version ")[2][:12]
+        assert "<memory>\n# One\n</memory>" in read and version in text_of(refused)
+        assert not (await client.call_tool("memory", {"content": "# Two\n", "if_version": version})).is_error
+    with Memory(root) as memory:
+        assert memory.overview().text == "# Two\n"
+
+
+@ways
 async def test_unknown_names_are_errors_that_say_what_there_is(
     served: tuple[Path, str], transport: Transport, mode: Mode
 ) -> None:
@@ -315,13 +332,26 @@ def test_what_is_for_http_alone_is_wrong_usage_without_it(root: Path, option: st
     assert (done.returncode, done.stdout) == (2, "") and f"{option} goes with --http" in done.stderr
 
 
-def test_without_the_library_the_command_says_what_to_install(root: Path) -> None:
-    without = "import sys; sys.modules['mcp'] = None; from crabmem.__main__ import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", without, "--dir", str(root), "mcp"], capture_output=True, text=True, input=""
-    )
+#: A process without the libraries of the extra.
+WITHOUT = """
+import sys
+for name in ("mcp", "mcp_types", "pydantic", "starlette", "uvicorn"): sys.modules[name] = None
+from crabmem.__main__ import main; main()
+"""
+
+
+def test_without_the_extra_a_host_is_served_over_pipes(root: Path) -> None:
+    with piped(command(root, program=[sys.executable, "-c", WITHOUT])) as wire:
+        assert "In the vault." in wire.call("recall", query="deploy")["content"][0]["text"]
+        assert wire.ask("prompts/list")["result"]["prompts"] and wire.ask("resources/list")["result"]["resources"]
+        assert wire.end() == (0, b"")
+
+
+def test_without_the_extra_http_says_what_to_install(root: Path) -> None:
+    told = [sys.executable, "-c", WITHOUT, "--dir", str(root), "mcp", "--http"]
+    done = subprocess.run(told, capture_output=True, text=True, input="")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"crabmem: `crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}\n"
+    assert done.stderr == f"crabmem: `crabmem mcp --http` needs the libraries of the extra mcp: {how_to_get('mcp')}\n"
 
 
 def test_the_command_line_loads_nothing_of_the_library() -> None:

@@ -133,6 +133,17 @@ async def test_hooks_and_server_of_a_host_record_one_session(root: Path) -> None
         assert [entry.name for entry in memory.entries()] == ["Deploy key"]
 
 
+async def test_a_session_that_a_hook_showed_the_overview_to_replaces_it_without_naming_the_version(root: Path) -> None:
+    with Memory(root) as memory:
+        memory.write_overview("# One\n")
+    told = json.dumps({"session_id": HOSTS_ID, "hook_event_name": "SessionStart", "source": "startup"})
+    hook = [*forked.COMMAND, "--dir", str(root), "hook", "session-start", "--host", "claude-code", "--deadline", "30"]
+    subprocess.run(hook, input=told.encode(), env=environment(), check=True, capture_output=True)
+    for session, is_refused in (("another", True), (HOSTS_ID, False)):
+        async with started(root, "claude-code", CLAUDE_CODE_SESSION_ID=session) as host:
+            assert (await host.call_tool("memory", {"content": "# Two\n"})).is_error is is_refused
+
+
 # Over HTTP
 
 

@@ -49,7 +49,7 @@ def test_the_advice_is_for_the_environment_at_hand(tmp_path: Path, monkeypatch: 
 
 def test_where_crabmem_was_never_installed_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extras, "_NAME", "no-such-program")
-    assert how_to_get("mcp").endswith('"mcp"') and extras.whole("mcp") == '"no-such-program[mcp]"'
+    assert how_to_get("mcp").endswith('"mcp"') and extras.whole() == "no-such-program"
 
 
 def test_the_command_line_and_definitions_for_functions_load_no_framework() -> None:

@@ -142,7 +142,7 @@ def test_no_tool_says_where_the_workspace_lies(writable: Path, profile: str, tro
 def test_an_error_over_the_protocol_does_not_say_where_the_workspace_lies(writable: Path) -> None:
     from mcp import Client, MCPError
 
-    from crabmem.mcp import Served
+    from crabmem.mcp.served import Served
     from crabmem.mcp.server import MemoryServer
 
     root = writable / "notes"

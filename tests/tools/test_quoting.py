@@ -300,7 +300,7 @@ def test_a_command_whose_output_is_read_by_a_program_prints_the_hits_and_no_othe
 def test_what_a_client_of_the_protocol_reads_is_the_fact_it_asked_for(plain: Memory, text: str) -> None:
     from mcp import Client
 
-    from crabmem.mcp import Served
+    from crabmem.mcp.served import Served
     from crabmem.mcp.server import MemoryServer
 
     made = put(plain.root, [(text, text, text), ("Luna", "the dog", text)])

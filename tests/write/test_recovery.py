@@ -7,7 +7,8 @@ import pytest
 
 from crabmem.disk.seal import Seal
 from crabmem.workspace.layout import ORDINARY
-from crabmem.write.recovery import Intent, Journal, Pending, Step
+from crabmem.write.intent import Intent, Step
+from crabmem.write.recovery import Journal, Pending
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 NAME = "write-0123456789abcdef"

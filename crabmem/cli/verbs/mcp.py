@@ -15,7 +15,7 @@ from ..options import global_options, tool_names
 from ..output import tell
 
 if TYPE_CHECKING:
-    from ...mcp import Served
+    from ...mcp.served import Served
 
 _PORT = 8765
 _HINT = """\b
@@ -50,20 +50,27 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     """Serve memory to an agent's host by MCP, until it closes the connection or Ctrl-C.
 
     Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
-    client by its own name, in the session that its host names, unless --agent and --session say otherwise. Needs the
-    extra `mcp`.
+    client by its own name, in the session that its host names, unless --agent and --session say otherwise. --http needs
+    the extra `mcp`.
     """
     if not http:
         _refuse_what_is_for_http(ctx)
     if not http and sys.stdin.isatty():
         tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
-    wire = None if http else _claimed()
-    # Over HTTP nobody's host started us: what stands in our surroundings is of who typed the command.
-    served = _served(ctx, tools, data, {} if http else os.environ)
-    from ...mcp import over_http, over_stdio
+    if not http:
+        from ...mcp.stdio import begun
 
-    if wire:
-        return over_stdio(served, wire)
+        # Before the memory is opened: the client may ask already.
+        server = begun()
+        return server.serve(_served(ctx, tools, data, os.environ), sys.argv[1:], os.environ)
+    try:
+        from ...mcp.http import over_http
+    except ImportError:  # also of an older library, which lacks a name
+        from ...text.extras import how_to_get
+
+        raise Failure(f"`crabmem mcp --http` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
+    # Nobody's host started us: what stands in our surroundings is of who typed the command.
+    served = _served(ctx, tools, data, {})
     made = token or secrets.token_urlsafe(24)
 
     def ready(address: str) -> None:
@@ -79,13 +86,9 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
 
 
 def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
-    wanted = global_options(ctx)
-    try:
-        from ...mcp import Served
-    except ImportError:  # also of an older library, which lacks a name
-        from ...text.extras import how_to_get
+    from ...mcp.served import Served
 
-        raise Failure(f"`crabmem mcp` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
+    wanted = global_options(ctx)
     return Served(
         open_session(ctx, is_person=False, is_brief=False),
         wanted.agent,
@@ -94,14 +97,3 @@ def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapp
         data,
         environment,
     )
-
-
-def _claimed() -> tuple[int, int]:
-    """The handles of the wire, taken away from everybody else: whoever prints now does so on stderr."""
-    sys.stdout.flush()
-    wire = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return wire

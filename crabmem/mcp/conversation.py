@@ -1,0 +1,263 @@
+"""What is said with one client over a wire: in the protocol that its first request is of, until it hangs up.
+
+What needs no more than the tools that are offered is answered as it is read; the rest by a few threads. Loads nothing
+of memory.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+
+from .protocol import (
+    CACHEABLE,
+    HANDSHAKE_VERSIONS,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    SERVER,
+    TODAY,
+    UNSUPPORTED_VERSION,
+    Caller,
+    Refused,
+    table_in,
+    text_in,
+    todays,
+)
+from .subscriptions import Subscriptions
+from .wire import id_of, message_in, parse_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from .answers import Answers
+    from .kept import Kept
+    from .protocol import Answer, Params
+    from .wire import Wire
+
+    #: What answers requests about memory: before it is loaded, those that hosts ask first.
+    Source: TypeAlias = Answers | Kept
+
+
+_VERSION = "io.modelcontextprotocol/protocolVersion"
+_CLIENT = "io.modelcontextprotocol/clientInfo"
+_CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
+
+#: The methods of either protocol.
+_METHODS = CACHEABLE - {"server/discover"} | {"completion/complete", "prompts/get", "tools/call"}
+_OLDER = _METHODS | {"initialize", "ping", "resources/subscribe", "resources/unsubscribe"}
+_TODAYS = _METHODS | {"server/discover", "subscriptions/listen"}
+#: The methods that a host waits for before it shows its model any tool.
+_FIRST = {"initialize", "server/discover", "tools/list"}
+#: Threads that answer.
+_WORKERS = 6
+_INVALID = "Invalid request parameters"
+
+
+class _Request:
+    def __init__(self, id: int | str, method: str, params: Params, caller: Caller) -> None:
+        self.id, self.method, self.params, self.caller = id, method, params, caller
+        self.is_cancelled = False
+
+
+class Conversation:
+    """One client at the other end of a wire. `first` answers the first requests while memory is loaded."""
+
+    def __init__(self, wire: Wire, first: Source | None = None) -> None:
+        self._wire, self._source = wire, first
+        self.subscriptions = Subscriptions(wire.send)
+        # None until the first request.
+        self._is_todays: bool | None = None
+        self._client: Caller | None = None
+        # What follows is shared by all threads.
+        self._changed = threading.Condition()
+        self._waiting: deque[_Request] = deque()
+        self._unanswered: dict[int | str, _Request] = {}
+        self._answering = 0
+        self._is_loaded = self._is_over = False
+
+    def read(self) -> None:
+        """Answer what the client sends, until it hangs up and everything is answered."""
+        for line in self._wire.lines():
+            data: object = None
+            try:
+                data = parse_line(line)
+                self._take(message_in(data))
+            except Refused as refusal:
+                self._wire.send(refusal.answer(id_of(data)))
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_over or not (self._waiting or self._unanswered))
+
+    def load(self, source: Source) -> None:
+        """Answer requests of every kind from now on."""
+        with self._changed:
+            self._source, self._is_loaded = source, True
+        for _ in range(_WORKERS):
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def end(self) -> None:
+        """Begin no answer any more, and wait for the end of the work on those that were begun."""
+        with self._changed:
+            self._is_over = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._answering)
+
+    def _take(self, message: Answer) -> None:
+        method, params = message.get("method"), message.get("params") or {}
+        if method is None:
+            return  # an answer that nobody asked for
+        if "id" not in message:
+            return self._notified(method, params)
+        self._asked(_Request(message["id"], method, params, self._caller(method, params)))
+
+    def _notified(self, method: str, params: Params) -> None:
+        id = params.get("requestId")
+        if method == "notifications/initialized" and self._client:
+            self.subscriptions.begin_session()
+        elif method == "notifications/cancelled" and isinstance(id, int | str):
+            self.subscriptions.end(id)
+            with self._changed:
+                if id in self._unanswered:
+                    self._unanswered[id].is_cancelled = True
+
+    def _asked(self, request: _Request) -> None:
+        match request.method:
+            case "ping":
+                self._wire.send({"jsonrpc": "2.0", "id": request.id, "result": {}})
+            case "subscriptions/listen":
+                self.subscriptions.listen(request.id, request.params)
+            case "resources/subscribe":
+                self.subscriptions.subscribe(request.id, request.params)
+            case "resources/unsubscribe":
+                self.subscriptions.unsubscribe(request.id, request.params)
+            case method if method in _FIRST and self._source and not self._is_loaded:
+                self._wire.send(self._answer(request, self._source))
+            case _:
+                with self._changed:
+                    self._unanswered[request.id] = request
+                    self._waiting.append(request)
+                    self._changed.notify()
+
+    # Who asks, in which protocol
+
+    def _caller(self, method: str, params: Params) -> Caller:
+        """Who sent a request that the protocol has, which the first request decides on.
+
+        Raises:
+            Refused: it has none like this.
+        """
+        meta = params.get("_meta")
+        is_todays = method != "initialize" and isinstance(meta, dict) and _VERSION in meta
+        if self._is_todays is None:
+            self._is_todays = is_todays
+        if self._is_todays:
+            caller, methods = _caller_of_today(method, params), _TODAYS
+        elif is_todays:
+            words = "this connection serves the handshake protocol era; requests carrying the 2026-07-28 envelope"
+            raise Refused(INVALID_REQUEST, f"{words} are not accepted on it")
+        else:
+            caller, methods = self._caller_of_older(method, params), _OLDER
+        if method not in methods:
+            raise Refused(METHOD_NOT_FOUND, "Method not found", method)
+        return caller
+
+    def _caller_of_older(self, method: str, params: Params) -> Caller:
+        if method == "initialize":
+            text_in(params, "protocolVersion"), table_in(params, "capabilities")
+            self._client = _introduced(table_in(params, "clientInfo"))
+        elif self._client is None and method in _OLDER and method != "ping":
+            raise Refused(INVALID_PARAMS, f"{_INVALID}: `initialize` comes first")
+        meta = table_in(params, "_meta", is_optional=True)
+        return Caller(self._client.name, self._client.version, meta) if self._client else Caller(meta=meta)
+
+    # Answers
+
+    def _work(self) -> None:
+        while request := self._next():
+            source = self._source
+            assert source
+            answer = None if request.is_cancelled or self._wire.is_broken else self._answer(request, source)
+            with self._changed:
+                self._answering -= 1
+                self._changed.notify_all()
+            if answer and not request.is_cancelled:
+                self._wire.send(answer)
+            with self._changed:
+                if self._unanswered.get(request.id) is request:
+                    del self._unanswered[request.id]
+                self._changed.notify_all()
+
+    def _next(self) -> _Request | None:
+        """The next request to be answered, as soon as there is one; None when it is over."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._is_over)
+            if self._is_over:
+                return None
+            self._answering += 1
+            return self._waiting.popleft()
+
+    def _answer(self, request: _Request, source: Source) -> Answer:
+        """The message that answers a request."""
+        try:
+            result = self._result(request, source)
+        except Refused as refusal:
+            return refusal.answer(request.id)
+        except Exception:
+            import traceback  # late: of a fault of ours
+
+            traceback.print_exc()
+            return Refused(INTERNAL_ERROR, "Internal server error").answer(request.id)
+        if self._is_todays:
+            result = todays(request.method, result)
+        return {"jsonrpc": "2.0", "id": request.id, "result": result}
+
+    def _result(self, request: _Request, source: Source) -> Answer:
+        if request.method == "server/discover":
+            said: Answer = {"supportedVersions": [TODAY], "capabilities": _capabilities(True)}
+        elif request.method == "initialize":
+            asked = request.params["protocolVersion"]
+            version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+            said = {"protocolVersion": version, "serverInfo": SERVER, "capabilities": _capabilities(False)}
+        else:
+            return source.answer(request.method, request.params, request.caller)
+        return {**said, "instructions": source.instructions}
+
+
+def _capabilities(prompts_change: bool) -> Answer:
+    return {
+        "completions": {},
+        "prompts": {"listChanged": prompts_change},
+        "resources": {"subscribe": True, "listChanged": True},
+        "tools": {"listChanged": True},
+    }
+
+
+def _introduced(info: Params) -> Caller:
+    return Caller(text_in(info, "name"), text_in(info, "version"))
+
+
+def _caller_of_today(method: str, params: Params) -> Caller:
+    if method == "initialize":
+        asked = params.get("protocolVersion")
+        words = "connection is serving the 2026-07-28 protocol; the initialize handshake is not accepted"
+        raise Refused(UNSUPPORTED_VERSION, words, _supported(asked if isinstance(asked, str) else None))
+    meta = params.get("_meta")
+    if not isinstance(meta, dict):
+        needed = f"'{_VERSION}' and '{_CAPABILITIES}'"
+        raise Refused(INVALID_PARAMS, f"params._meta must be an object carrying the required {needed} envelope keys")
+    if missing := [key for key in (_VERSION, _CAPABILITIES) if key not in meta]:
+        words = f"params._meta is missing the required envelope key(s): {', '.join(missing)}"
+        raise Refused(INVALID_PARAMS, words)
+    if not isinstance(meta[_VERSION], str):
+        raise Refused(INVALID_PARAMS, "the protocol-version envelope value must be a string")
+    if meta[_VERSION] != TODAY:
+        raise Refused(UNSUPPORTED_VERSION, "Unsupported protocol version", _supported(meta[_VERSION]))
+    table_in(meta, _CAPABILITIES)
+    client = _introduced(table_in(meta, _CLIENT)) if meta.get(_CLIENT) is not None else Caller()
+    return Caller(client.name, client.version, meta)
+
+
+def _supported(asked: str | None) -> Answer:
+    return {"supported": [TODAY]} if asked is None else {"supported": [TODAY], "requested": asked}

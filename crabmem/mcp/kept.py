@@ -1,0 +1,128 @@
+"""What a server told its last client first: instructions and tools, kept for the next one on this machine.
+
+A host gives a server about a second. To open the workspace and to describe the tools takes a good part of that on a
+busy machine, so the same command over unchanged files is answered from here while memory is loaded; where that says
+something else, the client is notified and the next one gets it. Loads nothing of memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from itertools import pairwise
+from zlib import crc32
+
+from .. import __version__
+from ..disk.user_state import state_path
+from .protocol import refuse_cursor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from .answers import Answers
+    from .protocol import Answer, Caller, Params
+    from .served import Served
+
+_FOLDER = "first-answers"
+#: Files there are at most; a command finds its own by a hash, and may find that of another.
+_SLOTS = 64
+#: Options and settings in the environment that name a place, and the latter that say which tools there are.
+_PLACES = ("--dir", "--project", "--profile", "CRABMEM_DIR", "CRABMEM_PROJECT", "CRABMEM_PROFILE")
+_SETTINGS = ("HOME", "CRABMEM_WORKSPACE", "CRABMEM_KIND", *_PLACES)
+#: The rooms that say what a tool is.
+_CODE = ("crabmem.tools.", "crabmem.profiles.", "crabmem.prompt.")
+
+
+class Kept:
+    """The first answers of the last server with the same command. Answers what hosts ask first, as `Answers` does."""
+
+    def __init__(self, instructions: str, tools: Answer) -> None:
+        self.instructions, self.tools = instructions, tools
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kept) and (self.instructions, self.tools) == (other.instructions, other.tools)
+
+    def answer(self, method: str, params: Params, caller: Caller) -> Answer:
+        """The tools, which are all that it knows."""
+        refuse_cursor(params)
+        return self.tools
+
+
+def kept(arguments: Sequence[str], environment: Mapping[str, str]) -> Kept | None:
+    """What was kept for a command, if the files that it was made of are as they were."""
+    try:
+        with open(_file(arguments, environment), "rb") as file:
+            found = json.loads(file.read())
+        is_same = found["command"] == _command(arguments, environment) and found["files"] == _marks(found["files"])
+        return Kept(found["instructions"], found["tools"]) if is_same else None
+    except (OSError, ValueError, LookupError, TypeError):  # none yet, or of another version
+        return None
+
+
+def keep(arguments: Sequence[str], environment: Mapping[str, str], answers: Answers, served: Served) -> Kept:
+    """Keep what a command answers first, now that it is known."""
+    from contextlib import suppress
+    from pathlib import Path
+
+    from ..disk import fs
+    from ..errors import CrabmemError
+    from .protocol import Caller
+
+    marks = _marks(_sources(served, environment))
+    now = Kept(answers.instructions, answers.answer("tools/list", {}, Caller()))
+    # A pause ends by itself.
+    if now != kept(arguments, environment) and served.memory.engine.pause() is None:
+        text = {"command": _command(arguments, environment), "files": marks, **vars(now)}
+        with suppress(OSError, CrabmemError):  # it is for speed alone
+            file = Path(_file(arguments, environment))
+            fs.make_folder(file.parent)
+            fs.swap_in(file, json.dumps(text).encode())
+    return now
+
+
+def _file(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
+    """The file of a command.
+
+    Raises:
+        OSError: the environment names no home.
+    """
+    if (folder := state_path(environment)) is None:
+        raise FileNotFoundError
+    slot = crc32(repr(_command(arguments, environment)).encode("utf-8", "replace")) % _SLOTS
+    return os.path.join(folder, _FOLDER, f"{slot}.json")
+
+
+def _command(arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """All that a command means: its words, the settings in the environment, and where it is given if that counts."""
+    words = [part for word in arguments for part in word.split("=", 1)]
+    settings = [part for name in _SETTINGS if name in environment for part in (name, environment[name])]
+    said = [*words, *settings]
+    is_anywhere = all(os.path.isabs(value) for name, value in pairwise(said) if name in _PLACES)
+    return [__version__, "" if is_anywhere else os.getcwd(), *settings, *arguments]
+
+
+def _sources(served: Served, environment: Mapping[str, str]) -> list[str]:
+    """The files that instructions and tools depend on."""
+    from ..disk.state import PAUSED
+    from ..prompt.shipped import FILE, FOLDER
+    from ..workspace.layout import SETTINGS
+
+    root, profile = served.memory.root, served.memory.engine.profile_name
+    code = [module.__file__ or "" for name, module in sys.modules.items() if name.startswith(_CODE)]
+    around = [root.parent.parent / SETTINGS, root / SETTINGS, root / ".git" / "crabmem" / PAUSED]
+    allowed = os.path.join(state_path(environment) or "", "allowed.json")
+    return [*code, *map(str, around), allowed, os.path.join(FOLDER, profile, FILE), profile]
+
+
+def _marks(files: Iterable[str]) -> dict[str, list[int] | None]:
+    """What tells whether files are as they were; None of those that are not there."""
+    found: dict[str, list[int] | None] = {}
+    for file in files:
+        try:
+            status = os.stat(file)
+            found[file] = [status.st_mtime_ns, status.st_size, status.st_ino]
+        except OSError:
+            found[file] = None
+    return found
