@@ -125,7 +125,6 @@ class Model:
             return NotImplemented
 
 
-# feature: 79
 @settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(batches=st.lists(st.lists(ops, min_size=1, max_size=6), min_size=1, max_size=4))
 def test_any_operations_are_answered_as_langgraphs_own_store_answers_them(

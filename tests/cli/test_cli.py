@@ -589,7 +589,6 @@ def test_the_folder_is_dir_else_the_environment_else_home(
     assert folders == [f"{tmp_path}/home/.crabmem\n", f"{tmp_path}/b\n", f"{root}\n"]
 
 
-# feature: 17, 94
 def test_a_workspace_of_an_agent_lies_inside_and_cannot_leave(run: Run, root: Path) -> None:
     assert run("--workspace", "Coder", "path").stdout == f"{root}/agents/coder\n"
     assert run("--workspace", "../../etc", "path").stdout.startswith(f"{root}/agents/")

@@ -46,7 +46,6 @@ def test_scan_finds_what_is_kept_and_nothing_else(store: Store, tmp_path: Path) 
     assert sorted(store.scan().files) == sorted(kept)
 
 
-# feature: 67
 def test_edit_of_the_same_size_with_its_time_set_back_is_seen(store: Store, tmp_path: Path) -> None:
     file = tmp_path / NOTE
     file.write_text("one")
@@ -114,7 +113,6 @@ def test_files_in_a_folder_that_cannot_be_listed_are_not_taken_for_removed() -> 
     assert not scan.is_hidden("memory/entries.md")
 
 
-# feature: 9
 def test_linked_folder_is_not_entered(store: Store, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -129,7 +127,6 @@ def test_linked_folder_is_not_entered(store: Store, tmp_path: Path) -> None:
     assert (elsewhere / "note.md").read_text() == "secret"
 
 
-# feature: 92
 def test_new_file_appears_whole(store: Store, tmp_path: Path) -> None:
     displaced, name = put(store, NOTE, b"new", expected=False)
     assert (displaced, (tmp_path / NOTE).read_bytes(), store.staged(name)) == (None, b"new", None)

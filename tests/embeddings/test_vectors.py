@@ -44,7 +44,6 @@ def together(scores: list[tuple[float, float]], weight: float, floor: float, lim
     return [(position, score) for position, score, _ in fuse(words, likeness, weight, floor, limit)]
 
 
-# feature: 60
 @given(Scores, st.floats(0, 1), st.floats(0.01, 1), st.integers(1, 12))
 @example([(1.0, -1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0), (0.5, 1.0)], 0.6, 0.3, 5)
 @settings(max_examples=examples(500))
@@ -75,7 +74,6 @@ def test_what_meaning_adds_and_what_words_add_make_up_the_score(
             assert score == pytest.approx(by_meaning + (1 - weight) * words[position] / (highest or 1.0))
 
 
-# feature: 60
 @given(Scores, st.integers(1, 12))
 def test_without_weight_the_order_is_that_of_words(scores: list[tuple[float, float]], limit: int) -> None:
     order = [position for position, _ in together(scores, 0.0, 0.5, limit) if scores[position][0] > 0]
@@ -232,7 +230,6 @@ def test_what_another_process_kept_stays(file: Path) -> None:
     assert len(both) == 40 and same(load(file), both)
 
 
-# feature: 65
 def test_vectors_of_another_model_are_replaced(file: Path) -> None:
     VectorTable(Model("other", 3, 0.0, 0.3)).plus(some(0, 20)).saved(file, [])
     mine = VectorTable(MODEL).plus(some(20, 40))
@@ -345,7 +342,6 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-# feature: 63
 def test_a_model_in_the_cache_is_loaded_by_name_without_the_net(hub: Path, offline: list[object]) -> None:
     assert Model2Vec("emi/tiny").embed(["dog"]).shape == (1, len(GROUPS))
     assert choose_embedder("auto", EmbedderOptions("emi/tiny", "http://127.0.0.1:1/v1"))[0] == "model2vec"
@@ -388,7 +384,6 @@ def test_a_folder_without_a_model_is_named(tmp_path: Path, offline: list[object]
     assert not offline
 
 
-# feature: 63, 64
 def test_without_the_extra_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = saved_model(tmp_path / "model")
     monkeypatch.setitem(sys.modules, "model2vec", None)

@@ -6,7 +6,6 @@ from tests.faults import SUITES, run
 from tests.faults.rows import ROWS, known_tests, missing
 
 
-# feature: 92, 93
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("suite", SUITES)
 def test_no_fault_breaks_a_promise(suite: str) -> None:

@@ -77,7 +77,6 @@ def test_no_name_or_alias_leads_to_the_identity_or_the_settings(ground: Ground, 
     ground.assert_whole()
 
 
-# feature: 12
 @pytest.mark.parametrize(("tool", "arguments"), CALLS)
 def test_no_call_of_a_tool_changes_the_identity_or_the_settings(
     ground: Ground, tool: str, arguments: dict[str, Any]
@@ -91,7 +90,6 @@ def test_no_call_of_a_tool_changes_the_identity_or_the_settings(
     assert kept(ground.root) | {"head": git(ground.root, "rev-parse", "HEAD")} == before
 
 
-# feature: 12
 @pytest.mark.parametrize("agent", ["agent", None])
 def test_a_disabled_soul_is_neither_offered_nor_callable_on_any_face(ground: Ground, agent: str | None) -> None:
     before = kept(ground.root)
@@ -157,7 +155,6 @@ def test_a_named_agents_words_do_not_reach_the_parents_files(ground: Ground, fac
     assert complaints(ground.root) == complaints(ground.root / "agents" / "bob") == []
 
 
-# feature: 14
 def test_an_enabled_soul_writes_one_commit_that_says_so(ground: Ground) -> None:
     (ground.root / "crabmem.toml").write_text("soul_editable = true\n")
     agent = Tools(ground.root, "coder", "s-7")

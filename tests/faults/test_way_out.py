@@ -39,7 +39,6 @@ def test_the_lists_are_as_long_as_promised() -> None:
     assert len(PATHS) >= 200 and len(NAMES) >= 109
 
 
-# feature: 94
 @each_face
 @each_step
 def test_no_name_reaches_outside(face: type[Face], step: int) -> None:
@@ -288,7 +287,6 @@ def _socket(file: Path) -> None:
         os.chdir(here)
 
 
-# feature: 9
 @each_face
 @pytest.mark.parametrize("kind", _LINKS)
 def test_what_is_no_file_is_neither_followed_nor_read_nor_replaced(kind: str, face: type[Face]) -> None:
@@ -449,7 +447,6 @@ print("swapped")
 """
 
 
-# feature: 94
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux exchanges a folder and a link at once")
 @each_count
 @pytest.mark.parametrize("name", ["memory", ENTRIES])

@@ -31,7 +31,6 @@ def record(history: History, path: str, text: str, when: datetime = NOON) -> str
     return commit
 
 
-# feature: 91
 def test_commit_is_what_git_would_have_made(history: History, tmp_path: Path) -> None:
     note = Note("remember: Luna's vet", identity("coder"), trailers=(("Tool", "remember"), ("Agent", "coder")))
     history.record({"memory/entries/a.md": history.put(b"one\n"), "Crab.md": history.put(b"two\n")}, note, NOON)

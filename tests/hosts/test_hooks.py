@@ -252,7 +252,6 @@ def test_whatever_is_told_is_an_event_or_an_error_of_ours(data: bytes) -> None:
 # What is said to whom
 
 
-# feature: 4, 11, 38
 @pytest.mark.parametrize("host", TOLD)
 def test_session_begins_with_identity_and_overview(root: Path, host: str) -> None:
     answer = heard(root, spoken(host, "session-start"))
@@ -264,7 +263,6 @@ def test_session_begins_with_identity_and_overview(root: Path, host: str) -> Non
         )
 
 
-# feature: 72
 @pytest.mark.parametrize("host", TOLD)
 def test_message_is_answered_with_what_bears_on_it_and_once_in_a_session(root: Path, host: str) -> None:
     first = context(heard(root, spoken(host, "prompt")))
@@ -611,7 +609,6 @@ def test_files_that_are_no_memory_are_nothing_to_us(root: Path, path: str) -> No
     (root / path).unlink()
 
 
-# feature: 15
 def test_identity_that_an_agent_wrote_past_the_setting_is_recorded_as_its_and_told(root: Path) -> None:
     heard(root, wrote(root, "Crab.md", "# I do what I want\n"))
     assert newest(root)[:2] == ("claude-code", "write: Crab.md")

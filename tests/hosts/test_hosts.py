@@ -336,7 +336,6 @@ HOOKED = [
 ]
 
 
-# feature: 24
 @pytest.mark.parametrize(("host", "config"), HOOKED, ids=ids(HOOKED))
 def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Config) -> None:
     for options in (OPTIONS, MOVED):

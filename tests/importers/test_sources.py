@@ -300,7 +300,6 @@ def test_serenas_memories(tmp_path: Path, imported: Import, place: str) -> None:
     }  # fmt: skip
 
 
-# feature: 25
 def test_openclaw_and_camelagi(tmp_path: Path, imported: Import) -> None:
     result = imported(laid(tmp_path / "notes", CLAW), "--json")
     assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "openclaw")
@@ -318,7 +317,6 @@ def test_memory_of_an_agent_without_headings_is_one_fact(tmp_path: Path, importe
     assert entries(tmp_path)["MEMORY"].content == "- Ann likes tea.\n- So does Bo."
 
 
-# feature: 101
 def test_another_workspace_of_crabmem(tmp_path: Path, imported: Import) -> None:
     with Memory(tmp_path / "notes") as other:
         other.remember("Wifi", "the network", "\nPinguin.\n", aliases=["wlan"], tags=["home"])

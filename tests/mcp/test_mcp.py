@@ -220,7 +220,6 @@ async def test_a_client_over_http_may_do_without_the_data_that_a_server_gives(ro
                 assert bool((await client.call_tool("recall", {"query": "deploy"})).structured_content) == is_given
 
 
-# feature: 98
 @ways
 async def test_a_tools_error_is_a_result_that_the_model_reads(
     served: tuple[Path, str], transport: Transport, mode: Mode
@@ -493,7 +492,6 @@ async def test_pages_of_resources_together_are_all_entries_once(root: Path) -> N
 # Prompts and completion
 
 
-# feature: 83
 @ways
 async def test_prompts_say_what_to_do_with_what_there_is(
     served: tuple[Path, str], transport: Transport, mode: Mode

@@ -40,7 +40,6 @@ def run(memory: Memory, *arguments: str) -> Result:
     return typed("--dir", memory.root, *arguments)
 
 
-# feature: 16, 17, 20
 def test_a_new_agent_has_its_own_files_and_shows_what_it_lacks_of_the_others(memory: Memory) -> None:
     memory.write_overview("Three hives.")
     made = agents.new_agent(memory, "Anna Bee", "Paints the boxes.")
@@ -60,7 +59,6 @@ def test_what_an_agent_is_called_is_not_looked_into(memory: Memory) -> None:
         assert "{description}" in agent.identity().text and "Paints {name}." in agent.identity().text
 
 
-# feature: 18
 def test_what_an_agent_remembers_no_other_finds(memory: Memory) -> None:
     for name in ("a", "ab"):
         agents.new_agent(memory, name)
@@ -117,7 +115,6 @@ def test_a_description_that_no_file_would_hold_is_refused(tmp_path: Path) -> Non
             assert anna.identity().text == memory.identity().text
 
 
-# feature: 23
 def test_a_clone_has_the_memory_of_the_other_in_one_commit_that_says_whose_it_was(memory: Memory) -> None:
     agents.new_agent(memory, "Anna", "Paints.")
     with own(memory, "anna") as anna:

@@ -60,7 +60,6 @@ def facts(*items: tuple[str, str]) -> str:
 DOG = facts(("Dog", "The dog is called Luna."))
 
 
-# feature: 84
 def test_facts_are_written_in_one_commit_before_the_summary_stands_in_for_them(memory: Memory) -> None:
     messages, states = conversation(), list[int]()
 
@@ -140,7 +139,6 @@ def test_of_facts_of_several_portions_the_newest_counts(memory: Memory) -> None:
     assert asked > 2 and [entry.content for entry in memory.entries()] == ["ABCDEFGHIJ"[asked - 1]]
 
 
-# feature: 84
 def test_lines_of_a_note_are_added_to_that_of_the_local_day(tmp_path: Path, clock: Clock) -> None:
     with opened_with(tmp_path, Actor("coder"), clock) as memory:
         memory.write_note("By hand.")
@@ -231,7 +229,6 @@ def test_calls_of_tools_go_with_their_results(memory: Memory) -> None:
     assert done.messages[-3:] == [call, result, {"role": "assistant", "content": "z"}] and len(done.messages) == 5
 
 
-# feature: 88
 def test_pruning_keeps_the_system_and_the_last_and_says_how_many_went() -> None:
     messages = conversation()
     assert pruned(messages, FACTS) == [
@@ -286,7 +283,6 @@ def test_the_window_is_the_profiles_and_a_heartbeat_stores_nothing(tmp_path: Pat
         assert compacted(memory, conversation(), Model(DOG)).stored == ("Dog",)
 
 
-# feature: 84, 85, 87, 88
 def test_a_long_conversation_in_a_small_window_loses_nothing_that_was_worth_it(tmp_path: Path, family: str) -> None:
     messages: list[Message] = []
     cycle, flushed, flushes, size = 0, None, list[int](), 1_000

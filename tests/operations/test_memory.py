@@ -32,7 +32,6 @@ def test_remembering_says_what_was_written(memory: Memory) -> None:
     assert saved.version == saved.entry.version == git(memory.root, "hash-object", saved.path)[:12]
 
 
-# feature: 39, 79
 def test_remembering_again_says_who_wrote_what_was_there(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     file = memory.root / NOTE
@@ -56,7 +55,6 @@ def test_labels_stay_unless_they_are_given(memory: Memory) -> None:
     assert memory.get("Luna").tags == ("pets",)
 
 
-# feature: 3
 def test_names_that_look_alike_never_share_a_file(memory: Memory) -> None:
     names = [
         "C",
@@ -132,7 +130,6 @@ def test_forgotten_entry_stays_in_history(memory: Memory) -> None:
     assert memory.get("luna", at="HEAD~1").content == "Thursday"
 
 
-# feature: 40
 def test_forgetting_what_is_not_there_names_the_nearest_and_writes_nothing(memory: Memory) -> None:
     memory.remember("Deploy key", "where", "vault")
     with pytest.raises(NotFound, match=r"no entry named: deploy kye \(nearest: Deploy key\)"):
@@ -157,7 +154,6 @@ def test_stale_version_is_refused_with_the_current_text_and_what_changed(memory:
     assert memory.get("luna").content == "Friday"
 
 
-# feature: 5
 def test_overview_is_guarded_by_its_version(memory: Memory) -> None:
     first = memory.write_overview("# One")
     with pytest.raises(Stale, match="was changed since"):
@@ -174,7 +170,6 @@ def test_overview_keeps_the_line_ends_of_the_person(memory: Memory) -> None:
     assert (memory.root / "memory/MEMORY.md").read_bytes() == b"\xef\xbb\xbf# Two\r\nthree\r\n"
 
 
-# feature: 12
 def test_identity_is_written_only_when_the_settings_allow(memory: Memory) -> None:
     memory.init()
     seeded = (memory.root / "Crab.md").read_bytes()
@@ -186,7 +181,6 @@ def test_identity_is_written_only_when_the_settings_allow(memory: Memory) -> Non
     assert memory.identity().text == "# Mine now\n"
 
 
-# feature: 11, 20
 def test_identity_is_seeded_once_and_never_over_a_persons(memory: Memory, tmp_path: Path) -> None:
     memory.root.mkdir()
     (memory.root / "Crab.md").write_text("I am Ann's.\n")
@@ -239,7 +233,6 @@ def test_before_turn_gives_one_block_that_its_texts_cannot_close(memory: Memory)
     assert memory.before_turn("quite different") == memory.before_turn("  ") == ""
 
 
-# feature: 90
 def test_rollback_brings_back_exact_bytes(memory: Memory) -> None:
     odd = b"\xef\xbb\xbf---\r\nname: odd\r\n---\r\nno newline at the end \xff"
     memory.init()
@@ -496,7 +489,6 @@ def test_diff_shows_unrecorded_edits_or_what_lies_between_two_moments(memory: Me
     assert memory.diff() == ""
 
 
-# feature: 17
 def test_agents_own_workspace_reads_what_it_lacks_from_the_parent(tmp_path: Path) -> None:
     with Memory(tmp_path) as parent, Memory(tmp_path / "agents/coder", agent="coder") as own:
         parent.write_overview("# Everybody's")
@@ -687,7 +679,6 @@ def test_another_language_in_the_settings_is_searched_by_at_once(tmp_path: Path)
         assert len(later.recall("Kindes")) == 1
 
 
-# feature: 6
 def test_a_note_is_added_to_that_of_the_day_under_the_time(tmp_path: Path, clock: Clock) -> None:
     with opened_with(tmp_path, Actor("coder"), clock) as memory:
         first, second = memory.write_note("Asked about tea."), memory.write_note("Asked about coffee.")

@@ -66,7 +66,6 @@ def put(memory: Memory, text: str | None, day: str = DAY) -> None:
     files.rewrite(memory, f"edit {day}", lambda tree: {day: text})
 
 
-# feature: 86, 6
 def test_a_whole_text_that_adds_to_a_note_is_written_and_one_that_changes_it_is_not(growing: Memory) -> None:
     file = growing.file(f"memory/{DAY}")
     text, head = file.read_text(), growing.log(1)[0].commit
@@ -160,7 +159,6 @@ def test_the_prompt_and_the_note_are_of_the_local_day_whatever_day_it_is_elsewhe
         assert memory.write_note("Late.").path == "memory/2026-03-02.md"
 
 
-# feature: 86
 def test_midnight_between_the_prompt_and_the_write_costs_nothing(growing: Memory, clock: Clock) -> None:
     assert "memory/2026-03-01.md" in context.due(growing, 180_000, 200_000).prompt
     old = files.browse(growing, lambda tree: tree.text(DAY))
@@ -183,7 +181,6 @@ def test_processes_that_note_at_once_lose_nothing(tmp_path: Path) -> None:
     assert_clean(root)
 
 
-# feature: 84
 def test_a_flush_is_due_with_its_prompt_and_a_heartbeat_is_never_asked(growing: Memory) -> None:
     due = context.due(growing, 180_000, 200_000)
     assert due.steps == ("flush", "warn") and due.thresholds == {"flush": 176_000, "warn": 160_000}

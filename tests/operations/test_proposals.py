@@ -84,7 +84,6 @@ def proposed(memory: Memory, text: str = LOUDER, reason: str = "") -> Proposal:
 # Proposing
 
 
-# feature: 12, 13
 def test_an_identity_that_an_agent_writes_becomes_a_proposal_and_no_file_changes(root: Path, agent: Memory) -> None:
     before = state(root)
     done = agent.write_identity(LOUDER, reason="Ann cannot hear me.")
@@ -97,7 +96,6 @@ def test_an_identity_that_an_agent_writes_becomes_a_proposal_and_no_file_changes
     assert (waiting.reason, waiting.text, waiting.diff) == ("Ann cannot hear me.", LOUDER, done.diff)
 
 
-# feature: 12
 def test_without_the_setting_it_is_refused_as_ever(root: Path, agent: Memory) -> None:
     (root / "crabmem.toml").write_text("")
     with pytest.raises(Disabled, match='soul = "propose"'):
@@ -117,7 +115,6 @@ def test_git_shows_a_proposal_as_a_commit_on_what_it_was_made_against(root: Path
     assert made.reason == "Too soft.\n\nSays Ann."
 
 
-# feature: 13
 def test_the_tool_is_offered_and_says_that_a_person_decides(root: Path, agent: Memory) -> None:
     assert "soul" in [tool.name for tool in agent.tools]
     result = agent.call("soul", {"content": LOUDER, "reason": "Ann cannot hear me."})
@@ -237,7 +234,6 @@ def test_a_flood_of_proposals_ends_at_a_clear_error(
 # Deciding
 
 
-# feature: 13
 def test_a_person_applies_it_in_a_commit_that_names_it(root: Path, agent: Memory, person: Memory) -> None:
     made = proposed(agent, reason="Ann cannot hear me.")
     done = proposals.apply_proposal(person, made.id[:8])
@@ -511,7 +507,6 @@ def test_what_was_rejected_goes_with_a_purge(root: Path, agent: Memory, person: 
 # Other workspaces
 
 
-# feature: 17
 def test_an_agents_own_workspace_has_its_own_proposals(root: Path, agent: Memory) -> None:
     with Memory(root / "agents" / "painter", agent="painter") as own:
         own.remember("Brush", "which one", "The wide one.")
@@ -633,7 +628,6 @@ def test_a_decision_that_dies_at_any_call_is_made_or_not(
 # By section
 
 
-# feature: 13
 def test_a_section_of_the_identity_is_proposed_by_its_heading(root: Path, agent: Memory, person: Memory) -> None:
     from crabmem.profiles.harness.tools import prompt_propose
 
@@ -647,7 +641,6 @@ def test_a_section_of_the_identity_is_proposed_by_its_heading(root: Path, agent:
         prompt_propose(agent, "Voice", "Again.", "Loud.")
 
 
-# feature: 15
 def test_an_agent_is_told_to_tell_the_person_when_it_changes_who_it_is(root: Path) -> None:
     from crabmem.text.templates import template
 
@@ -678,7 +671,6 @@ def family(tmp_path: Path) -> Path:
     return file
 
 
-# feature: 12, 13
 def test_a_profile_that_names_the_tool_proposes_for_the_identity_of_its_layout(tmp_path: Path, family: Path) -> None:
     root = tmp_path / "theirs"
     (root / "self").mkdir(parents=True)

@@ -70,7 +70,6 @@ def told(memory: Memory) -> Memory:
     return memory
 
 
-# feature: 96
 def test_a_text_is_nowhere_any_more(told: Memory) -> None:
     before, authors = blobs(told.root), people_and_times(told.root)
     held = {blob for blob in before if "HUNTER2" in git(told.root, "cat-file", "blob", blob)}

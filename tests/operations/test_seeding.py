@@ -39,7 +39,6 @@ def count(root: Path) -> int:
     return int(git(root, "rev-list", "--count", "HEAD"))
 
 
-# feature: 20
 def test_the_first_write_makes_what_is_not_there_and_overwrites_nothing(tmp_path: Path, family: str) -> None:
     root = tmp_path / "bees"
     root.mkdir()
@@ -54,7 +53,6 @@ def test_the_first_write_makes_what_is_not_there_and_overwrites_nothing(tmp_path
     assert_clean(root)
 
 
-# feature: 22
 def test_what_the_first_session_deletes_does_not_come_back(tmp_path: Path, family: str) -> None:
     root = tmp_path / "bees"
     run("--dir", str(root), "init", "--profile", family)
@@ -68,7 +66,6 @@ def test_what_the_first_session_deletes_does_not_come_back(tmp_path: Path, famil
     assert_clean(root)
 
 
-# feature: 21
 def test_a_workspace_whose_files_vanished_is_not_begun_anew(tmp_path: Path, family: str) -> None:
     root = tmp_path / "bees"
     with Memory(root, profile=family) as memory:
@@ -144,7 +141,6 @@ def hives(tmp_path: Path) -> Path:
     return root
 
 
-# feature: 25
 def test_a_folder_of_the_family_is_adopted_without_changing_a_byte_or_making_a_file(hives: Path, family: str) -> None:
     before = files(hives)
     done = run("adopt", str(hives), "--profile", family)

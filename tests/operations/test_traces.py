@@ -41,7 +41,6 @@ def subjects(commits: list[Commit]) -> list[str]:
 # Blame
 
 
-# feature: 81
 def test_blame_names_commit_author_session_and_kind_of_each_line(past: Memory) -> None:
     first, last = past.blame("deploy key")[0], past.blame("deploy key")[-1]
     assert (first.number, first.text, first.author, first.tool, first.session) == (1, "---", "coder", "remember", "s-1")
@@ -98,7 +97,6 @@ def test_blame_of_a_forgotten_fact_names_the_commit_that_removed_it(past: Memory
 # Provenance
 
 
-# feature: 81, 96
 def test_hits_say_who_learned_and_changed_them_and_whether_a_person_ever_did(past: Memory) -> None:
     known = {hit.entry.name: hit.provenance for hit in past.recall("deploy key, carrier limits", limit=9, blame=True)}
     key, carrier = known["Deploy key"], known["Carrier limits"]

@@ -94,7 +94,6 @@ def text_of(file: Path) -> str:
 # Sessions
 
 
-# feature: 26, 27, 33, 34, 103
 @pytest.mark.parametrize(("profile", "kind", "files"), SESSIONS)
 def test_each_kind_of_session_sees_its_files_in_order(
     tmp_path: Path, profile: str, kind: Kind, files: list[str]
@@ -105,7 +104,6 @@ def test_each_kind_of_session_sees_its_files_in_order(
         assert [part.name.removesuffix(".md") for part in memory.context().parts if part.status == "ok"] == files
 
 
-# feature: 4, 11, 32, 37, 38
 def test_a_main_session_of_camel_is_told_exactly_this(sample: Sample) -> None:
     root = sample("camel")
     files = ["AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "MEMORY.md", "HEARTBEAT.md"]
@@ -128,7 +126,6 @@ def test_the_sections_of_camel_come_in_their_order(sample: Sample) -> None:
         assert all(f"`{tool.name}`" in head for tool in memory.tools)
 
 
-# feature: 7, 31, 38
 def test_a_main_session_of_claw_is_told_exactly_this(sample: Sample) -> None:
     root = sample("claw")
     files = ["AGENTS.md", "SOUL.md", "USER.md", "TOOLS.md", "IDENTITY.md", "memory.md"]
@@ -138,7 +135,6 @@ def test_a_main_session_of_claw_is_told_exactly_this(sample: Sample) -> None:
     )
 
 
-# feature: 35
 def test_a_sub_agent_of_claw_has_a_short_prompt_and_no_tools(sample: Sample) -> None:
     with Memory(sample("claw"), profile="claw", kind="subagent") as memory:
         prompt = memory.prompt()
@@ -165,7 +161,6 @@ def test_every_text_that_a_profile_names_is_there(name: str) -> None:
 # Budgets
 
 
-# feature: 26, 28, 30, 36
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_file_of_20_001_characters_is_cut_and_one_of_20_000_is_not(tmp_path: Path, profile: str) -> None:
     limits = load_profile(profile).budget
@@ -181,7 +176,6 @@ def test_a_file_of_20_001_characters_is_cut_and_one_of_20_000_is_not(tmp_path: P
         assert ("AGENTS.md. Read the file" in found.text) is (status == "truncated")
 
 
-# feature: 27, 29
 @pytest.mark.parametrize(("profile", "total"), [("camel", 150_000), ("claw", 24_000)])
 def test_all_files_together_stay_within_the_total_and_less_than_64_is_nothing(
     tmp_path: Path, profile: str, total: int
@@ -196,7 +190,6 @@ def test_all_files_together_stay_within_the_total_and_less_than_64_is_nothing(
     assert f"Shortened here, to fit: {', '.join(short)}." in found.text
 
 
-# feature: 29
 def test_what_has_fewer_than_64_characters_left_is_left_out(tmp_path: Path) -> None:
     for left, status in ((64, "truncated"), (63, "left out")):
         workspace(tmp_path, AGENTS="a" * 20_000, SOUL="s" * (4_000 - left), USER="u" * 100)
@@ -205,7 +198,6 @@ def test_what_has_fewer_than_64_characters_left_is_left_out(tmp_path: Path) -> N
         assert (parts["USER.md"].status, parts["USER.md"].injected <= left) == (status, True)
 
 
-# feature: 31
 def test_claw_marks_what_is_missing_but_not_what_comes_and_goes(tmp_path: Path) -> None:
     expected = [f"## {name}\n\n[MISSING] Expected at: {name}" for name in ("USER.md", "MEMORY.md")]
     text = told(workspace(tmp_path, AGENTS="Be kind.", USER=" \n"), "claw")
@@ -214,7 +206,6 @@ def test_claw_marks_what_is_missing_but_not_what_comes_and_goes(tmp_path: Path) 
     assert "MISSING" not in told(tmp_path, "camel")
 
 
-# feature: 28, 30
 def test_an_overview_of_30_kilobytes_is_served_head_and_tail_and_said_to_be_cut(tmp_path: Path) -> None:
     lines = [f"- fact {number:04}" for number in range(2_500)]
     root = workspace(tmp_path, MEMORY="\n".join(lines))
@@ -228,7 +219,6 @@ def test_an_overview_of_30_kilobytes_is_served_head_and_tail_and_said_to_be_cut(
 # Whose files
 
 
-# feature: 16, 17
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_an_agent_has_its_own_files_else_its_parents_and_always_the_parents_person(
     tmp_path: Path, profile: str
@@ -241,7 +231,6 @@ def test_an_agent_has_its_own_files_else_its_parents_and_always_the_parents_pers
     assert not re.search("The parent|Stale|Parent's", text)
 
 
-# feature: 18
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_what_an_agent_knows_no_other_finds_not_even_one_whose_name_begins_alike(tmp_path: Path, profile: str) -> None:
     for agent in ("", "agents/a", "agents/ab"):
@@ -255,7 +244,6 @@ def test_what_an_agent_knows_no_other_finds_not_even_one_whose_name_begins_alike
             assert not any("says agents/ab" in call.text for call in reads if agent == "agents/a")
 
 
-# feature: 12, 14, 15
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_soul_is_written_where_a_person_lets_agents_and_the_agent_is_asked_to_tell(
     tmp_path: Path, profile: str
@@ -273,7 +261,6 @@ def test_a_soul_is_written_where_a_person_lets_agents_and_the_agent_is_asked_to_
         )
 
 
-# feature: 25
 def test_an_overview_of_the_older_name_is_read_and_written_where_it_is(sample: Sample) -> None:
     root = sample("claw")
     with Memory(root, profile="claw", agent="drona") as memory:
@@ -299,7 +286,6 @@ def test_the_older_name_in_an_agents_workspace_comes_before_the_parents_overview
 # Days
 
 
-# feature: 7
 def test_a_days_note_is_that_of_the_local_day_even_when_midnight_has_passed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -317,7 +303,6 @@ def test_a_days_note_is_that_of_the_local_day_even_when_midnight_has_passed(
 # What is hidden
 
 
-# feature: 34
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_group_sees_no_memory_by_any_way(sample: Sample, profile: str) -> None:
     root, secret = (
@@ -339,7 +324,6 @@ def test_a_group_sees_no_memory_by_any_way(sample: Sample, profile: str) -> None
         assert {tool.name for tool in memory.tools}.isdisjoint({"memory", "soul", "note", "remember"})
 
 
-# feature: 34
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_group_is_told_that_others_read_along_and_of_no_search_that_would_find_nothing(
     sample: Sample, profile: str
@@ -359,7 +343,6 @@ def test_doctor_finds_nothing_odd_about_the_files_of_a_family(sample: Sample, pr
     assert not [words for words in said if re.search("directly in|frontmatter|no description", words)]
 
 
-# feature: 34
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_group_hears_nothing_of_what_was_written_about_memory(tmp_path: Path, profile: str) -> None:
     with Memory(workspace(tmp_path, SOUL="Calm."), profile=profile, agent="quill") as memory:
@@ -385,7 +368,6 @@ def calls(memory: Memory, paths: list[str]) -> list[tuple[str, dict[str, Any]]]:
 # Search, and what a full window does
 
 
-# feature: 51
 def test_camel_finds_newer_days_first_among_the_same_words(tmp_path: Path) -> None:
     days = {day: EVENING - timedelta(days=day) for day in (-1, 0, 1, 7, 8)}
     notes = {f"memory__{day:%Y-%m-%d}": "The cellar needs paint." for day in days.values()}
@@ -397,7 +379,6 @@ def test_camel_finds_newer_days_first_among_the_same_words(tmp_path: Path) -> No
     assert factors == pytest.approx({-1: 1.0, 0: 1.5, 1: 1.3, 7: 1.1, 8: 1.0}) and len(hits) == len(days)
 
 
-# feature: 8, 42, 43, 68
 def test_a_hit_of_either_family_says_where_it_is_and_is_read_there(sample: Sample) -> None:
     with Memory(sample("camel"), profile="camel") as memory:
         assert "[1] memory/projects/atlas.md (score: " in memory.call("memory_search", {"query": "raised cords"}).text
@@ -410,7 +391,6 @@ def test_a_hit_of_either_family_says_where_it_is_and_is_read_there(sample: Sampl
         assert "Neighbour below the road" in memory.call("memory_get", given).data["text"]
 
 
-# feature: 84
 def test_each_family_stores_at_its_own_mark_of_a_full_window_and_into_the_days_note() -> None:
     camel, claw = load_profile("camel"), load_profile("claw")
     assert (camel.window.thresholds(80_000), claw.window.thresholds(200_000)) == ({"flush": 64_000}, {"flush": 176_000})
@@ -418,7 +398,6 @@ def test_each_family_stores_at_its_own_mark_of_a_full_window_and_into_the_days_n
     assert [kind for kind in KINDS if claw.flushes(kind)] == ["main", "scheduled"]
 
 
-# feature: 86
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_days_note_only_grows_by_tools(sample: Sample, profile: str) -> None:
     with Memory(sample(profile), profile=profile, agent="quill") as memory:
@@ -430,7 +409,6 @@ def test_a_days_note_only_grows_by_tools(sample: Sample, profile: str) -> None:
 # Workspaces that are there already
 
 
-# feature: 1
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_reading_an_existing_workspace_changes_no_byte_and_no_time_of_it(sample: Sample, profile: str) -> None:
     root = sample(profile)
@@ -471,7 +449,6 @@ def test_the_first_write_beside_existing_files_leaves_each_of_their_bytes(sample
     assert now.pop(day, b"").startswith(before.pop(day, b"")) and now == before
 
 
-# feature: 1, 25
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_workspace_that_is_there_is_adopted_as_it_is(sample: Sample, profile: str) -> None:
     root = sample(profile)
@@ -485,7 +462,6 @@ def test_a_workspace_that_is_there_is_adopted_as_it_is(sample: Sample, profile: 
     assert crabmem(root, "recall", "goatskin", "or", "mites")
 
 
-# feature: 23
 def test_a_clone_has_what_the_agent_knew_and_nothing_else(sample: Sample) -> None:
     root = sample("camel")
     crabmem(root, "init", "--profile", "camel")
@@ -501,7 +477,6 @@ def test_a_clone_has_what_the_agent_knew_and_nothing_else(sample: Sample) -> Non
 # From an empty folder to a recalled fact
 
 
-# feature: 6, 20, 22, 70
 @pytest.mark.parametrize("profile", FAMILIES)
 def test_a_story_from_an_empty_folder_to_a_recalled_fact(tmp_path: Path, profile: str) -> None:
     root = tmp_path / "home"
@@ -523,7 +498,6 @@ def test_a_story_from_an_empty_folder_to_a_recalled_fact(tmp_path: Path, profile
     assert not (root / "BOOTSTRAP.md").exists()
 
 
-# feature: 42
 @pytest.mark.parametrize(("profile", "words"), [("camel", "Radu repairs"), ("claw", "blue dot")])
 def test_a_host_gets_the_tools_of_a_family_and_how_to_use_them_over_mcp(
     sample: Sample, profile: str, words: str

@@ -75,7 +75,6 @@ EACH: tuple[Callable[[str], tuple[Any, ...]], ...] = (
 )
 
 
-# feature: 5, 44, 45, 46, 98
 def test_every_reply_is_word_for_word_that_of_the_harness_and_every_failure_an_error(ember: Memory) -> None:
     assert said(ember, "list") == "Memory directory not found."
     ember.file("memory").mkdir(parents=True)
@@ -120,7 +119,6 @@ def test_each_write_is_one_commit_that_says_which_file_and_a_refusal_is_none(emb
     }
 
 
-# feature: 97
 def test_what_only_reads_is_marked_so_and_the_others_say_what_they_do(ember: Memory) -> None:
     hints = {tool.name: tool.annotations for tool in ember.tools}
     assert {name for name, hint in hints.items() if hint.read_only} == {"memory_read", "memory_list"}
@@ -146,7 +144,6 @@ def test_every_answer_is_as_the_schema_of_its_tool_says(ember: Memory) -> None:
     assert call(ember, "read", "a.md").data == {"path": "memory/a.md", "text": "three\n", "version": done["version"]}
 
 
-# feature: 45
 def test_a_text_that_overlaps_itself_is_there_more_than_once(ember: Memory) -> None:
     call(ember, "write", "a.md", "x\naaa\n")
     assert "found at lines 2, 2." in said(ember, "replace", "a.md", "aa", "b")
@@ -226,7 +223,6 @@ def test_only_markdown_is_memory_and_hidden_files_are_not_listed(sample: Sample)
     assert not (root / ".git").exists()
 
 
-# feature: 94
 @pytest.mark.parametrize(
     "name",
     ["..", "../IDENTITY.md", "a/../../x.md", "/etc/passwd.md", "..\\x.md", "C:\\x.md", "a.md\0", "../memory2/x.md",
@@ -247,7 +243,6 @@ def test_a_name_that_leads_out_of_memory_is_an_error_and_touches_nothing(tmp_pat
         assert looked_at(tmp_path) == before
 
 
-# feature: 94
 def test_no_name_reaches_outside_the_folder_or_makes_a_file_that_some_system_cannot_have() -> None:
     for ground, payloads in grounds(PATHS[1::2]):
         with opened(ground.root) as memory:
@@ -262,7 +257,6 @@ def test_no_name_reaches_outside_the_folder_or_makes_a_file_that_some_system_can
         assert complaints(ground.root) == [] and git(ground.root, "status", "--porcelain") == ""
 
 
-# feature: 94
 def test_a_memory_folder_that_is_a_link_is_not_followed() -> None:
     with folder() as around:
         ground = Ground(around)
@@ -293,7 +287,6 @@ def test_a_file_changed_since_it_was_read_is_not_written_over_when_the_version_i
     assert not call(ember, "write", "a.md", "two\n", if_version=call(ember, "read", "a.md").data["version"]).is_error
 
 
-# feature: 5, 90
 def test_what_was_written_over_comes_back(ember: Memory) -> None:
     call(ember, "write", "CONTEXT.md", "The radar is broken.\n")
     call(ember, "write", "CONTEXT.md", "Nothing.\n")
@@ -311,7 +304,6 @@ words = "You are in a group."
 """
 
 
-# feature: 33
 def test_what_is_hidden_from_a_session_is_told_by_no_tool(tmp_path: Path) -> None:
     (tmp_path / "group.toml").write_text(GROUP)
     with opened(tmp_path / "ember") as memory:
@@ -367,7 +359,6 @@ def test_two_processes_that_replace_different_texts_of_one_file_both_succeed_eac
     assert subjects(ember).count("memory: replace in a.md") == 20
 
 
-# feature: 18
 def test_the_tools_of_one_agent_reach_no_other(tmp_path: Path) -> None:
     with opened(tmp_path / "agents" / "em") as em, opened(tmp_path / "agents" / "ember") as ember:
         call(em, "write", "a.md", "of em\n")
@@ -401,7 +392,6 @@ def test_a_blank_context_is_none(ember: Memory) -> None:
     assert "Persistent Memory" not in ember.prompt()
 
 
-# feature: 33, 35
 def test_a_sub_agent_reads_and_lists_and_writes_nothing(sample: Sample) -> None:
     root = sample("harness")
     with opened(root, kind="subagent") as memory:
@@ -414,7 +404,6 @@ def test_a_sub_agent_reads_and_lists_and_writes_nothing(sample: Sample) -> None:
     assert not (root / ".git").exists()
 
 
-# feature: 99
 def test_without_tools_the_context_still_goes_into_the_prompt(sample: Sample) -> None:
     root = sample("harness")
     (root / "crabmem.toml").write_text('profile = "harness"\ntools = false\n')
@@ -437,7 +426,6 @@ def run(root: Path, *words: str) -> str:
     return subprocess.run(told, capture_output=True, text=True, env=environment(), check=True, timeout=60).stdout
 
 
-# feature: 44
 def test_from_an_empty_folder_to_a_file_that_the_next_process_knows(tmp_path: Path) -> None:
     root = tmp_path / "ember"
     given = {"filename": "CONTEXT.md", "content": "# What goes on\n\nThe radar of the Tern is broken.\n"}
@@ -453,7 +441,6 @@ def test_from_an_empty_folder_to_a_file_that_the_next_process_knows(tmp_path: Pa
     assert_clean(root)
 
 
-# feature: 44, 97
 def test_a_client_of_the_protocol_keeps_and_edits_files(tmp_path: Path) -> None:
     async def conversation() -> None:
         async with connected(tmp_path / "ember", "stdio", "auto", options=["--profile", "harness"]) as client:
@@ -478,7 +465,6 @@ def test_a_client_of_the_protocol_keeps_and_edits_files(tmp_path: Path) -> None:
     anyio.run(conversation)
 
 
-# feature: 44, 98
 def test_an_agents_folder_that_is_there_is_read_by_everything_and_nothing_in_it_changes(sample: Sample) -> None:
     root = sample("harness")
     before = everything(root)

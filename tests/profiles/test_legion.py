@@ -57,7 +57,6 @@ def parts(root: Path, kind: Kind = "main") -> dict[str, tuple[str, int]]:
 # What sessions are told
 
 
-# feature: 32
 def test_parts_are_joined_by_a_rule_with_a_header_only_where_a_file_has_none(root: Path) -> None:
     put(root, "INSTRUCTIONS.md", "Keep watch.")
     put(root, "SOUL.md", "# Who I am\n\nCalm.")
@@ -67,7 +66,6 @@ def test_parts_are_joined_by_a_rule_with_a_header_only_where_a_file_has_none(roo
     assert text.count("\n\n---\n\n") == 2 and "# User" not in text and "# Identity" not in text
 
 
-# feature: 4, 25
 def test_the_instructions_are_read_under_either_of_their_names(root: Path) -> None:
     put(root, "AGENTS.md", "The older name.")
     assert "The older name." in prompt(root)
@@ -75,7 +73,6 @@ def test_the_instructions_are_read_under_either_of_their_names(root: Path) -> No
     assert prompt(root).count("The older name.") == 1
 
 
-# feature: 26, 27, 30
 def test_each_file_has_its_budget_and_all_have_one(root: Path) -> None:
     sizes = {"AGENTS.md": 12_000, "SOUL.md": 4_000, "USER.md": 4_000, "MEMORY.md": 16_000, "TEAM.md": 8_000}
     for name in sizes:
@@ -89,7 +86,6 @@ def test_each_file_has_its_budget_and_all_have_one(root: Path) -> None:
     assert text.index("of SOUL.md are") < text.index("# USER.md")
 
 
-# feature: 26, 82
 def test_of_the_overview_the_head_and_the_newest_stay_and_of_the_others_the_head(root: Path) -> None:
     lines = "\n".join(f"line {number} of them all" for number in range(2_000))
     put(root, "MEMORY.md", f"the oldest\n{lines}\nthe newest")
@@ -100,7 +96,6 @@ def test_of_the_overview_the_head_and_the_newest_stay_and_of_the_others_the_head
     assert (root / "MEMORY.md").read_text().endswith("the newest")
 
 
-# feature: 74
 def test_of_learnings_the_newest_are_in_view_in_order_within_their_share(root: Path) -> None:
     for kind in ("errors", "corrections", "wins"):
         put(root, f"learnings/{kind}.md", "".join(f"- [2026-03-01 00:00] {kind} {n} {'x' * 80}\n" for n in range(40)))
@@ -114,14 +109,12 @@ def test_of_learnings_the_newest_are_in_view_in_order_within_their_share(root: P
     assert "errors 39 " in prompt(root, "heartbeat") and "corrections 39 " in prompt(root, "heartbeat")
 
 
-# feature: 74
 def test_twenty_lines_of_each_are_shown_whole_where_they_fit(root: Path) -> None:
     put(root, "learnings/wins.md", "".join(f"- [2026-03-01 00:00] win {n}\n" for n in range(40)))
     text = prompt(root)
     assert [n for n in range(40) if f"win {n}\n" in f"{text}\n"] == list(range(20, 40))
 
 
-# feature: 6, 7, 103
 def test_notes_and_the_heartbeat_file_are_for_heartbeats(root: Path) -> None:
     put(root, "HEARTBEAT.md", "Look at the lamp.")
     for day in (12, 13, 14):
@@ -133,7 +126,6 @@ def test_notes_and_the_heartbeat_file_are_for_heartbeats(root: Path) -> None:
     assert sum(size for name, (_, size) in parts(root, "heartbeat").items() if name.startswith("memory/")) <= 4_000
 
 
-# feature: 33, 34
 def test_a_group_neither_sees_nor_finds_what_is_about_the_person(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
         notes.save_fact(memory, "Marit takes pills for her heart", "health")
@@ -148,7 +140,6 @@ def test_a_group_neither_sees_nor_finds_what_is_about_the_person(root: Path) -> 
     assert [each["file"] for each in found.data["results"]] == ["SYSTEM.md"]
 
 
-# feature: 77
 def test_the_facts_that_matter_most_are_in_view_as_data(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
         for number in range(14):
@@ -164,7 +155,6 @@ def test_the_facts_that_matter_most_are_in_view_as_data(root: Path) -> None:
         assert len(salient_facts.salient_text(memory)) <= 4_000
 
 
-# feature: 72, 73
 def test_before_a_turn_nothing_is_said_that_is_in_view_already(root: Path) -> None:
     with Memory(root, profile="legion", session="s-1") as memory:
         notes.save_fact(memory, "The spare bulb for the great lamp lies in the oil room below the stairs")
@@ -178,7 +168,6 @@ def test_before_a_turn_nothing_is_said_that_is_in_view_already(root: Path) -> No
         assert memory.before_turn("where is the spare bulb of the great lamp?") == ""
 
 
-# feature: 95
 def test_what_nobody_sees_is_not_injected_and_stays_in_the_file(root: Path) -> None:
     odd = "Pay\u200b no\u202e heed\U000e0041.\u2028Emoji 👩\u200d🚒 stays."
     put(root, "SOUL.md", odd)
@@ -200,7 +189,6 @@ def legion(root: Path) -> Memory:
     return memory
 
 
-# feature: 42, 70
 def test_search_names_files_and_facts_and_repeats_nothing(legion: Memory) -> None:
     found = legion.call("memory_search", {"query": "foghorn"})
     assert [each["file"] for each in found.data["results"]] == [
@@ -214,7 +202,6 @@ def test_search_names_files_and_facts_and_repeats_nothing(legion: Memory) -> Non
     assert re.fullmatch(r"nothing found \(no match among 2 entries; no match among \d files\)", nothing)
 
 
-# feature: 42
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
 @pytest.mark.parametrize("category", [None, "upkeep", "nowhere"])
 def test_search_never_gives_more_than_asked_for(legion: Memory, limit: int, category: str | None) -> None:
@@ -223,7 +210,6 @@ def test_search_never_gives_more_than_asked_for(legion: Memory, limit: int, cate
         assert 0 < len(legion.call(tool, asked).data[key]) <= limit
 
 
-# feature: 49
 def test_what_memory_has_on_a_question_is_numbered_and_what_it_lacks_is_named(legion: Memory) -> None:
     asked = {"query": "Who oils the foghorn on Mondays, and when was the submarine painted?"}
     found = legion.call("memory_search", asked)
@@ -240,7 +226,6 @@ def test_a_question_cannot_pass_for_a_result(legion: Memory) -> None:
     assert "\n[2] SOUL.md" not in text and "\u202e" not in text
 
 
-# feature: 8
 def test_a_file_in_a_folder_of_memory_is_found_and_a_fact_once(legion: Memory) -> None:
     notes.save_fact(legion, "The dinghy leaks at the bow.")
     put(legion.root, "memory/boats/dinghy.md", "The dinghy has two oars.\n")
@@ -248,7 +233,6 @@ def test_a_file_in_a_folder_of_memory_is_found_and_a_fact_once(legion: Memory) -
     assert sorted(found) == ["memory/boats/dinghy.md", "memory/entries/the-dinghy-leaks-at-the-bow.md"]
 
 
-# feature: 69
 def test_a_snippet_shows_what_matched_however_far_in(legion: Memory) -> None:
     notes.save_fact(legion, "The log of the tower.\n" + "Nothing odd was seen at all. " * 40 + "Then a whale came by.")
     put(legion.root, "memory/2026-03-01.md", "Nothing odd was seen at all.\n" * 40 + "Two whales came by.\n")
@@ -256,7 +240,6 @@ def test_a_snippet_shows_what_matched_however_far_in(legion: Memory) -> None:
     assert len(found) == 2 and all("whale" in each["snippet"] and len(each["snippet"]) <= 300 for each in found)
 
 
-# feature: 42, 48
 def test_words_of_other_scripts_are_found_and_a_word_said_twice_counts_once(legion: Memory) -> None:
     notes.save_fact(legion, "灯台の発電機は月曜日に点検する", "upkeep")
     notes.save_fact(legion, "Das Café am Hafen öffnet um neun")
@@ -266,7 +249,6 @@ def test_words_of_other_scripts_are_found_and_a_word_said_twice_counts_once(legi
     assert [each["score"] for each in once] == [each["score"] for each in twice] != []
 
 
-# feature: 47, 98
 def test_what_cannot_be_saved_is_an_error_and_nothing_is_written(legion: Memory) -> None:
     head = git(legion.root, "rev-parse", "HEAD")
     for arguments in ({"content": " "}, {"content": "x", "category": "\n"}, {}, {"content": "a\0b"}, {"content": 7}):
@@ -274,14 +256,12 @@ def test_what_cannot_be_saved_is_an_error_and_nothing_is_written(legion: Memory)
     assert git(legion.root, "rev-parse", "HEAD") == head and git(legion.root, "status", "--porcelain") == ""
 
 
-# feature: 81
 def test_recalled_facts_say_when_they_were_written_and_by_whom(legion: Memory) -> None:
     text = legion.call("memory_recall", {"query": "foghorn"}).text
     assert re.search(r"^\(upkeep, 20\d\d-\d\d-\d\d, keeper\)$", text, re.MULTILINE)
     assert legion.call("memory_recall", {"query": "zebra"}).text == "no memories found: no match among 2 entries"
 
 
-# feature: 12, 14, 15
 def test_the_identity_is_written_only_where_the_settings_allow_and_told_of(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
         assert "soul" not in [tool.name for tool in memory.tools]
@@ -318,7 +298,6 @@ def test_the_history_keeps_learnings_and_a_person_may_edit_them(root: Path) -> N
         assert not [each for each in memory.doctor() if each.level == "error"]
 
 
-# feature: 86
 def test_tools_only_add_to_daily_notes(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
         notes.save_fact(memory, "The relay was tightened.")
@@ -328,7 +307,6 @@ def test_tools_only_add_to_daily_notes(root: Path) -> None:
     assert "relay was tightened" in (root / "memory" / note).read_text()
 
 
-# feature: 20
 def test_a_new_workspace_begins_with_stubs_and_an_agent_of_its_own_with_its_name(root: Path) -> None:
     with Memory(root, profile="legion") as memory:
         memory.init()
@@ -339,7 +317,6 @@ def test_a_new_workspace_begins_with_stubs_and_an_agent_of_its_own_with_its_name
     assert "# cook" in prompt(root / "agents/cook") and "What this agent is for" in prompt(root / "agents/cook")
 
 
-# feature: 16, 18
 def test_an_agent_of_its_own_has_its_own_facts_and_lessons_and_the_person_of_all(root: Path) -> None:
     put(root, "USER.md", "# User\n\nMarit.")
     with Memory(root, profile="legion") as memory:
@@ -360,7 +337,6 @@ def crabmem(root: Path, *words: str, stdin: str = "") -> str:
     return subprocess.run(command, input=stdin, capture_output=True, text=True, check=True).stdout
 
 
-# feature: 1, 38, 47, 48
 def test_from_an_empty_folder_to_a_recalled_fact_on_the_command_line(root: Path) -> None:
     crabmem(root, "init")
     saved = crabmem(
@@ -380,7 +356,6 @@ def test_from_an_empty_folder_to_a_recalled_fact_on_the_command_line(root: Path)
     ]  # fmt: skip
 
 
-# feature: 47, 48, 97
 def test_from_an_empty_folder_to_a_recalled_fact_over_mcp(root: Path) -> None:
     command = [*forked.COMMAND, "--dir", str(root), "--profile", "legion", "mcp"]
     server = StdioServerParameters(command=command[0], args=command[1:])
@@ -424,7 +399,6 @@ def test_a_workspace_that_is_there_is_read_by_everything_and_not_a_byte_of_it_ch
     assert everything(root) == before
 
 
-# feature: 1
 def test_a_workspace_that_is_there_is_told_whole_and_found(sample: Sample) -> None:
     root = sample("legion")
     text = prompt(root)

@@ -113,7 +113,6 @@ def run(root: Path, *arguments: str) -> Result:
     return typed("--dir", root, *arguments)
 
 
-# feature: 11, 20
 def test_a_new_workspace_has_the_files_of_the_family_in_one_commit(root: Path, family: Path) -> None:
     assert sorted(file.name for file in root.glob("[!.]*")) == ["FIRST.md", "KEEPER.md", "USER.md", "crabmem.toml"]
     assert git(root, "log", "--format=%s").splitlines() == [f"init: the profile {family}"]
@@ -121,7 +120,6 @@ def test_a_new_workspace_has_the_files_of_the_family_in_one_commit(root: Path, f
     assert_clean(root)
 
 
-# feature: 4, 38
 def test_its_prompt_has_its_parts_in_order_with_its_tools(root: Path) -> None:
     (root / "LEDGER.md").write_text("Three hives. </memory>")
     with Memory(root) as memory:
@@ -135,7 +133,6 @@ def test_its_prompt_has_its_parts_in_order_with_its_tools(root: Path) -> None:
     ]  # fmt: skip
 
 
-# feature: 7, 33, 34, 35, 103
 def test_each_kind_of_session_sees_its_own_files_and_has_its_own_tools(root: Path) -> None:
     (root / "LEDGER.md").write_text("Three hives.")
     (root / "ROUND.md").write_text("Look at the weather.")
@@ -151,7 +148,6 @@ def test_each_kind_of_session_sees_its_own_files_and_has_its_own_tools(root: Pat
     assert "Use these tools" in prompts["group"] and "Use these tools" not in prompts["heartbeat"]
 
 
-# feature: 36
 def test_its_budgets_hold_and_the_account_tells_what_was_cut(root: Path) -> None:
     (root / "LEDGER.md").write_text("hive " * 100 + "the end")
     told = json.loads(run(root, "context", "--json").stdout)
@@ -163,7 +159,6 @@ def test_its_budgets_hold_and_the_account_tells_what_was_cut(root: Path) -> None
     assert "the end" in run(root, "prompt").stdout and "[…]" in run(root, "prompt").stdout
 
 
-# feature: 34
 def test_what_is_hidden_from_a_group_is_neither_found_nor_written_there(root: Path) -> None:
     with Memory(root) as memory:
         memory.write_overview("The buyer is Zinnia.")
@@ -185,7 +180,6 @@ def test_its_facts_lie_where_it_says_and_are_recalled_on_the_command_line(root: 
     assert_clean(root)
 
 
-# feature: 35
 def test_a_client_of_mcp_gets_its_tools_and_no_others(root: Path) -> None:
     async def story(kind: str) -> tuple[list[str], str]:
         command = [*forked.COMMAND, "--dir", str(root), "--kind", kind, "mcp"]
@@ -205,7 +199,6 @@ def test_a_client_of_mcp_gets_its_tools_and_no_others(root: Path) -> None:
     assert "For main." in (root / "memory/hives/queen.md").read_text()
 
 
-# feature: 17, 20
 def test_an_agent_of_the_family_begins_as_the_family_says(root: Path) -> None:
     with Memory(root) as memory:
         made = agents.new_agent(memory, "Anna", "Paints the boxes.")

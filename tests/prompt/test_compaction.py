@@ -24,7 +24,6 @@ windows = st.builds(
 sizes = st.integers(-10, 500)
 
 
-# feature: 84
 @pytest.mark.parametrize(
     ("window", "size", "thresholds"),
     [
@@ -56,14 +55,12 @@ def test_what_is_due_stays_due_as_the_window_fills(window: Window, some: int, mo
     assert set(window.due(some, size)) <= set(window.due(some + more, size))
 
 
-# feature: 87, 88
 def test_what_is_cut_was_stored_before_and_the_warning_comes_last() -> None:
     assert LEGION.due(95, 100) == ("flush", "compact", "prune", "warn")
     assert LEGION.due(85, 100, cycle=2, flushed=2) == ("compact", "warn")
     assert LEGION.warning_text(85_000, 100_000).startswith("The context is 85 % full (85,000 of 100,000 tokens).")
 
 
-# feature: 85
 @given(windows, st.integers(0, 600), sizes, st.lists(st.booleans()))
 def test_a_flush_is_due_once_in_each_cycle_and_in_every_one(
     window: Window, tokens: int, size: int, ends: list[bool]

@@ -71,14 +71,12 @@ def test_parts_come_in_order_each_in_its_frame() -> None:
     ]  # fmt: skip
 
 
-# feature: 31
 def test_a_file_that_is_not_there_or_blank_is_told_as_missing() -> None:
     found = context({"RULES.md": " \n"})
     assert "## RULES.md\n\n[MISSING] Expected at: RULES.md" in found.text
     assert {(told.status, told.injected) for told in found.parts} == {("missing", 0)}
 
 
-# feature: 29, 30, 36
 def test_what_is_cut_or_finds_no_room_is_in_the_account_and_in_the_text() -> None:
     found = context({"RULES.md": "r" * 500, "USER.md": "u" * 100, "MEMORY.md": "m" * 50})
     assert [(told.name, told.status) for told in found.parts] == [
@@ -87,7 +85,6 @@ def test_what_is_cut_or_finds_no_room_is_in_the_account_and_in_the_text() -> Non
     assert "Shortened here, to fit: RULES.md, MEMORY.md." in found.text and "mmm" not in found.text
 
 
-# feature: 33, 34
 def test_a_group_never_sees_what_is_hidden_from_it() -> None:
     files = {"RULES.md": "Be kind.", "USER.md": "Ann.", "MEMORY.md": "Likes tea."}
     profile = parse_profile(FAMILY, "family.toml")
@@ -126,7 +123,6 @@ def of_parts(errors: str, corrections: str) -> Context:
     return assemble(profile, "main", [*map(Piece, profile.part, ("errors.md", "corrections.md"), texts)], {}, ())
 
 
-# feature: 32
 def test_only_the_last_lines_go_in_and_a_heading_where_there_is_none() -> None:
     found = of_parts("old\n1\n2\n3", "# Mine\nno")
     assert found.text == "# Errors\n\n1\n2\n3\n---\n# Mine\nno"
@@ -139,7 +135,6 @@ def test_parts_with_a_share_have_it_together_and_keep_the_newest() -> None:
     assert found.text.endswith("[…]" + "c" * 33 + " new") and "old" not in found.text
 
 
-# feature: 26, 27
 @given(
     st.dictionaries(st.sampled_from(["RULES.md", "USER.md", "MEMORY.md"]), st.text(max_size=600)),
     st.sampled_from(KINDS),

@@ -80,7 +80,6 @@ def test_the_settings_name_a_profile_beginning_at_their_folder(root: Path, famil
     assert not git(root, "status", "--porcelain").strip()
 
 
-# feature: 100
 def test_a_profile_says_how_much_may_be_written_to_a_whole_file(root: Path, family: Path) -> None:
     family.write_text(f"largest = 20\n{FAMILY}")
     with Memory(root, profile=str(family)) as memory:

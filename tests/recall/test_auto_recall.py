@@ -32,14 +32,12 @@ def household(sample: object) -> Memory:
     return memory
 
 
-# feature: 72
 @pytest.mark.parametrize("message", ON_TOPIC)
 def test_it_speaks_when_a_message_is_about_what_it_holds(household: Memory, message: str) -> None:
     block = household.before_turn(message)
     assert block.startswith("<recall>") and household.recall(message)[0].entry.name in block
 
 
-# feature: 61, 72
 @pytest.mark.parametrize("message", OFF_TOPIC)
 def test_it_is_silent_when_a_message_is_about_something_else(household: Memory, message: str) -> None:
     assert household.before_turn(message) == ""
@@ -82,7 +80,6 @@ def test_a_host_that_keeps_nothing_in_view_is_told_again(household: Memory) -> N
     assert household.before_turn(ON_TOPIC[0]) == ""
 
 
-# feature: 73
 def test_what_the_prompt_says_anyway_is_not_said_again(memory: Memory) -> None:
     fact = "Dr. Moreno on Harbour Street sees the dog\nevery Friday at ten."
     memory.remember("Luna's vet", "who looks after the dog", fact)

@@ -139,7 +139,6 @@ def test_tags_are_filtered_before_the_limit_cuts(folder: Memory) -> None:
     assert [hit.entry.name for hit in folder.recall("dog", 1, ["health"])] == ["Vet"]
 
 
-# feature: 57
 @pytest.mark.parametrize("query", ["zeppelin", "quokka", "narwhal", "walrus", "marmot", "quokkas"])
 def test_every_part_of_an_entry_is_searched(folder: Memory, query: str) -> None:
     folder.remember("Zeppelin", "a quokka", "some narwhal", aliases=["the walrus"], tags=["marmot"])
@@ -187,7 +186,6 @@ def test_a_word_of_the_question_counts_once_however_often_it_is_said(folder: Mem
     assert folder.recall("dog dog dog dog dog boiler cellar")[0].entry.name == "Boiler"
 
 
-# feature: 67
 def test_an_edit_on_disk_is_found_at_once(folder: Memory) -> None:
     put(folder, "vet", "Vet", content="thursday")
     assert len(folder.recall("friday")) == 0

@@ -78,7 +78,6 @@ def test_facts_that_say_the_same_make_room_in_a_profile_that_says_so(tmp_path: P
         assert memory.recall("crane")[0].repeated is None
 
 
-# feature: 62
 def test_sections_that_say_the_same_make_room_for_others_as_in_openclaw_with_its_share_turned_on(
     tmp_path: Path,
 ) -> None:

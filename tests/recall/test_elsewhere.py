@@ -94,7 +94,6 @@ def asked(root: Path, query: str, kind: str = "main") -> FileSearch:
 # What is searched
 
 
-# feature: 10
 def test_texts_of_a_folder_that_a_person_lists_and_allows_are_searched_and_read(root: Path, notes: Path) -> None:
     names(root, notes)
     allow(root)
@@ -214,7 +213,6 @@ def test_a_purge_says_that_it_does_not_look_there_and_forgets_the_words(root: Pa
 # Transcripts
 
 
-# feature: 89
 @pytest.mark.parametrize(
     ("said", "query", "who", "time"),
     [(SAID, "kiln degrees", "user: The kiln reaches 1,240 degrees.", datetime(2026, 3, 14, 9, 30, tzinfo=UTC)),

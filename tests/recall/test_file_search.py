@@ -56,7 +56,6 @@ def paths(found: FileSearch) -> list[str]:
 # What is found
 
 
-# feature: 42, 53, 68
 def test_a_hit_says_the_file_and_the_lines_and_shows_them(root: Path) -> None:
     with opened(root) as memory:
         first, second = memory.search("vet")
@@ -65,14 +64,12 @@ def test_a_hit_says_the_file_and_the_lines_and_shows_them(root: Path) -> None:
         assert first.score > second.score > 0
 
 
-# feature: 8
 def test_files_are_found_however_deep_they_lie_and_the_identity_is_none_of_them(root: Path) -> None:
     with opened(root) as memory:
         assert paths(memory.search("crane")) == ["memory/projects/harbour.md"]
         assert paths(memory.search("appointments")) == []
 
 
-# feature: 50
 def test_a_part_of_a_word_does_not_count_as_the_word(root: Path) -> None:
     with opened(root) as memory:
         assert paths(memory.search("art")) == paths(memory.search("star cart")) == []
@@ -107,7 +104,6 @@ def test_a_phrase_has_to_stand_there_and_a_beginning_of_words_is_enough(root: Pa
         )
 
 
-# feature: 57
 def test_the_frontmatter_of_an_entry_is_found_as_text(root: Path) -> None:
     with opened(root) as memory:
         memory.remember("Deploy key", "where it lives", "In the vault.", aliases=["release secret"])
@@ -156,7 +152,6 @@ def test_of_long_sections_the_passage_is_shown_that_matched(root: Path) -> None:
         assert "E-4711" in hit.snippet and len(hit.snippet) <= 120
 
 
-# feature: 69
 @given(st.integers(1, 200), st.text(st.sampled_from("ab 語\n#é."), max_size=400))
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_snippet_is_longer_than_the_profile_says(tmp_path: Path, most: int, text: str) -> None:
@@ -178,7 +173,6 @@ def test_no_more_is_found_than_is_asked_for(root: Path) -> None:
 # Notes of late
 
 
-# feature: 51
 def test_notes_of_late_come_first_by_the_local_day_and_those_of_the_future_do_not(root: Path) -> None:
     days = {"2026-03-15": 1.5, "2026-03-14": 1.3, "2026-03-09": 1.1, "2026-03-01": 1.0, "2026-03-16": 1.0}
     write(root, {f"memory/{day}.md": "The boiler hums.\n" for day in days})
@@ -198,7 +192,6 @@ def test_only_a_date_that_is_the_whole_name_makes_a_note(root: Path) -> None:
 # What there is to say when nothing is found
 
 
-# feature: 70
 def test_it_is_said_why_nothing_was_found(tmp_path: Path, root: Path) -> None:
     with opened(tmp_path / "nothing") as memory:
         assert memory.search("vet").note == "there are no memory files yet"
@@ -208,7 +201,6 @@ def test_it_is_said_why_nothing_was_found(tmp_path: Path, root: Path) -> None:
         assert memory.search("vet").note == ""
 
 
-# feature: 71
 def test_it_is_said_how_much_was_searched(root: Path) -> None:
     with opened(root) as memory:
         found = memory.search("zebra")
@@ -223,7 +215,6 @@ def test_a_file_that_is_no_text_is_said_and_hides_no_other(root: Path) -> None:
         assert len(found) == 2 and found.searched == 3 and found.note.startswith("1 file unreadable")
 
 
-# feature: 9
 def test_links_are_not_followed_and_are_told(root: Path, tmp_path: Path) -> None:
     write(tmp_path / "outside", {"secret.md": "vet zebra\n"})
     (root / "memory" / "link.md").symlink_to(tmp_path / "outside" / "secret.md")
@@ -239,7 +230,6 @@ def test_links_are_not_followed_and_are_told(root: Path, tmp_path: Path) -> None
 # Fresh at each look
 
 
-# feature: 67
 def test_new_changed_and_deleted_files_are_seen_at_once(root: Path) -> None:
     with opened(root) as memory, opened(root) as other:
         assert paths(memory.search("zebra")) == paths(other.search("zebra")) == []
@@ -269,7 +259,6 @@ STEPS = st.lists(
 )
 
 
-# feature: 67
 @given(STEPS, st.sampled_from(["paragraph", "chunk", "file"]))
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_memory_that_followed_finds_what_a_new_one_finds(
@@ -391,7 +380,6 @@ def test_files_are_searched_as_they_were(root: Path) -> None:
 # By meaning
 
 
-# feature: 59, 60, 61
 def test_sections_are_found_by_words_and_by_what_they_mean_each_once(root: Path) -> None:
     where = profile(root.parent, "paragraph")
     with Memory(root, profile=where) as words, Memory(root, profile=where, embedder=Own()) as both:
@@ -408,7 +396,6 @@ def test_sections_are_found_by_words_and_by_what_they_mean_each_once(root: Path)
         assert paths(both.search("cartography")) == ["memory/2026-03-14.md"]
 
 
-# feature: 64
 def test_words_go_on_when_meaning_fails_and_it_is_said(root: Path) -> None:
     class Fails:
         identity = "fails"
@@ -421,7 +408,6 @@ def test_words_go_on_when_meaning_fails_and_it_is_said(root: Path) -> None:
         assert len(found) == 2 and "by words alone" in found.note
 
 
-# feature: 65
 def test_vectors_are_kept_and_those_of_another_model_are_made_anew(root: Path) -> None:
     where = profile(root.parent, "paragraph")
     first, again, other = Own(), Own(), Own((("vet", "internet"),))
@@ -453,7 +439,6 @@ def test_reindexing_reads_files_anew_and_gives_all_sections_vectors(root: Path) 
 # What a kind of session does not see
 
 
-# feature: 34
 def test_a_group_never_finds_or_reads_what_is_hidden_from_it(root: Path) -> None:
     write(root, {"memory/vet.md": "The vet is nice.\n"})
     where = profile(root.parent, "paragraph")
@@ -489,7 +474,6 @@ def test_lines_are_counted_from_1(root: Path, start: int, lines: int | None) -> 
         files_operations.excerpt(memory, "MEMORY.md", start, lines)
 
 
-# feature: 94
 @pytest.mark.parametrize(
     "path",
     ["", "SOUL.md", "crabmem.toml", "memory", "memory/", "/etc/passwd", "../ab/MEMORY.md", "memory/../SOUL.md",
@@ -507,7 +491,6 @@ def test_a_file_that_is_not_there_yet_is_not_found(root: Path) -> None:
         files_operations.excerpt(memory, f"memory/{date(2026, 3, 15) + timedelta(days=1)}.md")
 
 
-# feature: 25
 def test_the_overview_is_found_under_its_old_name_too(tmp_path: Path) -> None:
     root = write(tmp_path / "notes", {"memory.md": "The vet is Dr. Moreno.\n"})
     with opened(root) as memory:

@@ -64,21 +64,18 @@ def wants(root: Path, **said: object) -> None:
 # What it finds
 
 
-# feature: 59
 def test_a_fact_that_shares_no_word_is_found_by_what_it_means(root: Path) -> None:
     with Memory(root) as words, Memory(root, embedder=Own()) as both:
         assert names(words, "puppy physician") == []
         assert names(both, "puppy physician") == ["Luna"]
 
 
-# feature: 61
 def test_what_means_something_else_is_not_found(root: Path) -> None:
     with Memory(root, embedder=Own()) as both:
         assert both.recall("train coast").note == "no match among 4 entries"
         assert names(both, "password") == []
 
 
-# feature: 60
 def test_meaning_decides_between_facts_that_share_words(tmp_path: Path) -> None:
     facts = {"One": ("notes", "the number of the office"), "Two": ("notes", "the number of the doctor")}
     with Memory(filled(tmp_path, facts), embedder=Own()) as both:
@@ -165,7 +162,6 @@ def similar(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return filled(tmp_path_factory.mktemp("similar"), facts | {"Code": ("noise", "Error E-4711: it is dry.")})
 
 
-# feature: 60
 @given(st.lists(st.floats(-3, 3), min_size=5, max_size=40), st.integers(1, 9))
 @settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_only_fact_with_the_code_that_is_asked_for_is_in_the_answer_whatever_it_means(
@@ -206,7 +202,6 @@ def test_vectors_are_there_for_the_next_process(root: Path) -> None:
     assert own.asked == ["puppy physician noise"]
 
 
-# feature: 65
 def test_another_model_makes_its_own_vectors(root: Path) -> None:
     with Memory(root, embedder=Own()) as both:
         assert names(both, "puppy") == ["Luna"]
@@ -289,7 +284,6 @@ def _nan(texts: Sequence[str]) -> Reply:
     return 200, json.dumps({"data": [{"embedding": [float("nan")] * 3} for _ in texts]}).encode()
 
 
-# feature: 64
 @pytest.mark.parametrize(
     ("reply", "words"),
     [
@@ -323,7 +317,6 @@ def test_words_answer_when_nobody_is_at_the_address_and_when_it_is_slow(root: Pa
         assert why in found.note and [(hit.entry.name, hit.score) for hit in found] == expected
 
 
-# feature: 64
 def test_a_service_that_failed_three_times_is_left_alone_for_a_minute(root: Path, told: Service) -> None:
     now = [datetime(2026, 3, 1, tzinfo=UTC)]
     wants(root, url=told.url, timeout=10)

@@ -52,7 +52,6 @@ def test_a_cut_is_at_a_line_or_between_words() -> None:
     assert part_of("some text", None) == "some text" and part_of("some text", (5, 9)) == "text"
 
 
-# feature: 53
 def test_a_long_fact_is_found_for_its_passage_and_not_for_words_that_stand_far_apart(memory: Memory) -> None:
     memory.remember("Scattered", "a log", f"The valve.\n{LONG}It was brass.\n{LONG}It is left-handed.")
     memory.remember("Together", "a log", f"{LONG}The valve is of brass and left-handed.\n{LONG}")

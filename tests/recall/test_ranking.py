@@ -45,7 +45,6 @@ def household(tmp_path: Path) -> Memory:
     return Memory(root)
 
 
-# feature: 69
 @given(budget=st.integers(1, 6_000), limit=st.integers(1, 8))
 @settings(max_examples=examples(60))
 def test_an_answer_keeps_its_budget_and_the_best_come_first(budget: int, limit: int) -> None:
@@ -58,7 +57,6 @@ def test_an_answer_keeps_its_budget_and_the_best_come_first(budget: int, limit: 
     assert len(rendered(whole)) > budget or [hit.passage for hit in found] == [None] * len(whole)
 
 
-# feature: 69
 def test_of_a_long_fact_the_passage_that_matched_is_shown(memory: Memory) -> None:
     memory.remember("Log", "of the machine", f"{LONG} The valve is left-handed. {LONG}")
     [hit] = memory.recall("valve", budget=400)
@@ -170,7 +168,6 @@ def test_an_edit_that_no_commit_has_yet_is_a_change_since_the_last(household: Me
         household.recall("quokka", since="never")
 
 
-# feature: 52
 @pytest.mark.parametrize("recency", ["", "recency = 1.0"])
 def test_recency_is_for_files_named_by_a_day_and_only_when_set(tmp_path: Path, recency: str) -> None:
     entries = tmp_path / "memory/entries"

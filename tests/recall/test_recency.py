@@ -38,6 +38,5 @@ def test_the_younger_text_is_never_behind(days: int, boost: float) -> None:
     assert recency(days, boost) >= recency(days + 1, boost)
 
 
-# feature: 52
 def test_half_the_boost_is_left_after_thirty_days() -> None:
     assert recency(0, 0.5) == 1.5 and recency(30, 0.5) == 1.25 and recency(-1, 0.5) == 1.0

@@ -25,7 +25,6 @@ def ago(**time: float) -> datetime:
     return NOW - timedelta(**time)
 
 
-# feature: 76
 def test_use_boosts_and_time_takes_away() -> None:
     assert salience(NOW, ago(hours=5)) == 1
     assert salience(NOW, ago(hours=6)) == pytest.approx(0.95)
@@ -35,7 +34,6 @@ def test_use_boosts_and_time_takes_away() -> None:
     assert salience(NOW, ago(days=400), Used(3, ago(days=100))) == pytest.approx((1 + log(4) * 0.1) * FLOOR)
 
 
-# feature: 76
 @given(MOMENTS, MOMENTS, USED)
 def test_it_lies_between_floor_and_cap(now: datetime, changed: datetime, used: Used | None) -> None:
     assert FLOOR <= salience(now, changed, used) <= CAP
@@ -60,7 +58,6 @@ def three(memory: Memory) -> None:
         memory.remember(name, "", f"The {name} fact of the harbour.")
 
 
-# feature: 76, 77
 def test_what_is_used_surfaces_first_and_then_the_newest(memory: Memory) -> None:
     three(memory)
     assert [hit.entry.name for hit in salient_facts.salient(memory)] == ["Gamma", "Beta", "Alpha"]
@@ -68,7 +65,6 @@ def test_what_is_used_surfaces_first_and_then_the_newest(memory: Memory) -> None
     assert [hit.entry.name for hit in salient_facts.salient(memory, 2)] == ["Alpha", "Gamma"]
 
 
-# feature: 76
 def test_counting_uses_changes_no_file_and_no_history(memory: Memory) -> None:
     three(memory)
     before = [(file.stat().st_mtime_ns, file.read_bytes()) for file in (memory.root / "memory").rglob("*.md")]
@@ -79,7 +75,6 @@ def test_counting_uses_changes_no_file_and_no_history(memory: Memory) -> None:
     assert (git(memory.root, "rev-parse", "HEAD"), git(memory.root, "status", "--porcelain")) == (head, "")
 
 
-# feature: 76
 def test_what_recall_finds_is_not_used_by_being_found(memory: Memory) -> None:
     three(memory)
     for _ in range(5):

@@ -61,7 +61,6 @@ def by_hand(model: Model, query: Sequence[str]) -> dict[str, list[float]]:
 STEPS = (st.sampled_from([0, 2, 3]), st.sampled_from([1, 10]))
 
 
-# feature: 53
 @given(CHANGES, WORDS, *STEPS)
 @settings(max_examples=examples(300))
 def test_a_document_scores_as_its_best_passage_after_any_changes(

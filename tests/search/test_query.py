@@ -124,7 +124,6 @@ def names(memory: Memory, query: str) -> list[str]:
     return [hit.entry.name for hit in memory.recall(query)]
 
 
-# feature: 56
 @pytest.mark.parametrize(
     ("query", "found"),
     [

@@ -100,7 +100,6 @@ def scores_of(hits: Sequence[Ranked]) -> dict[str, float]:
     return {hit.key: hit.score for hit in hits}
 
 
-# feature: 53
 @given(DOCUMENTS, WORDS)
 @settings(max_examples=examples(200))
 def test_scores_are_lucenes_bm25(documents: list[list[str]], query: list[str]) -> None:

@@ -79,7 +79,6 @@ def test_what_is_put_together_is_its_parts_and_the_whole(text: str, words: list[
     assert tokens(text) == words
 
 
-# feature: 55
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -52,7 +52,6 @@ def test_reading_changes_no_byte_and_no_time_and_begins_no_history(sample: Sampl
     assert everything(root) == before
 
 
-# feature: 1, 2
 @pytest.mark.parametrize("workspace", ["coding-agent", "household"])
 def test_every_entry_of_a_healthy_sample_is_read_and_leads_to_itself(
     reader: Callable[[str], Memory], workspace: str

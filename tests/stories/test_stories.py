@@ -13,7 +13,6 @@ from tests.conftest import assert_clean, git
 VET = "memory/entries/luna-s-vet.md"
 
 
-# feature: 1, 41
 def test_what_is_remembered_is_recalled_in_the_next_session(tmp_path: Path) -> None:
     with Memory(tmp_path, agent="assistant", session="monday") as memory:
         memory.remember("Luna's vet", "who looks after the dog", "Dr. Moreno, every Thursday.")
@@ -80,7 +79,6 @@ def _write(root: Path, name: str) -> None:
             memory.remember("shared", "what both write", f"{name} was here, {number}")
 
 
-# feature: 93
 def test_two_processes_write_at_once(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     agents = [context.Process(target=_write, args=(tmp_path, name)) for name in ("one", "two")]
@@ -96,7 +94,6 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
     assert_clean(tmp_path)
 
 
-# feature: 90, 91
 def test_going_back_brings_back_exact_bytes_and_erases_nothing(sample: Callable[[str], Path]) -> None:
     root = sample("household")
     with Memory(root, agent="assistant") as memory:
@@ -133,7 +130,6 @@ def test_git_log_reads_like_a_diary(memory: Memory) -> None:
     assert git(memory.root, "shortlog", "-s", "--group=trailer:session", "HEAD").split() == ["2", "s-1"]
 
 
-# feature: 91
 def test_a_person_works_in_the_same_repository_with_git(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     (memory.root / "memory/entries/luna.md").write_text("---\nname: Luna\ndescription: dog\n---\n\nSunday\n")
@@ -145,7 +141,6 @@ def test_a_person_works_in_the_same_repository_with_git(memory: Memory) -> None:
     memory.adopt()
 
 
-# feature: 101
 def test_a_clone_is_a_memory_too(memory: Memory, tmp_path: Path) -> None:
     memory.remember("Luna", "dog", "Thursday")
     git(tmp_path, "clone", "-q", str(memory.root), "clone")

@@ -61,7 +61,6 @@ def watch(memory: Memory) -> Iterator[Watch]:
     watch.join()
 
 
-# feature: 66
 def test_burst_of_saves_is_one_commit_within_two_seconds_of_the_last(memory: Memory, watch: Watch) -> None:
     file = memory.root / "memory/entries/diary.md"
     for number in range(8):
@@ -172,7 +171,6 @@ def test_what_a_tool_of_a_host_wrote_waits_for_a_hook_that_is_slow_to_sign_it(
     assert isinstance(commit, Commit) and (commit.author, commit.session) == ("claude-code", "s-1")
 
 
-# feature: 66
 def test_a_profile_says_how_long_a_burst_may_pause(memory: Memory, tmp_path: Path) -> None:
     (tmp_path / "slow.toml").write_text('about = "slow"\nquiet = 1.5\npart = []\n')
     memory.init()

@@ -93,7 +93,6 @@ def test_no_sample_memory_is_taken_for_a_secret() -> None:
     assert [file for file in files if credentials_in(file.read_text("utf-8", "replace"))] == []
 
 
-# feature: 96
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [

@@ -109,7 +109,6 @@ def fact_of(entry: Entry) -> Fact:
     return Fact(entry.name, entry.description, entry.content, entry.aliases, entry.tags)
 
 
-# feature: 2
 @given(FACTS)
 @example(checked(Fact("Luna", "ends in a no-break space\u00a0", "")))
 @example(checked(Fact("Luna", "", "", tags=("##pets", "# #x"))))
@@ -220,7 +219,6 @@ def test_a_header_in_no_layout_of_ours_loses_no_key() -> None:
     }
 
 
-# feature: 2
 def test_a_new_entry_is_what_a_person_would_write() -> None:
     text = render_entry(
         Fact("Luna's vet", "where Luna is treated", "Dr. Ekström.", ("the vet",), ("pets", "health")), None

@@ -14,7 +14,6 @@ from tests.conftest import git
 from tests.embedding import Own
 
 
-# feature: 47
 @pytest.mark.parametrize(
     ("content", "name"),
     [
@@ -48,7 +47,6 @@ def test_what_ends_in_signs_is_told_apart() -> None:
     assert len(names) == 3
 
 
-# feature: 48, 78
 @given(st.lists(st.sampled_from(["", "a", "A", "b", "c", "d", "e"]), max_size=20))
 def test_the_best_categories_come_first_the_best_hit_stays_first_and_none_is_lost(categories: list[str]) -> None:
     ranked = list(enumerate(categories))
@@ -59,7 +57,6 @@ def test_the_best_categories_come_first_the_best_hit_stays_first_and_none_is_los
     assert within == sorted(within, reverse=True)
 
 
-# feature: 47, 79
 def test_saving_is_one_commit_of_the_fact_and_a_line_in_the_note_of_today(memory: Memory) -> None:
     memory.init()
     saved = notes.save_fact(memory, "Meet Ann at 10:30 tomorrow.\nShe brings the plans.", "meetings")
@@ -72,7 +69,6 @@ def test_saving_is_one_commit_of_the_fact_and_a_line_in_the_note_of_today(memory
     assert note.read_text().count("\n- [") == 2 and "\n\n- [" not in note.read_text().partition("- [")[2]
 
 
-# feature: 79
 def test_the_same_again_changes_nothing_and_more_of_it_replaces(memory: Memory) -> None:
     notes.save_fact(memory, "The deploy key is in the vault. Rotated in May.", "ops")
     head = git(memory.root, "rev-parse", "HEAD")
@@ -98,7 +94,6 @@ def test_facts_that_only_begin_alike_do_not_replace_each_other(memory: Memory) -
     assert len(memory.entries()) == 2
 
 
-# feature: 78
 def test_a_fact_that_is_very_much_like_another_gets_its_category(memory: Memory) -> None:
     notes.save_fact(memory, "Ann drinks green tea without sugar in the morning", "preferences")
     assert notes.save_fact(memory, "In the morning Ann drinks green tea without sugar or milk").entry.tags == (
@@ -132,7 +127,6 @@ def filled(memory: Memory) -> None:
     notes.save_fact(memory, "Ann is the pilot of the tug", "people")
 
 
-# feature: 48
 def test_a_category_is_searched_alone_unless_nothing_there_answers(memory: Memory) -> None:
     filled(memory)
     assert [each.entry.tags[0] for each in salient_facts.recall_facts(memory, "tea", "Trade")] == ["trade"]
@@ -142,7 +136,6 @@ def test_a_category_is_searched_alone_unless_nothing_there_answers(memory: Memor
     assert salient_facts.recall_facts(memory, "submarine", "trade").note.startswith("no match among 5 entries")
 
 
-# feature: 48
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
 @pytest.mark.parametrize("category", [None, "trade", "nowhere"])
 def test_an_answer_never_has_more_than_was_asked_for(memory: Memory, limit: int, category: str | None) -> None:
@@ -151,7 +144,6 @@ def test_an_answer_never_has_more_than_was_asked_for(memory: Memory, limit: int,
     assert 0 < len(found) <= limit and len({each.entry.path for each in found}) == len(found)
 
 
-# feature: 76
 def test_of_two_that_answer_alike_the_one_that_matters_more_is_first(memory: Memory) -> None:
     for name in ("North", "South"):
         memory.remember(f"{name} gate", "", "The gate is locked at ten.")
@@ -160,7 +152,6 @@ def test_of_two_that_answer_alike_the_one_that_matters_more_is_first(memory: Mem
     assert [each.entry.name for each in salient_facts.recall_facts(memory, "gate locked")] == [second, first]
 
 
-# feature: 48, 59
 def test_with_vectors_facts_are_recalled_by_meaning_in_the_same_tiers(tmp_path: Path) -> None:
     with Memory(tmp_path / "m", embedder=Own()) as memory:
         notes.save_fact(memory, "Moreno is the vet of the puppy", "animals")

@@ -18,7 +18,6 @@ from tests.conftest import git
 NOW = datetime(2026, 3, 14, 9, 26, tzinfo=UTC)
 
 
-# feature: 74
 def test_an_error_is_one_line_with_time_tool_and_context() -> None:
     lesson = tool_failure("exec", "exit 1:\n  no such file", "while building")
     assert with_lesson("", lesson, NOW) == (
@@ -26,20 +25,17 @@ def test_an_error_is_one_line_with_time_tool_and_context() -> None:
     )
 
 
-# feature: 74
 def test_a_correction_has_what_was_said_and_the_answer_each_cut() -> None:
     words = correction("No, " + "b" * 900, "a" * 900).words
     said, answer = words.removeprefix("after “").split("”: ")
     assert (len(said), len(answer)) == (200, 500) and said.endswith("…") and answer.startswith("No, bbb")
 
 
-# feature: 75
 @pytest.mark.parametrize("message", ["No, in May", "no. May!", "WRONG", "Actually, it is May", "That’s not it", "nope"])
 def test_a_correction_is_told_by_how_it_begins(message: str) -> None:
     assert is_correction(message)
 
 
-# feature: 75
 @pytest.mark.parametrize(
     "message",
     ["", "no problem", "Nobody said so", "wrongly", "I actually like it", "stop no,", "nopeace", "actually fun"],
@@ -64,7 +60,6 @@ def test_the_same_again_at_the_end_is_said_once() -> None:
     assert with_lesson(other, tool_failure("exec", "exit 1"), NOW).count("exit 1") == 2
 
 
-# feature: 74
 @given(
     st.lists(st.text(min_size=1, max_size=40).filter(str.strip), min_size=1, max_size=30), st.integers(0, MOST + 500)
 )

@@ -43,7 +43,6 @@ def test_a_blank_text_makes_no_block(text: str) -> None:
     assert block("memory", text) == ""
 
 
-# feature: 95
 @pytest.mark.parametrize(
     "hidden",
     [

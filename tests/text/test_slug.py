@@ -40,7 +40,6 @@ def test_slug_is_readable(name: str, slug: str) -> None:
     assert slug_of(name) == slug
 
 
-# feature: 3
 @given(ANYTHING)
 @example("a" * 300)
 @example("日" * 300)
@@ -93,7 +92,6 @@ def test_case_and_white_space_do_not_make_another_name(name: str) -> None:
     assert slug_of(other) == slug_of(name)
 
 
-# feature: 3
 @given(st.lists(st.text("aA+#!日é-", max_size=4) | st.just("a" * 300), max_size=12))
 @example(["C", "c", "C!", "c?", "C"])
 @settings(max_examples=examples(200))

@@ -72,7 +72,6 @@ def test_other_hosts_are_given_their_schemas(root: Path) -> None:
 # In text
 
 
-# feature: 42, 68
 def test_paragraphs_are_answered_with_place_score_and_footer(root: Path) -> None:
     with in_text(root) as memory:
         result = memory.call("memory_search", {"query": "Luna E-4711"})
@@ -102,7 +101,6 @@ def test_a_score_is_never_told_as_none(root: Path) -> None:
     assert "(score: 0)" not in result.text and 0 < result.data["hits"][0]["score"] < 0.05
 
 
-# feature: 69
 def test_a_long_paragraph_is_cut_to_500_characters_around_what_matched(root: Path) -> None:
     write(root, {"memory/long.md": "filler words here. " * 100 + "The pump is blue."})
     with in_text(root) as memory:
@@ -110,7 +108,6 @@ def test_a_long_paragraph_is_cut_to_500_characters_around_what_matched(root: Pat
     assert "The pump is blue." in hit["snippet"] and len(hit["snippet"]) <= 500
 
 
-# feature: 70, 71
 def test_it_is_said_in_text_why_nothing_was_found(root: Path, tmp_path: Path) -> None:
     size = sum(len(text) for path, text in FILES.items() if path != "SOUL.md") / 1024
     with in_text(tmp_path / "empty") as memory:
@@ -132,7 +129,6 @@ def test_as_many_paragraphs_are_answered_as_are_asked_for(root: Path) -> None:
         assert memory.call("memory_search", {"query": "  "}).is_error
 
 
-# feature: 43
 def test_lines_are_answered_with_their_numbers(root: Path) -> None:
     with in_text(root) as memory:
         assert memory.call("memory_get", {"filePath": "MEMORY.md"}).text == (
@@ -145,7 +141,6 @@ def test_lines_are_answered_with_their_numbers(root: Path) -> None:
         assert late.text == "MEMORY.md has 3 line(s); there is none from 4 on." and not late.is_error
 
 
-# feature: 43, 94, 98
 def test_what_is_not_memory_is_refused_in_text(root: Path) -> None:
     with in_text(root) as memory:
         for path in OUTSIDE:
@@ -163,7 +158,6 @@ def test_what_is_not_memory_is_refused_in_text(root: Path) -> None:
 # In JSON
 
 
-# feature: 42, 68, 69
 def test_chunks_are_answered_with_path_lines_score_and_snippet(root: Path) -> None:
     write(root, {"memory/long.md": "".join(f"Line {number} of many words.\n" for number in range(200)) + "A zebra.\n"})
     with in_json(root) as memory:
@@ -175,14 +169,12 @@ def test_chunks_are_answered_with_path_lines_score_and_snippet(root: Path) -> No
     assert "A zebra." in hit["snippet"] and len(hit["snippet"]) <= 700
 
 
-# feature: 38
 def test_search_is_described_as_what_comes_before_an_answer(root: Path) -> None:
     with in_json(root) as memory:
         about = memory.tools[0].description
     assert all(word in about for word in ("Mandatory", "prior work", "dates", "people", "preferences", "todos"))
 
 
-# feature: 70
 def test_it_is_said_in_json_why_nothing_was_found(root: Path, tmp_path: Path) -> None:
     with in_json(tmp_path / "empty") as memory:
         assert memory.call("memory_search", {"query": "vet"}).data["note"] == "there are no memory files yet"
@@ -191,7 +183,6 @@ def test_it_is_said_in_json_why_nothing_was_found(root: Path, tmp_path: Path) ->
         assert data == {"results": [], "searched": 2, "note": "no match among 2 files"}
 
 
-# feature: 98
 def test_a_search_that_fails_says_so(root: Path) -> None:
     with in_json(root) as memory:
         (root / "crabmem.toml").write_text("language = 7\n")
@@ -200,7 +191,6 @@ def test_a_search_that_fails_says_so(root: Path) -> None:
     assert "language" in told.data["error"]
 
 
-# feature: 43
 def test_a_slice_is_answered_as_it_is(root: Path) -> None:
     write(root, {"memory/crlf.md": "one\r\n two\n\nfour"})
     with in_json(root) as memory:
@@ -217,7 +207,6 @@ def test_what_is_not_there_yet_is_no_error(root: Path) -> None:
             assert not told.is_error and told.data["text"] == "" and told.data["status"] == "not_found"
 
 
-# feature: 94
 @pytest.mark.parametrize("path", [*OUTSIDE, *ELSEWHERE])
 def test_what_is_not_memory_is_refused_in_json(root: Path, path: str) -> None:
     with in_json(root) as memory:
@@ -225,7 +214,6 @@ def test_what_is_not_memory_is_refused_in_json(root: Path, path: str) -> None:
         assert told.is_error and told.text.startswith("path required")
 
 
-# feature: 98
 @pytest.mark.parametrize("wrong", [{"from": 0}, {"from": -1}, {"lines": 0}, {"from": "two"}, {"from_": 1}])
 def test_lines_that_cannot_be_are_errors(root: Path, wrong: dict[str, object]) -> None:
     for memory, name in ((in_text(root), "filePath"), (in_json(root), "path")):
@@ -234,7 +222,6 @@ def test_lines_that_cannot_be_are_errors(root: Path, wrong: dict[str, object]) -
             assert told.is_error and told.text.startswith("invalid arguments")
 
 
-# feature: 34
 def test_a_group_session_gets_nothing_of_what_is_hidden_from_it(root: Path) -> None:
     write(root, {"memory/public.md": "Luna is a dog.\n"})
     for open_, name in ((in_text, "filePath"), (in_json, "path")):

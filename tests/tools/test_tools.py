@@ -243,13 +243,11 @@ def test_a_memory_spoken_by_another_is_the_same_memory_with_another_author(memor
     assert memory.get("wifi") == other.get("wifi")
 
 
-# feature: 97
 def test_only_recall_is_marked_as_reading_only_and_remember_as_not_destructive(free: Memory) -> None:
     assert [tool.name for tool in free.tools if tool.annotations.read_only] == ["recall"]
     assert [tool.name for tool in free.tools if not tool.annotations.destructive] == ["remember", "recall"]
 
 
-# feature: 38
 @pytest.mark.parametrize("soul_editable", [True, False])
 def test_the_prompt_names_exactly_the_offered_tools(tmp_path: Path, soul_editable: bool) -> None:
     with Memory(tmp_path, soul_editable=soul_editable) as memory:
@@ -258,7 +256,6 @@ def test_the_prompt_names_exactly_the_offered_tools(tmp_path: Path, soul_editabl
         assert ("soul" in named) == soul_editable
 
 
-# feature: 39
 def test_remembering_a_new_fact_answers_with_its_name_alone(memory: Memory) -> None:
     result = memory.call("remember", VET)
     assert (result.text, result.is_error) == ("remembered: Luna's vet", False)
@@ -333,7 +330,6 @@ def test_remembering_the_same_again_makes_no_commit(memory: Memory) -> None:
     assert state(memory.root) == before
 
 
-# feature: 40
 def test_forgetting_answers_with_the_name_as_it_was_written(memory: Memory) -> None:
     memory.call("remember", VET)
     result = memory.call("forget", {"name": "LUNA'S VET"})
@@ -359,7 +355,6 @@ def test_forgetting_what_nobody_remembered_is_an_error_with_the_nearest_names(
     assert state(memory.root) == before
 
 
-# feature: 41
 def test_recall_answers_with_name_description_and_content_of_each_hit(memory: Memory) -> None:
     memory.call("remember", {**VET, "content": "The dog goes to Dr. Moreno.\n\nOn Thursdays."})
     memory.call("remember", {**WIFI, "description": "", "content": "dog2026"})
@@ -398,7 +393,6 @@ def test_recall_lists_its_hits_as_data_best_first(memory: Memory) -> None:
     assert (data["query"], data["searched"], data["note"]) == ("dog", 2, "")
 
 
-# feature: 41
 def test_recall_gives_no_more_than_its_limit(memory: Memory) -> None:
     for number in range(7):
         memory.call("remember", {"name": f"Walk {number}", "description": "", "content": "dog"})
@@ -406,7 +400,6 @@ def test_recall_gives_no_more_than_its_limit(memory: Memory) -> None:
     assert len(memory.call("recall", {"query": "dog"}).data["hits"]) == memory.settings.recall_limit == 5
 
 
-# feature: 70
 @pytest.mark.parametrize(
     ("facts", "query", "why"),
     [
@@ -447,7 +440,6 @@ def test_recall_does_not_call_a_memory_empty_whose_only_file_it_could_not_read(t
     assert result.text == "no memories found: 1 file unreadable (`crabmem doctor` names them)"
 
 
-# feature: 5
 def test_writing_the_overview_shows_what_changed(memory: Memory) -> None:
     memory.call("memory", {"content": "# Old"})
     result = memory.call("memory", {"content": "# New"})
@@ -530,7 +522,6 @@ def test_the_version_an_answer_names_is_accepted_for_the_next_write(memory: Memo
     assert memory.get("Luna's vet").content == "Dr. Okafor."
 
 
-# feature: 12
 def test_a_disabled_soul_is_not_offered_and_calling_it_changes_nothing(memory: Memory) -> None:
     memory.call("remember", VET)
     before = state(memory.root)
@@ -541,7 +532,6 @@ def test_a_disabled_soul_is_not_offered_and_calling_it_changes_nothing(memory: M
     assert state(memory.root) == before
 
 
-# feature: 14, 15
 def test_an_enabled_soul_shows_what_changed(free: Memory) -> None:
     free.call("soul", {"content": "# A crab"})
     result = free.call("soul", {"content": "# A lobster"})
@@ -556,7 +546,6 @@ def test_the_setting_in_crabmem_toml_offers_the_soul_at_once(memory: Memory) -> 
     assert not memory.call("soul", {"content": "# A crab"}).is_error
 
 
-# feature: 98
 @pytest.mark.parametrize(("tool", "arguments", "reason"), BAD)
 def test_bad_arguments_are_an_error_and_change_nothing(
     memory: Memory, tool: str, arguments: Arguments, reason: str

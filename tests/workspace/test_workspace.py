@@ -222,7 +222,6 @@ def test_the_setting_knows_every_layout_by_its_name() -> None:
     assert tuple(LAYOUTS) == tuple(each.name for each in LAYOUTS.values())
 
 
-# feature: 6
 @pytest.mark.parametrize(
     ("name", "is_one"),
     [("2026-11-20.md", True), ("2026-1-2.md", False), ("2026-11-20-x.md", False), ("2026-11-20.txt", False),

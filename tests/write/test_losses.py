@@ -148,7 +148,6 @@ def test_an_import_that_would_empty_facts_stops(root: Path) -> None:
         assert memory.get("Fact 1").content == "Text 1."
 
 
-# feature: 21
 @pytest.mark.parametrize("lose", [remove, empty])
 def test_facts_lost_on_disk_stop_no_write_and_are_not_recorded(root: Path, lose: Callable[[Path], None]) -> None:
     lose(root)
@@ -232,7 +231,6 @@ def test_a_lost_fact_that_is_remembered_anew_is_not_lost_any_more(root: Path) ->
     assert_clean(root)
 
 
-# feature: 21
 def test_everything_gone_comes_back_with_the_facts(root: Path) -> None:
     (root / "memory/MEMORY.md").write_text("# Overview\n")
     with Memory(root, is_person=True) as person:

@@ -30,7 +30,6 @@ def opened(tmp_path: Path) -> Iterator[Memory]:
     memory.close()
 
 
-# feature: 21
 def test_a_write_into_a_workspace_that_was_moved_refuses_and_makes_nothing(opened: Memory) -> None:
     opened.root.rename(opened.root.with_name("elsewhere"))
     for write in (

@@ -141,7 +141,6 @@ def test_fast_writes_wait_for_the_files_alone_and_full_ones_for_the_history_too(
     assert_clean(memory.root)
 
 
-# feature: 93
 def test_commands_of_two_processes_take_turns(memory: Memory) -> None:
     command = [*forked.COMMAND, "--dir", str(memory.root), "--agent"]
     words = ["remember", "Note", "-d", "what two write", "-c"]
