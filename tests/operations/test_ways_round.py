@@ -294,7 +294,8 @@ def through_mcp(memory: Memory) -> None:
 
     with piped(command(memory.root, options=["--agent", "coder"])) as wire:
         for name, given in CALLS:
-            wire.call(name, **given)
+            seen = {"if_version": memory.call("memory", {}).data["version"]} if name == "memory" else {}
+            wire.call(name, **given, **seen)
         wire.end()
 
 
