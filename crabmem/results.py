@@ -339,14 +339,16 @@ class Synced:
     that stay as they are here although the head has another text. `doubled` are names that several facts have, with
     their paths. `overruled` are commits by which another machine took a text that was rejected here. `held` says what
     many losses on disk were not recorded; "" for none. `rounds` counts how often it began again, as others were
-    quicker. `purges` of other machines came in; `quoting` are the paths of files that quote what they took, and stay.
+    quicker. `purges` of other machines came in; `given_up` are paths at which changes of this machine went with them,
+    `quoting` those of files that quote what they took, and stay.
     `is_rewritten` where what was purged here was taken out of the remote's branch; `still_there` are the references of
     the remote that have it all the same, `not_rewritten` Git's other remotes by name, where either happened.
     """
 
     JSON = (
         "remote", "commit", "taken", "sent", "is_joined", "disputed", "waiting", "kept", "copies", "left", "doubled",
-        "overruled", "held", "rounds", "purges", "quoting", "is_rewritten", "still_there", "not_rewritten",
+        "overruled", "held", "rounds", "purges", "given_up", "quoting", "is_rewritten", "still_there",
+        "not_rewritten",
     )  # fmt: skip
 
     remote: str
@@ -359,6 +361,7 @@ class Synced:
     rounds: int = 1
     purges: int = 0
     is_rewritten: bool = False
+    given_up: tuple[str, ...] = ()
     quoting: tuple[str, ...] = ()
     still_there: tuple[str, ...] = ()
     not_rewritten: tuple[str, ...] = ()

@@ -36,13 +36,17 @@ _NAMED = 3
 
 
 class Purging:
-    """What one sync does about purges. `arrived` counts those taken in, `quoting` are files that quote them."""
+    """What one sync does about purges.
+
+    `arrived` counts those taken in, `given_up` are files whose changes here went with them, `quoting` files that quote
+    them.
+    """
 
     def __init__(self, engine: Engine, other: Remote, shown: str, beside: Callable[[Path], Remote]) -> None:
         """`beside` opens the remote, shown as `shown`, for a repository in another folder."""
         self._engine, self._other, self._shown, self._beside = engine, other, shown, beside
         self._history = engine.history
-        self.arrived, self.quoting = 0, tuple[str, ...]()
+        self.arrived, self.given_up, self.quoting = 0, set[str](), tuple[str, ...]()
         self._begin(PurgeRecord(), PurgeRecord())
 
     def _begin(self, ours: PurgeRecord, theirs: PurgeRecord) -> None:
@@ -220,6 +224,7 @@ class Purging:
             self.quoting = tuple(sorted({*self.quoting, *line.quoting}))
             rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered(), put)
         self._all = new.record
+        self.given_up |= line.lost
         if held := files.held():
             raise SyncError(
                 f"a purge that {self._shown} knows of was taken in, but what it took still stands in "

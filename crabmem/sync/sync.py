@@ -247,6 +247,7 @@ class _Syncing:
             rounds=number,
             purges=self.purging.arrived,
             is_rewritten=raw != theirs,
+            given_up=tuple(sorted(self.purging.given_up)),
             quoting=self.purging.quoting,
             still_there=self.purging.elsewhere(offer, ref),
             not_rewritten=self.purging.others(self._address.url) if raw != theirs or self.purging.arrived else (),

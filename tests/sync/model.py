@@ -13,7 +13,7 @@ At the end all machines sync until nothing moves. Then these hold:
 1. Branch, files and what waits are the same on all machines, and the remote is at the same commit.
 2. A token that nobody removed is in a file, or waits to be decided. A person or an agent removes what is in a file
    before a step of theirs and not after it, and a decision what waited and is in no file then; a sync removes nothing.
-   What others added to a fact that is purged goes with it.
+   What others added to a fact that is purged goes with it, and a file that an answer names as given up with a purge.
 3. A token that was purged is in no object and no file of any machine; the remote's branch does not reach it.
 4. No two facts have one name, but for those that an answer of sync named, or a step made on one machine.
 5. No two paths differ only by case, no file has marks of a conflict, and Git finds nothing wrong.
@@ -109,6 +109,8 @@ class Known:
     #: Where a token was seen, by path, and the facts that were purged: what others add to one goes with it.
     places: dict[str, set[str]] = field(default_factory=dict)
     purged_facts: set[str] = field(default_factory=set)
+    #: What stood in files that an answer of sync named, as a purge of another machine took their changes along.
+    given_up: set[str] = field(default_factory=set)
     has_git: bool = False
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -200,7 +202,9 @@ class Machine:
     def synced(self, is_last: bool = False) -> Synced:
         """Sync as a person who means it."""
         may = is_last or self.chance.random() < 0.5
+        before = self.files()
         done = sync(self.person, is_expected=True, joins_apart=True, even_if_many=may)
+        self._known.given_up |= tokens_in(text for path, text in before.items() if path in done.given_up)
         self._known.doubled |= set(done.doubled)
         self.note_places()
         self._known.counts["joined"] += done.is_joined
@@ -466,7 +470,7 @@ def _check(machines: Sequence[Machine], hub: Path, known: Known) -> None:
     tips = {git(hub, "rev-parse", "main"), *(git(machine.root, "rev-parse", "HEAD") for machine in machines)}
     assert len(tips) == 1, "remote: it is at another commit"
     there = tokens_in([*files[0].values(), *sum(aside[0].values(), list[str]())])
-    lost = known.seen - there - known.removed - known.purged
+    lost = known.seen - there - known.removed - known.purged - known.given_up
     lost = {token for token in lost if known.purged_facts.isdisjoint(known.places[token])}
     assert not lost, f"lost: {sorted(lost)}"
     twice = {name for name, count in machines[0].names().items() if count > 1}

@@ -189,7 +189,7 @@ def test_others_read_what_of_theirs_goes_with_a_purge_that_somebody_let_take_it(
         Unexpected, match=r"old-address\.md: changed where a purge takes something, .* nothing was changed"
     ):
         sync(one)
-    synced(one)
+    assert synced(one).given_up == ()
     agreed(other, r"old-address\.md: removed; .*old-address\.md: changed where a purge .* these changes go with it")
     assert tip(one.root) == tip(other.root)
     assert not traces(other.root, "Harbour Lane", "Sold in May")
@@ -202,7 +202,8 @@ def test_a_change_of_the_purged_line_goes_with_it_after_a_word(two: tuple[Memory
     file.write_text(f"{said}She likes fish.\n")
     one.purge(text=SECRET)
     synced(one)
-    agreed(other, r"luna\.md: changed where a purge takes something, and these changes go with it")
+    done = agreed(other, r"luna\.md: changed where a purge takes something, and these changes go with it")
+    assert done.given_up == ("memory/entries/luna.md",)
     assert not traces(other.root, SECRET)
     assert "Her chip is (purged).\n" in file.read_text() and "She likes fish.\n" in file.read_text()
 

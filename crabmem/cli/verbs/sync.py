@@ -204,6 +204,8 @@ def _summary(done: Synced) -> list[str]:
 def _of_purges(done: Synced) -> Iterator[str]:
     if done.purges:
         yield f"took in {counted(done.purges, 'purge')}: what it took is gone from the files here, and from history"
+    if done.given_up:
+        yield f"changed here where it took something, and gone with it: {listed(done.given_up, _NAMED, 'files')}"
     if done.quoting:
         yield (
             f"not all: {listed(done.quoting, _NAMED, 'files')}, changed here, still "
