@@ -25,7 +25,7 @@ from . import repository
 from .blame import Blame
 from .changes import Changes, Origin
 from .commits import Note, author_and_message, body, committer, header, raw_commit
-from .index import LEFT, Index, Settled, UnknownIndex
+from .index import Index, Settled, UnknownIndex
 from .kept import ASIDE, KEEP, MOST_ASIDE, Keep, Stretch, Waiting
 from .mend import mend_head
 from .objects import Objects, denied
@@ -668,10 +668,10 @@ class History:
     def left(self) -> dict[str, Item]:
         """Return what Git's index has of the paths that it is told to overlook on the disk."""
         try:
-            rows = (self._index.items() if self.exists() else None) or {}
+            rows = (self._index.items(only_left=True) if self.exists() else None) or {}
         except (UnknownIndex, OSError):
             return {}
-        return {path: (mode, oid) for path, (mode, oid, flags) in rows.items() if flags & LEFT}
+        return {path: (mode, oid) for path, (mode, oid, _) in rows.items()}
 
     def is_index_foreign(self) -> bool:
         """Return whether Git's index is in a form that we do not write: Git takes what was written for its removal."""

@@ -31,6 +31,7 @@ _LONGEST = 0xFFF
 _ODD_FLAGS = 0x7000
 #: The mark of `git update-index --assume-unchanged`.
 LEFT = 0x8000
+_FLAGS_AT = 60  # bytes of a row before its flags: ten numbers of four bytes, and an id of twenty
 _HALF = 0xFFFFFFFF
 
 
@@ -113,19 +114,21 @@ class Index:
         except FileNotFoundError:
             return []
 
-    def items(self) -> dict[str, tuple[int, str, int]] | None:
-        """Return mode, id and flags of every path in the index; None where there is none.
+    def items(self, only_left: bool = False) -> dict[str, tuple[int, str, int]] | None:
+        """Return mode, id and flags of every path in the index, or of those that are `LEFT`; None if there is no index.
 
         Raises:
             UnknownIndex: it is in a form that dulwich does not read, or in the middle of a merge.
         """
         found: dict[bytes, tuple[int, str, int]] | None
         try:
-            found = self._rows().items()
+            found = self._rows().items(only_left)
         except OddIndex:
             from .index_forms import entries  # what it needs takes long to import
 
             found = entries(self._file)
+            if found and only_left:
+                found = {key: item for key, item in found.items() if item[2] & LEFT}
         return None if found is None else {to_text(key): item for key, item in found.items()}
 
     def _with(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, Item]]) -> bytes:
@@ -188,10 +191,11 @@ class Rows:
                 splice(keys, pieces, key, _row(key, wanted.item, wanted.stamp, wanted.is_left))
         return Rows(keys, pieces)
 
-    def items(self) -> dict[bytes, tuple[int, str, int]]:
-        """Return mode, id and flags of every path."""
-        rows = zip(self._keys, map(_parts, self._pieces), strict=True)
-        return {key: (*item, flags) for key, (item, flags) in rows}
+    def items(self, only_left: bool) -> dict[bytes, tuple[int, str, int]]:
+        """Return mode, id and flags of every path, or of those that are `LEFT`."""
+        rows = zip(self._keys, self._pieces, strict=True)
+        parts = ((key, _parts(piece)) for key, piece in rows if not only_left or piece[_FLAGS_AT] & LEFT >> 8)
+        return {key: (*item, flags) for key, (item, flags) in parts}
 
     def raw(self) -> bytes:
         """Return the bytes of the index."""
