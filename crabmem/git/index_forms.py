@@ -31,9 +31,6 @@ _BROKEN = (
     AssertionError, ValueError, KeyError, OSError, EOFError, IndexError,
     struct.error, ChecksumMismatch, UnsupportedIndexFormat,
 )  # fmt: skip
-_LINK = b"link"
-_SUM = 20
-_WORD = 64
 _Entries = dict[bytes, IndexEntry | ConflictedIndexEntry]
 
 

@@ -59,7 +59,6 @@ _TOOL = "purge"
 _SIGNATURES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
 _IDENTITIES = (b"author", b"committer")
 _ID = re.compile(r"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
-_PREFIX = 7
 # Parts of a path or word, and what a word has to have to tell a text from others.
 _WORD, _TELLING, _SHORTEST = re.compile(r"[^\s\"'`,;:!?()\[\]{}<>]+"), re.compile(r"[-_0-9]"), 4
 # Parents that are compared with each other; more stay as they are.
@@ -86,7 +85,7 @@ class PurgedLine:
         self.lost, self.lacking = set[str](), set[str]()
         #: What commits and texts became here, of which the record says nothing.
         self._news = dict[str, str]()
-        self._gone, self._staying = dict[str, str | None](), set[str]()
+        self._gone = dict[str, str | None]()
         self._same = set[tuple[str, str]]()
         self._headers: dict[str, Header] = {}
 
