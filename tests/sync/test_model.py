@@ -51,6 +51,6 @@ def test_the_model_finds_a_join_that_drops_what_should_wait_and_makes_the_script
     monkeypatch.setattr(joining._Joining, "_set_aside", lambda *args: [])
     broken = (script for script in (Script.drawn(seed, 3, 30) for seed in range(40)) if failure(script))
     script = next(broken)
-    small = shrunk(script, failure(script).partition(":")[0], tries=60)
+    small = shrunk(script, failure(script).partition(":")[0], tries=30)
     assert failure(small).startswith("lost: ")
     assert len(small.steps) < 12 and small.steps != script.steps

@@ -172,13 +172,12 @@ def test_a_page_takes_less_than_a_tenth_of_a_second_among_ten_thousand_facts(tmp
         inbox = site.get("/?from=480").text
         assert "1000 texts wait" in inbox
         pages += ["/?from=480", "/proposal?id=" + inbox.partition("/proposal?id=")[2][:40]]
-        slow = {}
         for page in pages:
             assert site.get(page).status == 200
-            best = min(_seconds(site, page) for _ in range(3))
-            if best > 0.1:
-                slow[page] = best
-        assert not slow
+            taken = [_seconds(site, page)]
+            while min(taken) > 0.1:  # once in four may be the machine's fault
+                assert len(taken) < 4, (page, taken)
+                taken.append(_seconds(site, page))
 
 
 def test_a_commit_of_very_many_files_has_their_names(tmp_path: Path) -> None:
