@@ -72,12 +72,14 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
     choice = _choose(installation, request, is_by_project)
     if choice.memory == "both" and is_by_project:
         raise InvalidArguments("--memory both keeps one folder for all projects; say --memory ours or host, too")
-    memories = _memories_to_import(installation, choice, here, request.project or is_by_project)
+    memories, takes_in = _known_to_host(installation, choice, here, request.project or is_by_project)
     changes = installation.changes(bool(choice.allow), choice.memory)
-    imported = _import(ctx, host, memories, dry_run=True, quiet=request.json_wanted) if memories else None
+    imported = _import(ctx, host, memories, dry_run=True, takes_in=takes_in, quiet=request.json_wanted)
     is_done = _carry_out(changes, here, request, "installed")
-    if is_done and memories:
-        imported = _import(ctx, host, memories, dry_run=False, quiet=True)
+    if not takes_in:
+        imported = None
+    elif is_done:
+        imported = _import(ctx, host, memories, dry_run=False, takes_in=True, quiet=True)
     next_step = (request.project and host.next_step_in_project) or host.next_step
     lines = [*_outcome(host, changes, is_done), *_choice_lines(installation, choice, imported)]
     data = {
@@ -150,8 +152,8 @@ def _choose(installation: Installation, request: Request, is_by_project: bool) -
     """What the person decides: what was asked for, else what they decided before, else what they answer.
 
     Where nobody can be asked the answer is that to which the question leans: whoever has memory installed wants the
-    agent to use it, and every write is a commit that can be read and undone. An agent that gets no tools of ours keeps
-    the memory of its host.
+    agent to use it, and every write is a commit that can be read and undone. Nobody's own memory is switched off
+    unasked.
     """
     host, is_there = installation.host, installation.is_there
     asks = can_ask() and not (request.yes or request.dry_run)
@@ -164,44 +166,52 @@ def _choose(installation: Installation, request: Request, is_by_project: bool) -
     if memory is None and asks and host.own_memory:
         memory = _ask_for_memory(host, request.project or is_by_project)
     elif memory is None:
-        memory = "ours" if installation.options.with_server or is_there else "host"
+        memory = "host" if host.own_memory else "ours"
     return _Choice(allow if installation.takes_permission else None, memory)
 
 
 def _ask_for_memory(host: Host, project: bool) -> Whose:
     assert host.own_memory is not None
     tell(f"{host.title} has a memory of its own, too ({host.own_memory.title}). Which is it to use?")
-    tell("  ours  this memory alone; what is in its own is taken in first, and stays there")
-    tell("  host  its own goes on beside this one")
-    offered: list[Whose] = ["ours", "host"]
+    tell("  host  both: its own goes on beside this one")
+    tell("  ours  this memory alone: its own is switched off, and what is in it is taken in first, and stays there")
+    offered: list[Whose] = ["host", "ours"]
     if host.own_memory.can_unite and not project:
         tell("  both  its own is kept in this memory's folder, each write a commit")
         offered.append("both")
-    answer: Whose = click.prompt("Memory", "ours", type=click.Choice(offered), err=True)
+    answer: Whose = click.prompt("Memory", "host", type=click.Choice(offered), err=True)
     return answer
 
 
-def _memories_to_import(
+def _known_to_host(
     installation: Installation, choice: _Choice, here: Surroundings, of_project: bool
-) -> Sequence[Path]:
-    """Where the host's own memory lies, when ours becomes its only one just now: what was forgotten since stays so.
+) -> tuple[Sequence[Path], bool]:
+    """Where the host's own memory lies that is told of or taken in, once each, and whether it is taken in.
 
-    `of_project`: that of the project at hand alone.
+    It is where ours becomes the only one just now: what was forgotten since stays so. `of_project`: that of the project
+    at hand alone.
     """
-    own = installation.host.own_memory
-    if own is None or choice.memory != "ours" or installation.has_our_memory_alone:
-        return ()
-    return own.places(here, of_project)
+    own, takes_in = installation.host.own_memory, choice.memory == "ours"
+    is_over = installation.has_our_memory_alone if takes_in else installation.is_there
+    if own is None or choice.memory == "both" or is_over:
+        return (), False
+    return own.places(here, of_project), takes_in
 
 
-def _import(ctx: click.Context, host: Host, places: Sequence[Path], *, dry_run: bool, quiet: bool) -> Import | None:
+def _import(
+    ctx: click.Context, host: Host, places: Sequence[Path], *, dry_run: bool, takes_in: bool, quiet: bool
+) -> Import | None:
     """Import what a host remembers itself; None when there is nothing of it."""
-    assert host.own_memory is not None
+    if host.own_memory is None or not places:
+        return None
     done = take_in(open_session(ctx, tells_place=False), places, dry_run, host.own_memory.source)
     if not done.items:
         return None
     if not quiet:
-        tell(f"{host.title} has remembered before ({host.own_memory.title}); this is taken in from {done.place}:")
+        becomes = (
+            "this is taken in from" if takes_in else f"`crabmem install {host.name} --memory ours` takes it in from"
+        )
+        tell(f"{host.title} has remembered before ({host.own_memory.title}); {becomes} {done.place}:")
         for line in import_lines(done, False):
             tell(f"  {line}")
     return done
@@ -218,12 +228,12 @@ def _choice_lines(installation: Installation, choice: _Choice, imported: Import 
         yield f"permission: {host.permission}"
     if own is None:
         return
-    if choice.memory == "ours" and (own.note or not installation.can_switch_memory_off):
+    if choice.memory == "both":
+        yield f"memory: {own.title} is kept in this workspace"
+    elif own.note or not installation.can_switch_memory_off:
         yield f"memory: this one; {own.note or f'no config of a project switches {own.title} off'}"
     elif choice.memory == "ours":
         yield f"memory: this one alone, not {own.title} (--memory host: both go on)"
-    elif choice.memory == "both":
-        yield f"memory: {own.title} is kept in this workspace"
     else:
         yield f"memory: this one, and {own.title} beside it (--memory ours: this one alone)"
     if imported and (words := import_summary(imported)):

@@ -453,7 +453,7 @@ def test_hosts_say_where_their_configs_are(run: Run, home: Path, monkeypatch: py
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(home / name))
     for host in NAMES:
-        run("install", host)
+        run("install", host, "--memory", "ours")
     own = (".codeium/", ".cursor/", ".kiro/", ".qwen/")
     assert [path for path in files(home) if not path.startswith(own)] == [
         "CLAUDE_CONFIG_DIR/.claude.json",
@@ -489,7 +489,7 @@ def test_what_gooses_own_extension_remembers_is_taken_in_and_it_is_switched_off(
     written(home / ".config/goose/config.yaml", config)
     written(home / ".config/goose/memory/house.txt", "# wifi network\nThe password for guests is tulip-42\n\n")
     written(home / ".config/goose/memory/dog.txt", "Luna's vet is Dr. Moreno\n\n")
-    run("install", "goose")
+    run("install", "goose", "--memory", "ours")
     assert "tulip-42" in run("recall", "password for guests").stdout and "Moreno" in run("recall", "Luna vet").stdout
     now = (home / ".config/goose/config.yaml").read_text()
     assert "    enabled: false  # so far\n" in now
@@ -904,12 +904,14 @@ def test_a_host_gets_the_permission_in_its_own_words(run: Run, home: Path, name:
 
 def test_codex_gets_the_permission_and_its_own_memories_are_off_only_where_they_were_on(run: Run, home: Path) -> None:
     file = written(home / ".codex/config.toml", CODEX)
-    run("install", "codex")
+    run("install", "codex", "--memory", "ours")
     data = tomllib.loads(file.read_text())
     assert data["mcp_servers"]["crabmem"]["default_tools_approval_mode"] == "approve" and "features" not in data
     run("uninstall", "codex")
     file.write_text(CODEX + "[features]\nmemories = true\n")
     run("install", "codex")
+    assert tomllib.loads(file.read_text())["features"] == {"memories": True}
+    run("install", "codex", "--memory", "ours")
     assert tomllib.loads(file.read_text())["features"] == {"memories": False}
     run("uninstall", "codex")
     assert file.read_text() == CODEX + "[features]\nmemories = true\n"
@@ -925,7 +927,7 @@ def test_a_host_whose_configs_take_no_permission_says_where_a_person_gives_it(ru
 def test_a_person_at_a_terminal_is_asked_once(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crabmem.cli.hosting.can_ask", lambda: True)
     monkeypatch.setattr("crabmem.cli.output.can_ask", lambda: True)
-    asked = run("install", "claude-code", asking=True, stdin="n\nhost\ny\n")
+    asked = run("install", "claude-code", asking=True, stdin="n\n\ny\n")
     assert asked.exit_code == 0, asked.stderr
     assert "May Claude Code read and write this memory without asking you each time?" in asked.stderr
     assert "both  its own is kept in this memory's folder" in asked.stderr
@@ -933,7 +935,7 @@ def test_a_person_at_a_terminal_is_asked_once(run: Run, home: Path, monkeypatch:
     again = run("--dir", "notes", "install", "claude-code", asking=True, stdin="y\n")
     assert again.exit_code == 0 and "May Claude Code" not in again.stderr
     run("uninstall", "claude-code")
-    run("install", "claude-code", asking=True, stdin="\n\ny\n")
+    run("install", "claude-code", asking=True, stdin="\nours\ny\n")
     found = settings_of(home)
     assert (found["permissions"], found["autoMemoryEnabled"]) == ({"allow": ["mcp__crabmem"]}, False)
 
@@ -954,10 +956,10 @@ def remembered(home: Path) -> None:
 def test_what_the_host_remembered_is_taken_in_once_and_stays_where_it_was(run: Run, home: Path) -> None:
     remembered(home)
     before = files(home)
-    would = run("install", "claude-code", "--dry-run")
+    would = run("install", "claude-code", "--memory", "ours", "--dry-run")
     assert "would make     -home-me-shop/memory/tills.md: Tills" in would.stderr and files(home) == before
 
-    done = run("install", "claude-code")
+    done = run("install", "claude-code", "--memory", "ours")
     assert "taken in from its auto memory: 3 made, 2 skipped; `crabmem undo` takes it back" in done.stdout
     assert all((home / path).read_text() == text for path, text in before.items())
     kept = "".join(json.loads(run("recall", word, "--json").stdout)["hits"][0]["content"] for word in ("oven", "barn"))
@@ -989,11 +991,20 @@ def test_a_permission_that_is_no_list_is_left_to_the_person(run: Run, home: Path
 def test_what_the_host_remembered_is_read_as_its_memory_whatever_it_looks_like(run: Run, home: Path) -> None:
     written(home / f"{MINE}/MEMORY.md", "- [Coffee](coffee.md): how we take it\n")
     written(home / f"{MINE}/coffee.md", "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n")
-    assert "1 made, 1 skipped" in run("install", "claude-code").stdout
+    assert "1 made, 1 skipped" in run("install", "claude-code", "--memory", "ours").stdout
     assert [fact["name"] for fact in json.loads(run("list", "--json").stdout)] == ["Coffee"]
 
 
-@pytest.mark.parametrize("words", [("--memory", "host"), ("--memory", "both")])
+def test_no_yes_switches_the_memory_of_a_host_off_and_what_it_knows_is_told_once(run: Run, home: Path) -> None:
+    remembered(home)
+    first = run("install", "claude-code")
+    assert "memory: this one, and its auto memory beside it (--memory ours: this one alone)" in first.stdout
+    assert "`crabmem install claude-code --memory ours` takes it in" in first.stderr and "tills.md" in first.stderr
+    assert "autoMemoryEnabled" not in settings_of(home) and not (home / ".crabmem").exists()
+    assert "tills.md" not in run("install", "claude-code", "--no-allow").stderr
+
+
+@pytest.mark.parametrize("words", [("--memory", "host"), ("--memory", "both"), ()])
 def test_what_stays_the_hosts_is_not_taken_in(run: Run, home: Path, words: tuple[str, ...]) -> None:
     remembered(home)
     assert json.loads(run("install", "claude-code", "--json", *words).stdout)["imported"] is None
@@ -1004,7 +1015,7 @@ def test_a_project_takes_in_what_the_host_knows_of_it_alone(run: Run, home: Path
     remembered(home)
     here = re.sub(r"[^A-Za-z0-9]", "-", str(Path.cwd()))
     written(home / f".claude/projects/{here}/memory/ours.md", "---\nname: Ours\ndescription: d\n---\n\nText.\n")
-    data = json.loads(run("install", "claude-code", "--here", "--json").stdout)
+    data = json.loads(run("install", "claude-code", "--here", "--memory", "ours", "--json").stdout)
     assert [item["name"] for item in data["imported"]["files"]] == ["Ours"]
     local = json.loads(Path(".claude/settings.local.json").read_text())
     assert local == {"permissions": {"allow": ["mcp__crabmem"]}, "autoMemoryEnabled": False}

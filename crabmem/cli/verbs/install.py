@@ -35,7 +35,7 @@ class _WithHosts(click.Command):
 @click.option(
     "--memory", type=click.Choice(("ours", "host", "both")),
     help="Whose memory it has: ours alone, the host's own beside it, or the host's in our folder (Claude Code).  "
-    "[default: asks; with --yes, ours]",
+    "[default: asks; with --yes, host]",
 )  # fmt: skip
 @dry_run_option
 @yes_option
@@ -69,9 +69,9 @@ def install(
 
     On a terminal it asks two things, once. May the agent use memory without asking you each time? Every write is a
     commit, so yes is safe; the answer becomes the host's own permission for this server and no other. And, where the
-    host has a memory of its own: which of them is it to use? With `ours` its own is switched off where it has a
-    setting for that, and what is in it is imported first, in one commit; nothing of it is deleted. `crabmem uninstall`
-    takes all of this back.
+    host has a memory of its own: which of them is it to use? Its own goes on unless you say `ours`: then it is
+    switched off where it has a setting for that, and what is in it is imported first, in one commit; nothing of it is
+    deleted. `crabmem uninstall` takes all of this back.
     """
     from .. import hosting
 
