@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _FOLDER = "first-answers"
 #: Files there are at most; a command finds its own by a hash, and may find that of another.
-_SLOTS = 64
+_SLOTS = 4_096
 #: Options and settings in the environment that name a place, and the latter that say which tools there are.
 _PLACES = ("--dir", "--project", "--profile", "CRABMEM_DIR", "CRABMEM_PROJECT", "CRABMEM_PROFILE")
 _SETTINGS = ("HOME", "CRABMEM_WORKSPACE", "CRABMEM_KIND", *_PLACES)

@@ -38,7 +38,8 @@ def memory(
     ] = None,
     if_version: Version = None,
 ) -> Annotated[Result, Overview]:
-    """Read the overview, which conversations begin with, or replace the whole of it. Keep it short and curated."""
+    """Read the overview, the page that each conversation begins with; with `content`, replace all of it. Keep it short
+    and curated."""
     if content is None:
         return _read(files.overview(memory))
     changed = files.write_overview(memory, content, if_version)
