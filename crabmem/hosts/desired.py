@@ -312,6 +312,5 @@ def _call(command: str) -> tuple[str, str] | None:
 
 def _program(command: str) -> str:
     """The program that the line of a hook calls: itself, or by the shell that sees to its end."""
-    if command.startswith("exec sh -c "):
-        return shlex.split(command)[4]
-    return shlex.split(command)[0]
+    words = shlex.split(command)
+    return words[words.index("sh") + 3] if "exec sh -c " in command else words[0]

@@ -92,7 +92,8 @@ class InstallOptions:
     def hook_line(self, event: str) -> str:
         """The line that the host's shell runs for an event, which ends well whatever becomes of the program.
 
-        `sh` sees to that, as a person's own shell may be any.
+        `sh` sees to that, as a person's own shell may be any. It begins with what a person reads who is asked to trust
+        it: hosts show its first words.
         """
         is_start = event == SESSION_START
         words = [*self.program, "hook", event]
@@ -101,7 +102,7 @@ class InstallOptions:
         if is_start and self.memory == "both":  # such a host reads the overview in the workspace by itself
             words += ["--without", "overview"]
         words += ["--host", self.host.name]
-        return shlex.join(["exec", "sh", "-c", _CAREFULLY, *words])
+        return f": {NAME} hook {event}; {shlex.join(['exec', 'sh', '-c', _CAREFULLY, *words])}"
 
     def trait(self, trait: str, value: object, key: str = "mcpServers") -> Trait:
         """A value in the entry of the server, which need not be registered by the same installation."""

@@ -222,9 +222,9 @@ _CODEX = Host(
     _codex,
     user=(Config(_codex, ("config.toml",), "toml", _codex_content, _codex_choices),),
     project=(Config(_project(".codex"), ("config.toml",), "toml", _codex_content, _codex_choices),),
-    next_step="start codex and review the hooks with /hooks: until you trust them Codex skips them, and says nothing",
-    next_step_in_project="trust this project when codex asks, then review the hooks with /hooks: "
-    "until then Codex skips both in silence",
+    next_step="start codex once and trust the hooks, for which it asks: until then `codex exec` skips them in silence",
+    next_step_in_project="start codex here and trust the project and then the hooks, for which it asks: "
+    "until then `codex exec` skips both in silence",
     own_memory=OwnMemory("its memories", _codex_memories),
     hooks=HookDialect(_CLAUDE_EVENTS, _claude_context, _claude_turn, limit=10_000, notice=_NOTICE, is_sender=_is_codex),
 )

@@ -319,9 +319,9 @@ def as_before(data: Any) -> Any:
         return {key: as_before(item) for key, item in data.items()}
     if isinstance(data, list):
         return [as_before(item) for item in data]
-    if not (isinstance(data, str) and " hook " in data and data.startswith("exec sh -c ")):
+    if not (isinstance(data, str) and " hook " in data and "exec sh -c " in data):
         return data
-    return shlex.join(shlex.split(data)[4:])
+    return shlex.join(shlex.split(data.partition("exec sh -c ")[2])[1:])
 
 
 def fresh(host: Host, config: Config, options: InstallOptions) -> Any:
