@@ -221,7 +221,10 @@ def _entries_called(source: EntrySource, name: str) -> list[Entry]:
 
 def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
     """What the words that stand in texts count, for those that were asked for."""
-    return {form: index.idf(word) for word in index.terms_for(words) for form in index.forms(word)}
+    worth = {
+        word: index.idf(word) for word in index.terms_for(words)
+    }  # once for each: of `a*` it has thousands of forms
+    return {form: idf for word, idf in worth.items() for form in index.forms(word)}
 
 
 def _acceptance(

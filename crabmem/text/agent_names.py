@@ -12,12 +12,14 @@ _MARK = " (agent)"
 _MAIL = re.compile(r"<([^>]*)>?")
 # What ends of names Git drops, and what is seen as nothing although it counts as letters or signs.
 _DROPPED = " .,:;\"'<>"
+# Signs like the one by which the history marks the person.
+_STARS = "*＊∗⁎✱٭"
 _BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 #: Letters of other scripts, and digits, by the Latin ones that they look like, after folding; i, l and 1 are one.
 _LIKE = str.maketrans(
-    "авекмнорстухѕіјһԁԛԝӏαβεηικνορτυχωγ01|lɑɩ" "օոսհցզյ" "ⲁⲓⲕⲙⲛⲟⲣⲥⲧⲩⲭ"
+    "авекмнорстухѕіјһԁԛԝӏгпαβεηικνορτυχωγ01|lɑɩ℮ᴙ" "օոսհցզյ" "ⲁⲉⲓⲕⲙⲛⲟⲣⲥⲧⲩⲭ"
     "ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ" "ᎠᎡᎢᎥᎪᎫᎬᎳᎷᎻᏀᏃᏒᏚᏙᏞᏟᏢᏦᏴᎩᎾᏁᏂᎽᏔᏏ",
-    "abekmhopctyxsijhdqwiabenikvoptuxwyoiiiai" "onuhgqj" "aikmnopctyx"
+    "abekmhopctyxsijhdqwirnabenikvoptuxwyoiiiaier" "onuhgqj" "aeikmnopctyx"
     "bpdtgkjczfmnisrvhwxyaeiou" "drtiajewmhgzrsvicpkby" "onhywb",
 )  # fmt: skip
 # Two letters that are seen as one.
@@ -38,7 +40,7 @@ def agent_name(given: str, person: str) -> str:
     A name that could be taken for another's gets a mark that tells; one in which nothing is seen is "agent". An address
     is none of an agent's name, nor is a character that nobody sees.
     """
-    name = without_unseen(_MAIL.sub(" ", given)).strip(_DROPPED)
+    name = without_unseen(_MAIL.sub(" ", given)).strip(_DROPPED + _STARS)
     if not _skeleton(name):
         return "agent"
     return f"{name.replace('@', ' at ')}{_MARK}" if _is_taken(given, person) else name
@@ -81,8 +83,8 @@ def refuse_taken(given: str, person: str) -> None:
 
 def _is_taken(given: str, person: str) -> bool:
     """Whether the name or the address in `given` is, or looks like, one that is not an agent's."""
-    others = {_skeleton(each) for each in (*_RESERVED, *_parts(person))}
-    return _is_mixed(given) or any(_skeleton(each) in others for each in _parts(given))
+    others = {_letters(each) for each in (*_RESERVED, *_parts(person))} - {""}
+    return _is_mixed(given) or any(_letters(each) in others for each in _parts(given))
 
 
 def _is_mixed(given: str) -> bool:
@@ -117,7 +119,14 @@ def _skeleton(name: str) -> str:
     return plain
 
 
+def _letters(name: str) -> str:
+    """The letters and numbers of a name's skeleton: signs between them make nobody another one."""
+    return "".join(char for char in _skeleton(name) if unicodedata.category(char)[0] in "LN")
+
+
 def _base(char: str) -> str:
-    """The letter of Latin that `char` is a form of; itself if it is of none."""
+    """The letter of Latin, or the digit, that `char` is a form of; itself if it is of none."""
+    if not char.isascii() and char.isdecimal():
+        return str(unicodedata.decimal(char))
     found = None if char.isascii() else _FORM.fullmatch(unicodedata.name(char, ""))
     return found["base"].lower() if found else char

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 
 from anyio import sleep, to_thread
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -63,7 +64,7 @@ def application(session: Session, entrance: Entrance, noticed: Callable[[], None
     """The page over one memory; `noticed` is called for each request of the person."""
     site = _Site(session, entrance)
     routes = [
-        Route(f"{PATH}{{ticket:path}}", site.enter),
+        Route(PATH, site.enter),
         *(Route(path, site.static) for path in STATIC),
         *(Route(path, site.look, methods=["GET"]) for path in VIEWS),
         *(Route(path, site.act, methods=["POST"]) for path in ACTIONS),
@@ -79,8 +80,11 @@ class _Door:
         self._app, self._entrance, self._pages, self._noticed = app, entrance, pages, noticed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in STATIC and not scope["path"].startswith(PATH):
-            page = self._entrance.page(scope["path"], Request(scope).cookies)
+        if scope["type"] == "http" and scope["path"].startswith(PATH):
+            # Whatever stands behind it is a ticket, and leads to nothing else.
+            scope = {**scope, "path": PATH, "ticket": scope["path"].removeprefix(PATH)}
+        elif scope["type"] == "http" and scope["path"] not in STATIC:
+            page = self._entrance.page(scope["path"], Headers(scope=scope).getlist("cookie"))
             if page is None:
                 closed = HTMLResponse(self._pages.door(), 403, {"Connection": "close"})
                 return await closed(scope, receive, send)
@@ -101,7 +105,7 @@ class _Site:
     async def enter(self, request: Request) -> Response:
         """Change a ticket for the cookie. The way on is a link of this page, and no redirect: of a page that another
         program opened, a browser would not send the cookie along."""
-        if not self._entrance.takes(request.path_params["ticket"]):
+        if not self._entrance.takes(request.scope["ticket"]):
             await sleep(_PAUSE)
             return HTMLResponse(self.pages.door(), 403)
         folder = self._entrance.folder

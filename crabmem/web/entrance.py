@@ -5,7 +5,7 @@ nobody can guess, and so does the cookie. `<random>.localhost` does not resolve 
 """
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 
 from ..loopback.guard import HOST
 
@@ -39,11 +39,16 @@ class Entrance:
         found = next((each for each in self._tickets if _is_same(each, ticket)), "")
         return bool(found) and self._tickets.pop(found) >= self._clock()
 
-    def page(self, path: str, cookies: Mapping[str, str]) -> str | None:
-        """The path of a page below the folder, "/" first; None where it is not in there, or the cookie is missing."""
+    def page(self, path: str, cookies: Iterable[str]) -> str | None:
+        """The path of a page below the folder, "/" first; None where it is not in there, or the cookie is missing.
+
+        `cookies` are the headers of that name. A server on another port can add a cookie of the same name to ours, so
+        any of several counts.
+        """
         start, end, name = path.rpartition("/")
-        is_let_in = _is_same(start + end, self.folder) and _is_same(cookies.get(COOKIE, ""), self.secret)
-        return f"/{name}" if is_let_in else None
+        said = (pair.strip().partition("=") for header in cookies for pair in header.split(";"))
+        is_known = any([_is_same(value, self.secret) for key, _, value in said if key == COOKIE])
+        return f"/{name}" if _is_same(start + end, self.folder) and is_known else None
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -183,3 +183,17 @@ def test_recency_is_for_files_named_by_a_day_and_only_when_set(tmp_path: Path, r
     dated = [f"{new}-log", f"{old}-log", "a"]
     assert order == (dated if recency else sorted(dated))
     assert scores[f"{new}-log"] / scores["a"] == pytest.approx(1 + 0.5 ** (1 / 30) if recency else 1)
+
+
+def test_a_question_of_a_beginning_that_thousands_of_words_have_asks_once_how_rare_it_is(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("Many", "d", " ".join(f"qz{number}" for number in range(2_000)))
+    asked, idf = [], Index.idf
+
+    def counting(self: Index, word: Any, least: int = 0) -> float:
+        asked.append(word)
+        return idf(self, word, least)
+
+    monkeypatch.setattr(Index, "idf", counting)
+    assert memory.recall("q*").hits and len(asked) < 20

@@ -22,11 +22,11 @@ TAKEN = [
     "person", "Person", " PERSON ", "pers\u200bon", "\u202eperson", "реrson", "pеrsοn", "ｐｅｒｓｏｎ", "pérson",
     "pers0n", "person.", "crabmem", "CrabMem", "сrаbmеm", "person <x@example.org>", "x <crabmem>",
     "ꓑerson", "persօn", "ⲣerson", "ꓑꓰꓣꓢꓳꓠ", "perꜱon", "ᴘᴇʀꜱᴏɴ", "persøn", "crabrnem", "cr\u0251bmem",
-    "per\u10e1on", "ꮲꭼꭱꮪꮎꮑ", "ᏢᎬᎡᏚᎾᏁ",
+    "per\u10e1on", "ꮲꭼꭱꮪꮎꮑ", "ᏢᎬᎡᏚᎾᏁ", "person*", "*person", "p.e.r.s.o.n", "регѕоп", "p℮rson", "pers๐n", "pers೦n",
 ]  # fmt: skip
 ANNS = ["Ann Lee", "ann lee", "AnnLee", "Аnn Lee", "Ann\u00a0Lee", ANN, "x <ann@example.org>", "ann@example.org",
         "ANN@Example.org", "Ann Lee <other@example.org>", "<ann@example.org>", "ꓮnn Lee", "Ꭺnn Lee", "ꓮꓠꓠ ꓡꓰꓰ",
-        "Ann ꓡee", "ɴɴ Аnn"]  # fmt: skip
+        "Ann ꓡee", "ɴɴ Аnn", "Ann-Lee", "Ann_Lee", "Ann Lee*"]  # fmt: skip
 UNSEEN = ["..", ".", "\u200b", " ", "\u2800", "\u3164", "\u00ad\ufeff", "<x@y>", "\t", "\ufe0f", ":;"]
 OTHERS = [
     "coder",
@@ -55,6 +55,13 @@ def test_a_name_by_which_an_agent_could_be_taken_for_the_person_is_refused(tmp_p
     with pytest.raises(InvalidArguments, match="an agent cannot be called"):
         Memory(tmp_path, agent=name)
     assert not (tmp_path / ".git").exists()
+
+
+@pytest.mark.parametrize("name", ["bot*", "bot＊", "*bot∗"])
+def test_no_agent_has_the_mark_of_the_person_at_its_name(tmp_path: Path, name: str) -> None:
+    with Memory(tmp_path, agent=name) as memory:
+        memory.remember("Luna", "the cat", "A cat.")
+        assert [commit.author for commit in memory.log()][:1] == ["bot"]
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -164,18 +164,26 @@ def test_a_ticket_is_good_for_a_minute(site: Site) -> None:
     assert site.get(PATH + late, {"Cookie": None}).status == 403
 
 
-@pytest.mark.parametrize("ticket", ["", "x", "%00", "é", "a" * 5_000, "../facts"])
+@pytest.mark.parametrize("ticket", ["", "x", "%00", "é", "a" * 5_000, "../facts", "%0Ax", "%0D"])
 def test_a_wrong_ticket_lets_nobody_in(site: Site, ticket: str) -> None:
     site.entrance.ticket()
     answer = site.get(PATH + quote(ticket, safe="%/."), {"Cookie": None})
-    assert answer.status in (403, 404) and "set-cookie" not in answer.headers
+    assert answer.status == 403 and "set-cookie" not in answer.headers
+    assert not [word for word in ("Deploy", "notes", "waiting", "Inbox") if word in answer.text]
 
 
 def test_two_pages_are_told_apart() -> None:
     one, other = (Entrance(8001, lambda: 0.0) for _ in range(2))
     assert one.folder != other.folder and one.secret != other.secret
-    assert one.page(one.folder, {COOKIE: one.secret}) == "/"
-    assert one.page(one.folder, {COOKIE: other.secret}) is one.page(other.folder, {COOKIE: one.secret}) is None
+    assert one.page(one.folder, [f"{COOKIE}={one.secret}"]) == "/"
+    assert one.page(one.folder, [f"{COOKIE}={other.secret}"]) is None
+    assert one.page(other.folder, [f"{COOKIE}={one.secret}"]) is None
+
+
+def test_a_cookie_of_the_same_name_from_another_port_locks_nobody_out(site: Site) -> None:
+    ours = f"{COOKIE}={site.entrance.secret}"
+    for said in (f"{ours}; {COOKIE}=x", f"{COOKIE}=x; {ours}", f"a=b; {COOKIE}=; {ours};{COOKIE}=y"):
+        assert site.get("/", {"Cookie": said}).status == 200, said
 
 
 def test_every_answer_says_what_a_browser_may_do_with_it(site: Site) -> None:
