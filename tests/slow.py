@@ -35,7 +35,7 @@ SLOW: Mapping[str, Sequence[str]] = {
     "operations/test_proposals.py::test_a_decision_that_dies_at_any_call_is_made_or_not": (),
     "operations/test_proposals.py::test_a_proposal_that_dies_at_any_call_is_there_or_not": (),
     "operations/test_seen.py::test_nothing_that_is_hidden_comes_out_of_any_operation": (
-        "crab", "harness", "legion-heartbeat",
+        "camel-group", "crab", "harness", "legion-heartbeat",
     ),
     "operations/test_seen.py::test_what_is_looked_for_is_there_where_nothing_is_hidden": (),
     "operations/test_tiers.py::test_a_write_of_an_agent_that_waits_in_part_is_whole_or_not_there_at_any_crash": (),
