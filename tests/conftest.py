@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
@@ -110,13 +111,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"tests/slow.py lists tests that are gone: {', '.join(sorted(gone))}")
 
 
+# What Python and shells say of a `git` that is not there, be it in a process of a test's.
+_WITHOUT_GIT = re.compile(r"No such file or directory: 'git'|git: (command )?not found|\(git\): no such file")
+
+
 @pytest.hookimpl(wrapper=True)
 def _skipping_without_git() -> Generator[None, object, object]:
     """Skip what needs a `git` program where there is none: crabmem needs none, but tests ask Git what it sees."""
     try:
         return (yield)
-    except FileNotFoundError as error:
-        if error.filename == "git":
+    except (Exception, pytest.fail.Exception) as error:
+        if shutil.which("git") is None and _WITHOUT_GIT.search("".join(traceback.format_exception(error))):
             pytest.skip("needs a git program")
         raise
 

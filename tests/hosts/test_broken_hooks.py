@@ -159,12 +159,17 @@ def test_what_a_program_that_works_says_arrives_as_it_was_said(
     [line] = [line for line in lines(InstallOptions(HOSTS[0], words, tmp_path))[host] if " hook session-start " in line]
     told = TOLD.replace("UserPromptSubmit", "SessionStart").encode()
     # What stands behind the shell and what that does is the program.
-    said = subprocess.run(shlex.split(line)[4:], input=told, capture_output=True).stdout
+    said = subprocess.run(_program_in(line), input=told, capture_output=True).stdout
     done = subprocess.run([*shell, line], input=told, capture_output=True)
     assert (done.returncode, done.stdout) == (0, said)
     assert b"Who I am" in said
     [asks] = [line for line in lines(InstallOptions(HOSTS[0], words, tmp_path))[host] if " hook prompt " in line]
     assert b"ops/heron" in subprocess.run([*shell, asks], input=TOLD.encode(), capture_output=True).stdout
+
+
+def _program_in(line: str) -> list[str]:
+    """The words behind the shell that sees to the end of a hook."""
+    return shlex.split(line.partition("exec sh -c ")[2])[1:]
 
 
 @pytest.mark.parametrize("host", HOOKED)
@@ -173,7 +178,7 @@ def test_a_host_waits_longer_than_a_hook_takes_and_no_longer_than_it_must(host: 
     for _, hook in (each for each in hooks(order(Path("crabmem"))) if each[0] == host):
         [line] = set(_lines(hook.value))
         [waits] = [value / units.get(host, 1) for key, value in hook.value.items() if key.startswith("timeout")]
-        words = shlex.split(line)
+        words = _program_in(line)
         takes = Command(words[words.index("hook") :]).deadline
         assert takes + 0.5 < waits <= 8, line
 
