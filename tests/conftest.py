@@ -30,7 +30,7 @@ from tests.faults.repository import assert_clean, git
 from tests.story import tell
 from tests.ui import NO_BROWSER
 
-__all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git", "typed"]
+__all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git", "needs_git", "typed"]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 TESTS = Path(__file__).parent
@@ -111,6 +111,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             raise pytest.UsageError(f"tests/slow.py lists tests that are gone: {', '.join(sorted(gone))}")
 
 
+#: For what shrinks a failing example for minutes before it fails.
+needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs a git program")
 # What Python and shells say of a `git` that is not there, be it in a process of a test's.
 _WITHOUT_GIT = re.compile(r"No such file or directory: 'git'|git: (command )?not found|\(git\): no such file")
 

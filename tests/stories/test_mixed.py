@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem import CrabmemError, Fact, Key, Memory
 from crabmem.operations import adoption, files, keyvalue
-from tests.conftest import assert_clean, git
+from tests.conftest import assert_clean, git, needs_git
 from tests.examples import examples
 
 #: Names that share a slug, a key or a file that has a meaning, and some that do not.
@@ -155,6 +155,7 @@ def looks(root: Path, warm: Memory) -> Iterator[Memory]:
         yield fresh
 
 
+@needs_git
 @pytest.mark.timeout(120)
 @settings(max_examples=examples(15))
 @given(layout=st.sampled_from(["ordinary", "flat"]), steps=st.integers(5, 15), data=st.data())

@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from crabmem.sync import joining
+from tests.conftest import needs_git
 
 from .model import Script, failure, report, run, shrunk
+
+pytestmark = needs_git
 
 
 def ends_well(script: Script) -> None:
