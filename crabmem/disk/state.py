@@ -86,6 +86,10 @@ LOOSE = "loose"
 #: knows the new one. Words that it holds in memory must not be kept: see `Generation`.
 PURGES = "purges"
 
+#: That the repository is a project's, in which only our own folders are memory, on whatever branch it stands. Believed
+#: whoever wrote it: it only keeps files from being recorded. Without it the branch's `crabmem.toml` says so.
+PROJECT = "project"
+
 # Derived files (see `disk/derived`): believed only in a folder that this user made on this machine, and each may be
 # deleted at any time.
 

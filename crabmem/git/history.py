@@ -7,6 +7,7 @@ whatever a person does to the branch.
 
 import math
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from ..disk.seal import Seal
 from ..errors import Busy, CrabmemError, DamagedHistory, Moved, Unwritable
 from ..results import Commit
 from ..text.hashes import SHORT_DIGITS, short
+from ..workspace.layout import SETTINGS
 from ..workspace.workspace import Workspace
 from . import repository
 from .blame import Blame
@@ -86,12 +88,12 @@ class History:
         """
         self._claim_caches = claim_caches
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
-        self._is_free_of_links = False
+        self._is_free_of_links = self._is_claimed = False
         self._links = repository.LinkSearch(self._git)
         #: What failed after the commit of this write was on the branch: no failure of the write, the next one mends it.
         self.late_failures: list[OSError | CrabmemError] = []
         self._looked_into = workspace.repository_folders
-        self._is_telling = workspace.layout.is_telling
+        self._layout = workspace.layout
         private = self._private
         self._refs = Refs(self._git, private / state.TEMPORARY)
         self._redo = Redo(private / state.REDO, seal)
@@ -204,7 +206,8 @@ class History:
     def has_begun(self) -> bool:
         """Return whether there is a first commit, readable or not, and what is ours beside it."""
         try:
-            return self.exists() and os.path.isdir(self._private) and self.head() is not None
+            is_begun = self.exists() and os.path.isdir(self._private) and self.head() is not None
+            return is_begun and not self.is_of_project()
         except DamagedHistory:
             return os.path.isdir(self._private)
 
@@ -220,13 +223,12 @@ class History:
             repository.create(self._root)
         self._check_same()
         self._refuse_foreign_format()
+        if self.is_of_project():
+            raise Unwritable(
+                f"{self._root} is a project's repository. For a memory beside it: `crabmem --project "
+                f"{shlex.quote(str(self._root))}`; to put memory into the project's own history: `crabmem init` there"
+            )
         if not os.path.isdir(self._private):
-            head = self.head()
-            if head is not None and not any(map(self._is_telling, self.files(head))):
-                raise Unwritable(
-                    f"{self._root} is a Git repository without a memory in it, perhaps a project's: use another "
-                    "folder, or `crabmem init` there if you mean it"
-                )
             self.claim()
         if not os.path.isdir(self._private / state.TEMPORARY):
             fs.make_folder(self._private / state.TEMPORARY)
@@ -239,10 +241,48 @@ class History:
                 f"{self._git} has Git's {form} format, which crabmem does not write; use another folder"
             )
 
+    def is_of_project(self) -> bool:
+        """Return whether the repository is a project's, on whose branch there is no memory: it has files, none is ours.
+
+        What a person agreed to on one branch is no word about another.
+        """
+        is_ours = os.path.isdir(self._private) and not os.path.lexists(self._private / state.PROJECT)
+        if self._is_claimed or is_ours or not self.exists():
+            return False
+        layout, head = self._layout, self.head()
+        signs = (layout.identity, layout.overview, SETTINGS)
+        if head is None:
+            own = (*signs, layout.memory)
+            return os.listdir(self._root) != [".git"] and not any(os.path.lexists(self._root / each) for each in own)
+        if not layout.memory:
+            return not any(map(layout.is_kept, self.files(head)))
+        beside = self.files_in(head, layout.memory, with_folders=False) if self.folder(head, layout.memory) else {}
+        has_facts = self.folder(head, layout.entries[0]) or (beside and all(map(layout.is_entry, beside)))
+        return not has_facts and not any(self.file(head, each) for each in signs)
+
     def claim(self) -> None:
-        """Put what is ours into a repository that somebody else made."""
+        """Put what is ours into a repository that somebody else made.
+
+        Raises:
+            Unwritable: it is a project's, which has something where memory would lie.
+        """
         self._refuse_foreign_format()
-        repository.furnish(self._git, self._private)
+        layout, head = self._layout, self.head()
+        if (
+            layout.is_guest
+            and self.is_of_project()
+            and any(files for _, _, files in os.walk(self._root / layout.memory))
+        ):
+            raise Unwritable(
+                f"{self._root / layout.memory} has files of the project, and memory would lie there. For a memory "
+                f"beside it: `crabmem --project {shlex.quote(str(self._root))}`"
+            )
+        is_all_ours = not layout.is_guest and all(
+            layout.is_kept(path) or path.rpartition("/")[2][0] == "." for path in self.files(head)
+        )
+        folders = None if is_all_ours else [each for each in layout.folders if "/" not in each]
+        repository.furnish(self._git, self._private, folders, layout.is_guest)
+        self._is_claimed = True
 
     def recover(self) -> str | None:
         """Take away what a crash left locked or half made; return a report of a purge. Only under the writer's lock."""

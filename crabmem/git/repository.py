@@ -5,6 +5,7 @@ import os
 import re
 import stat
 import time
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -53,6 +54,14 @@ _EXCLUDE = """\
 *.tmp
 *.swp
 \\#*#
+"""
+# The same in a folder of memory, where the rest of a repository is somebody else's.
+_EXCLUDE_IN = """\
+/{folder}/**/.*
+/{folder}/**/*~
+/{folder}/**/*.tmp
+/{folder}/**/*.swp
+/{folder}/**/\\#*#
 """
 # Seconds within which two changes may have the same time.
 _TICK = 1.0
@@ -216,14 +225,24 @@ def _configured(file: Path, section: str, key: str) -> str:
         raise DamagedHistory(f"{file} cannot be read: {fs.reason(error)}") from None
 
 
-def furnish(git: Path, private: Path) -> None:
-    """Add what is ours to a repository somebody else made; its settings stay as they are."""
+def furnish(git: Path, private: Path, folders: Iterable[str] | None, is_guest: bool) -> None:
+    """Add what is ours to a repository somebody else made; its settings stay as they are.
+
+    Git passes over what editors leave in `folders`; None: everywhere. `is_guest`: all else is a project's.
+    """
     fs.make_folder(private / state.TEMPORARY)
+    if is_guest:
+        fs.swap_in(private / state.PROJECT, b"")
+    exclude(git, _EXCLUDE if folders is None else "".join(_EXCLUDE_IN.format(folder=each) for each in folders))
+
+
+def exclude(git: Path, patterns: str, otherwise: Sequence[str] = ()) -> None:
+    """Have Git pass over what `patterns` name, which it does already where `otherwise` has what is there."""
+    file = git / "info" / "exclude"
     fs.make_folder(git / "info")
-    exclude = git / "info" / "exclude"
-    present = fs.read(exclude)[0].decode("utf-8", "replace") if exclude.exists() else ""
-    if _EXCLUDE not in present:
-        fs.append(exclude, ("\n" * bool(present and not present.endswith("\n")) + _EXCLUDE).encode())
+    present = fs.read(file)[0].decode("utf-8", "replace") if file.exists() else ""
+    if not any(each in present for each in (patterns, *otherwise)):
+        fs.append(file, ("\n" * bool(present and not present.endswith("\n")) + patterns).encode())
 
 
 def clear_unfinished(root: Path) -> None:

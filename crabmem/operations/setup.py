@@ -4,6 +4,7 @@ What is in the new workspace, and its first commit, are the work of `session/ini
 """
 
 import os
+import shlex
 from pathlib import Path
 from typing import Literal
 
@@ -16,11 +17,20 @@ from ..session.init import init as init
 from ..session.init import init_with, seeds
 from ..session.locate import outside, settings_file, workspace_at
 from ..session.session import Session
+from ..sync import standing
 from ..text.entry import decode
 from ..text.values import replace
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import layout_in
 from ..workspace.workspace import Workspace
+
+
+def branch_of_project(session: Session) -> str:
+    """Return where commits go in a project's repository without memory, as "branch main"; "" for any other."""
+    if not session.engine.history.is_of_project():
+        return ""
+    name = standing.branch(session)
+    return "no branch (HEAD is detached)" if name == "HEAD" else f"branch {name}"
 
 
 def use_profile(session: Session, claim: bool = False, dry_run: bool = False) -> Begun:
@@ -29,8 +39,14 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     All in one commit, which may be the first. Nothing that is there, or once was, is made again. `claim` and
     `dry_run` are as for `init`. A profile that lies outside of the workspace may be read from now on.
     """
-    from ..prompt.seeding import with_profile  # late: few writes seed anything
+    from ..prompt.seeding import with_setting  # late: few writes seed anything
 
+    if claim and not session.layout.is_guest and session.engine.history.is_of_project():
+        name, root = session.engine.profile_name, session.root
+        raise Unwritable(
+            f"{root} is a project's repository, and with the profile {name} its Markdown would be memory: use another "
+            f"folder, or `crabmem adopt {shlex.quote(str(root))} --profile {shlex.quote(name)} --yes-really` if it is"
+        )
     unread = _unread(session)
     file = Path(session.engine.profile_name)
     # A file in the workspace goes by its way from there.
@@ -39,7 +55,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     )
 
     def wanted(scan: Scan) -> dict[str, bytes]:
-        text = with_profile(decode(SETTINGS, scan.data(SETTINGS) or b""), name)
+        text = with_setting(decode(SETTINGS, scan.data(SETTINGS) or b""), "profile", name)
         return {SETTINGS: text.encode(), **seeds(session, scan)}
 
     if not dry_run:
@@ -98,6 +114,10 @@ def _refuse_repository(root: Path, is_meant: bool) -> None:
     if around and fs.is_own_folder(Workspace(around).private):
         raise Inapplicable(f"{root} is part of the workspace {around}, which has its history")
     if around and not is_meant:
-        where = "is a Git repository" if around == root else f"lies in a Git repository, {around}"
-        meant = Way("is_meant=True", "if memory is to have a history of its own there: {}")
-        raise Unwritable(f"{root} {where}, perhaps a project's", meant)
+        where = "is a project's repository" if around == root else f"lies in a project's repository, {around}"
+        beside = f"For a memory beside it: `crabmem --project {shlex.quote(str(around))}`"
+        own = (
+            "its Markdown is to be memory, in that history" if around == root else "it is to have a history of its own"
+        )
+        meant = Way("is_meant=True", f"if {own}: {{}}")
+        raise Unwritable(f"{root} {where}. {beside}", meant)

@@ -26,8 +26,8 @@ def mentions(profile: Profile, word: str) -> bool:
     return any(f"{{{word}}}" in _text(seed) for seed in own)
 
 
-def with_profile(text: str, profile: str) -> str:
-    """Settings with `profile` in them, every other byte as it was.
+def with_setting(text: str, key: str, value: str) -> str:
+    """Return settings with `key` set to `value`, every other byte as it was.
 
     Raises:
         InvalidSettings: they are more than is read.
@@ -35,9 +35,9 @@ def with_profile(text: str, profile: str) -> str:
     check_extent(text, SETTINGS)
     rest = text.removeprefix(BOM)
     mark = BOM if rest != text else ""
-    if at(tables.parse(rest), ("profile",)) is not None:
-        return mark + tables.put(rest, ("profile",), profile)
-    line = tables.put("", ("profile",), profile)
+    if at(tables.parse(rest), (key,)) is not None:
+        return mark + tables.put(rest, (key,), value)
+    line = tables.put("", (key,), value)
     return mark + (line.replace("\n", "\r\n") if "\r\n" in rest else line) + rest
 
 

@@ -13,7 +13,7 @@ from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
 from ..text.hashes import blob_id
 from ..text.values import once, replace, value
 from ..workspace import settings
-from ..workspace.layout import DEFAULT, LAYOUTS, SETTINGS
+from ..workspace.layout import DEFAULT, LAYOUTS, ORDINARY, PROJECT, SETTINGS
 from ..workspace.settings import Settings
 from ..workspace.workspace import Workspace
 from .locate import profile_at, workspace_at
@@ -433,6 +433,8 @@ class Engine:
             profile = profile_at(opened.folder, rules.profile, self.allowed)
         # Of a profile that has a layout of its own, what the settings say of it means nothing.
         layout = rules.layout if opened.layout.name in LAYOUTS else opened.layout.name
+        if opened.layout is PROJECT and layout == ORDINARY.name:  # the branch that is checked out has no settings
+            layout = PROJECT.name
         for what, now, then in (("profile", profile, opened.profile), ("layout", layout, opened.layout.name)):
             if now != then:
                 raise InvalidSettings(

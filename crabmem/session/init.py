@@ -10,7 +10,8 @@ import os
 from ..disk import fs
 from ..errors import CrabmemError
 from ..results import CREATOR, Begun
-from ..workspace.layout import SETTINGS
+from ..text.entry import decode
+from ..workspace.layout import AGENTS, SETTINGS
 from .rules import check_may_write
 
 TYPE_CHECKING = False
@@ -57,6 +58,7 @@ def init_with(
 
     That is the first commit where there is none. The other arguments are those of `init`.
     """
+    from ..git import repository
     from ..write.actor import ITSELF
     from ..write.writer import Draft
 
@@ -65,7 +67,12 @@ def init_with(
     check_may_write(session)
 
     def decide(scan: Scan) -> Draft[list[str]]:
-        files = files_for(scan)
+        files = dict(files_for(scan))
+        if session.layout.is_guest:
+            from ..prompt.seeding import with_setting  # late: few writes seed anything
+
+            text = decode(SETTINGS, files.get(SETTINGS, scan.data(SETTINGS) or b""))
+            files[SETTINGS] = with_setting(text, "layout", session.layout.name).encode()
         there = [path for path in files if path != SETTINGS and os.path.lexists(session.file(path))]
         return Draft({path: data for path, data in files.items() if path not in there}, note, there)
 
@@ -76,6 +83,8 @@ def init_with(
         return Begun(str(session.root), is_new, None, paths, tuple(draft.result))
     if claim and not is_new and not history.has_begun():
         history.claim()
+    if is_new and (around := session.engine.workspace.around) and fs.is_own_folder(around / ".git"):
+        repository.exclude(around / ".git", f"/{AGENTS}/{session.root.name}/\n", (f"/{AGENTS}/\n",))
     writer.record_ahead(progress or (lambda done, total: None))
     done = writer.write(decide, ITSELF)
     paths = tuple(path for path, data in done.after.items() if data != done.before[path])

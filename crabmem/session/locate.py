@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 
-from ..disk import fs
-from ..errors import Inapplicable, InvalidArguments, InvalidSettings, Unreadable
+from ..disk import fs, state
+from ..errors import CrabmemError, Inapplicable, InvalidArguments, InvalidSettings, Unreadable
 from ..text.values import replace
 from ..text.words import counted
 from ..workspace import settings
-from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, SETTINGS
+from ..workspace.layout import AGENTS, DEFAULT, LAYOUTS, ORDINARY, PROJECT, SETTINGS
 from ..workspace.workspace import Workspace, folder_of
 
 TYPE_CHECKING = False
@@ -73,12 +73,13 @@ def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Wor
         InvalidSettings: the profile cannot be read, or may not be.
     """
     named, layout = settings.layout_in(_readable_settings(root))
+    usual = PROJECT if layout == ORDINARY.name and _is_of_project(root) else LAYOUTS[layout]
     if profile is not None:
         name = _whole("", profile)
-        return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
+        return Workspace(root, _layout(root, name) or usual, name)
     name = profile_at(root, named, allowed)
     try:
-        return Workspace(root, _layout(root, name) or LAYOUTS[layout], name)
+        return Workspace(root, _layout(root, name) or usual, name)
     except InvalidArguments as error:
         around = root if named else Workspace(root).around or root
         raise Inapplicable(f"{os.path.join(around, SETTINGS)}: {error.problem}") from None
@@ -243,6 +244,24 @@ def _whole(folder: Path | str, profile: str) -> str:
     if profile == DEFAULT:
         return ""
     return os.path.abspath(os.path.join(folder, os.path.expanduser(profile))) if profile.endswith(".toml") else profile
+
+
+def _is_of_project(root: Path | str) -> bool:
+    """Whether the folder is a project's repository, on whatever branch it stands now: one without settings, too."""
+    git = os.path.join(root, ".git")
+    if os.path.isdir(private := os.path.join(git, "crabmem")):
+        return os.path.lexists(os.path.join(private, state.PROJECT))
+    if not os.path.isdir(git):
+        return False
+    from ..git.history import History  # late: most repositories are ours already
+
+    history = History(Workspace(root))
+    try:
+        return history.is_of_project()
+    except (CrabmemError, OSError):  # whoever needs the repository says what is wrong with it
+        return False
+    finally:
+        history.close()
 
 
 def _layout(root: Path | str, profile: str) -> Layout | None:

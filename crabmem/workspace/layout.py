@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..text.daily_notes import is_note
 from ..text.limits import DEEPEST
-from ..text.values import once, value
+from ..text.values import once, replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class Layout:
     itself. With `has_folders` the files in folders below the first are facts, too: a person's order, which stays. In
     `notes` files may be daily notes, `YYYY-MM-DD.md`, which are no facts. History keeps the Markdown
     files at the top, and all below the folder `memory` ("": everywhere) and those `beside` it; with `has_texts`, other
-    texts below the folder `memory`, too, which are no facts: in a folder of another program those are its own. In
+    texts below the folder `memory`, too, which are no facts: in a folder of another program those are its own. With
+    `is_guest` the folder is a project's, and at its top only identity, overview and settings are ours. In
     `learnings` ("": a folder of that name where memory is) lies what an agent learned of its mistakes. `is_seeded`:
     whether a new workspace gets an identity. `recall_notes`: whether recall finds daily notes, too.
     """
@@ -51,6 +52,7 @@ class Layout:
     recall_notes: bool = False
     has_folders: bool = False
     has_texts: bool = False
+    is_guest: bool = False
 
     def named(self, file: str) -> str:
         """The path of a file of a profile, in which {identity} and {overview} stand for those here."""
@@ -119,7 +121,9 @@ class Layout:
         top, below, _ = path.partition("/")
         if not path.endswith(".md"):
             return self._is_text_of_memory(path)
-        return not below or ((top in self._tops or not self.memory) and top != AGENTS)
+        if not below:
+            return not self.is_guest or path in (self.identity, self.overview)
+        return (top in self._tops or not self.memory) and top != AGENTS
 
     def is_kept(self, path: str) -> bool:
         """Whether crabmem keeps the history of `path`: the settings, Markdown where memory is, and texts in its folder.
@@ -147,10 +151,6 @@ class Layout:
         for what, path in files.items():
             if not (path.endswith(".md") and _is_plain(path) and self.is_kept(path)):
                 yield what, path
-
-    def is_telling(self, path: str) -> bool:
-        """Whether a file at `path` tells that a repository is one of memory."""
-        return path == self.identity or (path.startswith(f"{self.memory}/") if self.memory else self.is_kept(path))
 
     def is_whole(self, path: str) -> bool:
         """Whether some system takes `path` for that of the settings, the identity or the overview."""
@@ -297,5 +297,7 @@ FLAT = Layout(
     recall_notes=True,
     has_folders=True,
 )
+#: Inside of a project's repository: what is not ours there is the project's.
+PROJECT = replace(ORDINARY, name="project", is_guest=True)
 #: By the name that `crabmem.toml` says.
-LAYOUTS = {layout.name: layout for layout in (ORDINARY, FLAT)}
+LAYOUTS = {layout.name: layout for layout in (ORDINARY, FLAT, PROJECT)}

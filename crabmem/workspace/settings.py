@@ -243,7 +243,8 @@ class Settings:
         Meta(description="what `crabmem pause` stops: what memory does unasked, or the tools of agents, too"),
     ] = "auto"
     layout: Annotated[
-        Literal["ordinary", "flat"], Meta(description="flat: MEMORY.md and facts in one folder, as adopt DIR found it")
+        Literal["ordinary", "flat", "project"],
+        Meta(description="flat: MEMORY.md and facts in one folder, as adopt DIR found it; project: see `init`"),
     ] = "ordinary"
     extra_paths: Annotated[
         Folders, Meta(max_length=20, description="folders elsewhere whose texts are searched, once you allowed it")

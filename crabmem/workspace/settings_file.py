@@ -26,7 +26,7 @@ _TABLES: dict[str, type] = {
 _NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES],
           "Folders": tuple[Annotated[str, Meta(max_length=MAX_NAME)], ...]}  # fmt: skip
 _PROFILE = re.compile(r"""^profile[ \t]*=[ \t]*["']([^"'\n]*)["']""", re.MULTILINE)
-_LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat)["']""", re.MULTILINE)
+_LAYOUT = re.compile(r"""^layout[ \t]*=[ \t]*["'](ordinary|flat|project)["']""", re.MULTILINE)
 
 
 def parsed(data: bytes, file: str) -> tuple[Settings, str]:

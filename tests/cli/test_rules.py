@@ -48,7 +48,17 @@ _FAR_REACHING = {
     "uninstall",
 }
 #: Verbs that ask before they do something.
-_ASKING = {"config allow", "install", "proposals apply", "proposals reject", "purge", "review", "sync", "uninstall"}
+_ASKING = {
+    "config allow",
+    "init",
+    "install",
+    "proposals apply",
+    "proposals reject",
+    "purge",
+    "review",
+    "sync",
+    "uninstall",
+}
 
 
 def options(name: str) -> Iterator[click.Option]:

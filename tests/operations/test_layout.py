@@ -256,8 +256,8 @@ def _is_file(root: Path) -> None:
 @pytest.mark.parametrize(
     ("make", "reason", "is_final"),
     [
-        (_in_repository, "lies in a Git repository", False),
-        (_is_repository, "is a Git repository", False),
+        (_in_repository, "lies in a project's repository", False),
+        (_is_repository, "is a project's repository", False),
         (_in_workspace, "is part of the workspace", True),
         (_is_workspace, "is a workspace already", True),
         (_has_settings, 'add `layout = "flat"`', True),

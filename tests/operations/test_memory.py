@@ -624,7 +624,7 @@ def test_repository_of_a_project_is_not_written_to_unless_it_is_meant(tmp_path: 
     git(tmp_path, "add", ".")
     git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "project")
     with Memory(tmp_path) as memory:
-        with pytest.raises(Unwritable, match="without a memory in it"):
+        with pytest.raises(Unwritable, match="project's repository"):
             memory.remember("Luna", "dog", "Thursday")
         assert git(tmp_path, "status", "--porcelain") == "" and len(memory.log()) == 1
         memory.init(claim=True)

@@ -14,7 +14,7 @@ from crabmem import InvalidArguments, Memory
 from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import setup
-from crabmem.prompt.seeding import with_profile
+from crabmem.prompt.seeding import with_setting
 from crabmem.text.values import fields_of
 from crabmem.workspace.settings import parse_settings
 from tests.conftest import assert_clean, git
@@ -190,9 +190,9 @@ def test_naming_a_profile_keeps_all_else_that_settings_say(
     lines: list[str], table: str, end: str, mark: str, profile: str
 ) -> None:
     text = mark + "".join(f"{line}\n" for line in [*lines, *table.splitlines()]).replace("\n", end)
-    named = with_profile(text, profile)
+    named = with_setting(text, "profile", profile)
     before, after = parse_settings(text.encode(), "x"), parse_settings(named.encode(), "x")
-    assert after.profile == profile and with_profile(named, profile) == named
+    assert after.profile == profile and with_setting(named, "profile", profile) == named
     assert {key: getattr(after, key) for key in fields_of(type(after)) if key != "profile"} == {
         key: getattr(before, key) for key in fields_of(type(before)) if key != "profile"
     }

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crabmem import Memory
 from crabmem.errors import BadConfig, InvalidArguments, InvalidSettings
-from crabmem.prompt.seeding import with_profile
+from crabmem.prompt.seeding import with_setting
 from crabmem.text.toml import MOST_TEXT
 from crabmem.workspace.settings import KEYS, AutoRecall, Settings, Vectors, parse_settings
 from crabmem.workspace.settings_file import as_dict, as_toml
@@ -214,7 +214,7 @@ def test_settings_that_would_take_long_to_read_are_refused_at_once(tmp_path: Pat
     ):
         memory.prompt()
     with pytest.raises((InvalidSettings, BadConfig)):
-        with_profile(text, "camel")
+        with_setting(text, "profile", "camel")
     assert time.monotonic() - began < _QUICK
 
 

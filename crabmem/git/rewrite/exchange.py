@@ -22,7 +22,15 @@ from ..repository import clear_purge
 _HELD = (state.WATCH, state.READING, state.SYNCING)
 # Private files that stay as they are. All others but those that are made anew have words, or were made of words.
 _STAYING = frozenset(
-    [state.ASIDE, state.PACKING, state.PAUSED, state.RECOVERED, *_HELD, *(f"{lock}.pid" for lock in _HELD)]
+    [
+        state.ASIDE,
+        state.PACKING,
+        state.PAUSED,
+        state.PROJECT,
+        state.RECOVERED,
+        *_HELD,
+        *(f"{lock}.pid" for lock in _HELD),
+    ]
 )
 # What Git and its users leave beside the references, made of words and ids of commits.
 _LEFT = frozenset(
