@@ -682,6 +682,7 @@ class Recall:
     did not hold; `unsaid` are what was in quotes, when no entry says it word by word and words had to do. `trouble`
     is why meaning did not count although it should. `as_of` is the commit whose memory was searched, None for today's.
     `notes` are the daily notes that were looked at besides; `has_overview` tells of no facts at all but of an overview.
+    `missing` says how many facts are gone from the disk, where nothing was found and many are; else "".
     """
 
     JSON = ("query", "hits", "searched", "note", "left_out", "as_of?")
@@ -698,6 +699,7 @@ class Recall:
     as_of: str | None = None
     notes: int = 0
     has_overview: bool = False
+    missing: str = ""
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -723,6 +725,8 @@ class Recall:
         return "; ".join([*reasons, *_blind_spots(self)])
 
     def _reason(self) -> str:
+        if self.missing:
+            return f"{self.missing}; `crabmem restore` brings them back"
         if not self.has_words:
             return _NO_WORD
         if not self.searched and not self.notes:
@@ -1080,15 +1084,15 @@ class Paused:
 class Status:
     """How a workspace stands: what is in it, who wrote `last`, and the `edits` that no commit has yet.
 
-    `agents` have a workspace of their own in it; so many `proposals` wait for a person, the oldest `waiting_since` then
-    (None: none does). `in_progress` is what the person is in the middle of with Git, as "rebase"; `odd` says what else
-    is to be minded, a line each. `sync` is how syncing stands, None where no remote was named, `paused` the pause that
-    there is.
+    `missing` counts facts that are gone from the disk without a word of the person. `agents` have a workspace of their
+    own in it; so many `proposals` wait for a person, the oldest `waiting_since` then (None: none does). `in_progress`
+    is what the person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each.
+    `sync` is how syncing stands, None where no remote was named, `paused` the pause that there is.
     """
 
     JSON = (
-        "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "agents",
-        "proposals", "waiting_since", "in_progress", "odd", "sync", "paused",
+        "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "missing",
+        "agents", "proposals", "waiting_since", "in_progress", "odd", "sync", "paused",
     )  # fmt: skip
 
     root: str
@@ -1105,6 +1109,7 @@ class Status:
     waiting_since: datetime | None = None
     sync: SyncState | None = None
     paused: Paused | None = None
+    missing: int = 0
 
 
 @value

@@ -1,7 +1,10 @@
 """Recording what others wrote into a workspace: a person's edits, and files that tools of an agent's host wrote."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 
+from ..disk.scan import Scan
+from ..errors import CrabmemError
 from ..recall.catalog import Progress
 from ..results import Commit
 from ..session import rules
@@ -58,5 +61,13 @@ def unrecorded(session: Session) -> Losses | None:
 
     `restore` brings them back; `adopt(even_if_many=True)` records that they are gone.
     """
-    engine = session.engine
-    return session.look(lambda now: engine.writer.unrecorded(now.scan))
+    return session.look(lambda now: session.engine.writer.unrecorded(now.scan))
+
+
+def unrecorded_in(session: Session, scan: Scan) -> Losses | None:
+    """The same of files that were looked at, for who sees everything; None also where the history cannot be read."""
+    if not session.view.is_whole:
+        return None
+    with suppress(CrabmemError, OSError):
+        return session.engine.writer.unrecorded(scan)
+    return None

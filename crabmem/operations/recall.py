@@ -76,6 +76,11 @@ def recall(
 
             found = with_provenance(session, now, found)
         if not now.is_past:
+            if not found.hits:
+                from .adoption import unrecorded_in
+
+                held = unrecorded_in(session, now.scan)
+                found = replace(found, missing=held.missing if held else "")
             nested = [item for item in now.listing.unreadable if item.is_repository]
             return _troubled(found, *(f"{item.path}: {item.reason}" for item in nested))
         is_mute = now.ranker is None and engine.is_meaning_wanted(now.settings)

@@ -8,6 +8,7 @@ from ..session.init import is_begun
 from ..session.locate import agent_folders
 from ..session.rules import settings_problem
 from ..text.words import counted
+from .adoption import unrecorded_in
 from .history import commits
 from .syncing import left_beside, left_words
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..results import Commit, Paused
     from ..session.session import Session
     from ..session.snapshot import Snapshot
+    from ..write.losses import Losses
 
 
 def _paused(session: Session) -> Paused | None:
@@ -39,14 +41,15 @@ def status(session: Session) -> Status:
     odd = [problem] if (problem := settings_problem(session)) else []
     last: Commit | None = None
     edits: tuple[UnrecordedEdit, ...] = ()
+    held = unrecorded_in(session, scan)
     in_progress, count, since, sync = None, 0, None, None
     try:
-        edits = tuple(_edits(session, scan))
+        edits = tuple(edits_of(session, scan, held))
         if session.engine.history.exists():
             last = next(commits(session), None)
             in_progress = session.engine.history.in_progress()
             count, since = waiting(session)
-            odd += _oddities(session, scan)
+            odd += _oddities(session, held)
         if session.engine.allowed.reach(session.root).remote:
             from ..sync.standing import state  # late: most workspaces are on one machine
 
@@ -62,6 +65,7 @@ def status(session: Session) -> Status:
         agents=tuple(folder.name for folder in agent_folders(session.engine.workspace)),
         last=last,
         edits=edits,
+        missing=held.count if held else 0,
         proposals=count,
         waiting_since=since,
         in_progress=in_progress,
@@ -75,10 +79,11 @@ def _counted(now: Snapshot) -> tuple[int, int, Scan]:
     return len(now.entries.paths), len(now.entries.unreadable), now.scan
 
 
-def _edits(session: Session, scan: Scan) -> Iterator[UnrecordedEdit]:
-    """What is on disk otherwise than in the newest commit, by path: what `adopt` would record."""
-    history, view = session.engine.history, session.view
-    outside = {path: file for path, file in session.engine.writer.outside(scan).items() if view.allows(path)}
+def edits_of(session: Session, scan: Scan, held: Losses | None) -> Iterator[UnrecordedEdit]:
+    """Yield what is on disk otherwise than in the newest commit, by path: what `adopt` records, and so not `held`."""
+    history, view, kept = session.engine.history, session.view, held.paths if held else ()
+    found = session.engine.writer.outside(scan).items()
+    outside = {path: file for path, file in found if view.allows(path) and path not in kept}
     known = history.files(history.head_if_any()) if outside else {}
     for path, file in sorted(outside.items()):
         yield UnrecordedEdit(path, "removed" if file is None else "changed" if path in known else "new")
@@ -102,13 +107,13 @@ def waiting_words(count: int, since: datetime | None, now: datetime) -> str:
     return f"{counted(count, 'proposal')} {'waits' if count == 1 else 'wait'} for you{when}: `crabmem review`"
 
 
-def _oddities(session: Session, scan: Scan) -> Iterator[str]:
+def _oddities(session: Session, held: Losses | None) -> Iterator[str]:
     """What is odd and found at once, for who sees everything."""
     if not session.view.is_whole:
         return
     from .doctor.past import position
 
-    if held := session.engine.writer.unrecorded(scan):
+    if held:
         yield held.words
     if words := session.engine.history.aside_words():
         yield words

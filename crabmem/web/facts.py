@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
-from ..operations import changes, facts, history, paths, provenance, reading, revert
+from ..operations import adoption, changes, facts, history, paths, provenance, reading, revert
 from ..operations.links import rename
 from ..results import Commit
 from ..text.edit import lenient_text, unified_diff
@@ -34,6 +34,7 @@ def listing(ask: Ask) -> Page:
     shown = {
         "title": "Facts", "rows": paged(found, ask, _SHOWN), "all": len(headers), "unreadable": unreadable, "q": q,
         "tag": tag, "tags": Counter(label for each in headers for label in each.labels).most_common(_TAGS),
+        "held": ask.session.look(lambda now: adoption.unrecorded_in(ask.session, now.scan)),
         "whole": [path for path in (layout.identity, layout.overview) if ask.session.read(path)],
     }  # fmt: skip
     return Page("facts", shown)

@@ -49,15 +49,17 @@ class Losses:
     @property
     def share(self) -> str:
         """How many of how many."""
-        return f"{self.count:,} of {self.total:,} entries"
+        return f"{self.count:,} of {self.total:,} facts"
 
     @property
     def words(self) -> str:
         """What to say of losses on disk that nobody has confirmed."""
-        return (
-            f"{self.share} are gone from disk, or empty, without having been forgotten; history still has them: "
-            "`crabmem restore` brings them back, `crabmem adopt --yes-really` records that this is meant"
-        )
+        return f"{self.missing}. Bring them back: `crabmem restore`. They are meant to go: `crabmem adopt --yes-really`"
+
+    @property
+    def missing(self) -> str:
+        """What is wrong, without the ways out."""
+        return f"{self.share} are missing from the disk, or empty, and nobody forgot them"
 
     @property
     def error(self) -> MassLoss:

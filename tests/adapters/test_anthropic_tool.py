@@ -371,7 +371,7 @@ def test_a_folder_of_many_facts_is_not_deleted_by_the_way(memory: Memory, tool: 
     for number in range(12):
         memory.remember(f"Fact {number}", "a fact", "Something.")
     said = answer(tool, {"command": "delete", "path": "/memories/entries"})
-    assert said.startswith("error: that would delete or empty 12 of 12 entries") and len(memory.entries()) == 12
+    assert said.startswith("error: that would delete or empty 12 of 12 facts") and len(memory.entries()) == 12
     assert tool.clear_all_memory() == "All memory cleared" and memory.entries() == []
     memory.undo(even_if_many=True)
     assert len(memory.entries()) == 12

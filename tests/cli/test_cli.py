@@ -430,7 +430,7 @@ def test_many_facts_gone_from_disk_are_told_of_and_come_back_or_go_when_that_is_
     with Memory(root, agent="coder") as memory:
         memory.remember_all([Fact(f"Fact {number}", "what", "x") for number in range(10)], "notes")
     lose()
-    assert "10 of 12 entries are gone" in run("remember", "Wifi", "-d", "the password", "-c", "On the door.").stderr
+    assert "10 of 12 facts are missing" in run("remember", "Wifi", "-d", "the password", "-c", "On the door.").stderr
     done = run("adopt")
     assert (done.exit_code, "crabmem restore" in done.stderr) == (1, True)
     assert run("restore").stdout.startswith("restored 10 files\n  memory/entries/fact-0.md\n")

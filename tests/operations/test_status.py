@@ -96,7 +96,7 @@ def test_facts_that_went_at_once_are_odd_and_the_way_back_is_named(root: Path) -
         file.unlink()
     with Memory(root) as memory:
         [words] = status(memory).odd
-    assert "3 of 3 entries are gone" in words and "`crabmem restore`" in words
+    assert "3 of 3 facts are missing" in words and "`crabmem restore`" in words
 
 
 def test_what_a_session_may_not_see_is_not_among_the_edits(tmp_path: Path) -> None:

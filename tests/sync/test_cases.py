@@ -295,7 +295,7 @@ def test_deletions_that_are_held_back_are_told_by_sync_which_records_them_when_t
     for number in range(12):
         one.file(f"{ENTRIES}/fact-{number}.md").unlink()
     said = crabs(one.root, "sync")
-    assert "12 of 13 entries are gone from disk" in said and "`crabmem sync --yes-really`" in said
+    assert "12 of 13 facts are missing from the disk" in said and "`crabmem sync --yes-really`" in said
     assert "12 of 13" not in crabs(one.root, "sync", "--yes-really")
     assert len(one.entries()) == 1 and not git(one.root, "status", "--short")
 

@@ -74,12 +74,12 @@ def test_all_facts_of_a_small_memory_are_not_lost_by_accident(tmp_path: Path) ->
         memory.init()
         for number in range(3):
             memory.remember(f"Fact {number}", "what", f"Text {number}.")
-        with pytest.raises(MassLoss, match="3 of 3 entries"):
+        with pytest.raises(MassLoss, match="3 of 3 facts"):
             memory.rollback("HEAD~3")
         remove(root, 3)
         memory.write_overview("# Overview\n")
         lost = adoption.unrecorded(memory)
-        assert lost and recorded(root) == 3 and "3 of 3 entries are gone" in lost.words
+        assert lost and recorded(root) == 3 and "3 of 3 facts are missing" in lost.words
         assert len(memory.restore().paths) == 3
         for number in range(3):  # one by one is no accident
             memory.forget(f"Fact {number}")
@@ -97,7 +97,7 @@ BACK: dict[str, Callable[[Memory, bool], object]] = {
 def test_an_operation_that_would_cost_too_much_stops_until_it_is_confirmed(root: Path, back: str) -> None:
     with Memory(root, is_person=True) as memory:
         head = memory.log(1)[0].commit
-        with pytest.raises(MassLoss, match=r"30 of 30 entries.*: even_if_many=True") as caught:
+        with pytest.raises(MassLoss, match=r"30 of 30 facts.*: even_if_many=True") as caught:
             BACK[back](memory, False)
         assert (caught.value.count, caught.value.total) == (ALL, ALL)
         assert (memory.log(1)[0].commit, len(memory.entries())) == (head, ALL)
@@ -154,12 +154,12 @@ def test_facts_lost_on_disk_stop_no_write_and_are_not_recorded(root: Path, lose:
     (root / f"{ENTRIES}/fact-20.md").write_text("An edit of the person.\n")
     with Memory(root, agent="coder") as memory:
         saved = memory.remember("Other", "what", "x")
-        assert saved.commit and "12 of 30 entries are gone from disk, or empty" in saved.warnings[0]
+        assert saved.commit and "12 of 30 facts are missing from the disk, or empty" in saved.warnings[0]
         assert [commit.subject for commit in memory.log(2)] == ["remember: Other", "edit: fact-20"]
         assert recorded(root) == ALL + 1
         assert memory.adopt() is None
         [told] = [finding for finding in memory.doctor() if "crabmem restore" in finding.message]
-        assert told.level == "warning" and "12 of 31 entries" in told.message
+        assert told.level == "warning" and "12 of 31 facts" in told.message
         assert not [finding for finding in memory.doctor() if "the next write does that" in finding.message]
     assert git(root, "status", "--porcelain").count("\n") == MANY
 
@@ -293,7 +293,7 @@ def test_a_loss_that_was_told_stays_unrecorded_however_many_facts_come_after_it(
     for number in range(40):  # more than it takes for the loss to be a small share
         with Memory(tmp_path, agent=f"agent {number % 2}") as memory:
             saved = memory.remember(f"New {number}", "what", f"New text {number}.")
-            assert f"{many} of {many + number} entries are gone from disk" in " ".join(saved.warnings)
+            assert f"{many} of {many + number} facts are missing from the disk" in " ".join(saved.warnings)
     with Memory(tmp_path, is_person=True) as memory:
         assert memory.adopt() is None
         assert len(memory.restore().paths) == many

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from itertools import repeat
 
-from ...operations import reading
+from ...operations import adoption, reading
 from ...results import json_of
 from ...session.init import is_begun
 from ...text.words import shortened
 from ..declared import OneOf, Whole, as_of_option, json_option, option, tag_option, verb
 from ..opening import open_session
-from ..output import coloured, here, in_colour, paged, plain, show, tell, tell_unreadable
+from ..output import coloured, here, in_colour, paged, plain, show, tell, tell_unreadable, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,10 +89,13 @@ def list_(
             True, [each | {"changed": json_of(changed.get(each["path"]))} for each in data] if is_long else data, str
         )
     paged(ctx, _lines(memory, shown, changed if is_long else None))
-    if shown or not is_begun(memory):
+    held = None if as_of else memory.look(lambda now: adoption.unrecorded_in(memory, now.scan))
+    if held:
+        warn([held.words])
+    if shown or held or not is_begun(memory):
         return
     if tags or since:
-        tell("no fact is like that")
+        tell("no facts match")
     elif not unreadable:  # else nobody knows
         tell("nothing has been remembered yet")
 

@@ -64,9 +64,11 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("facts", "none: there is no memory here yet; `crabmem init` or `crabmem remember` begins one")
     else:
         broken = f", {counted(found.unreadable, 'file')} unreadable" if found.unreadable else ""
-        yield _line("facts", f"{found.facts:,}{broken}")
+        missing = f", {found.missing:,} missing from the disk: `crabmem restore`" if found.missing else ""
+        yield _line("facts", f"{found.facts:,}{broken}{missing}", "red" if missing else "")
         yield _line("last write", commit_line(found.last) if found.last else "none yet")
-        yield from _edits(found.edits)
+        if found.edits or not found.missing:
+            yield from _edits(found.edits)
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
     if found.paused:

@@ -102,7 +102,8 @@ def answer(call: Call) -> Json:
 def _session_start(call: Call) -> Json:
     """Answer with who the agent is and the overview, also when the context was emptied.
 
-    The person is told if memory is paused, how much waits for them, and if syncing fails for long; the model is not.
+    The person is told if facts are missing, if memory is paused, how much waits for them, and if syncing fails for
+    long; the model is not.
     """
     call.note("begun")
     if call.input.is_emptied:
@@ -113,8 +114,18 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        notices = _pause(call), _waiting(call, memory), _trouble(memory)
+        notices = _missing(call, memory), _pause(call), _waiting(call, memory), _trouble(memory)
         return call.context(text) | call.notice("; ".join(filter(None, notices)))
+
+
+def _missing(call: Call, memory: Session) -> str:
+    """Return how many facts are gone from the disk without a word of the person; "" where they are not many."""
+    if not call.input.dialect.notice:
+        return ""
+    from ...operations.adoption import unrecorded_in
+
+    held = memory.look(lambda now: unrecorded_in(memory, now.scan))
+    return held.words if held else ""
 
 
 def _pause(call: Call) -> str:
@@ -164,7 +175,9 @@ def _prompt(call: Call) -> Json:
 
     with _memory(call) as memory:
         text = before_turn(memory, call.input.message, is_heard=call.claim)
-    return call.context(text) if text else {}
+        # Only of a memory that seems to be empty: all others would wait for the look into the history.
+        is_empty = not text and not memory.look(lambda now: now.entries.paths)
+        return call.context(text) if text else call.notice(_missing(call, memory) if is_empty else "")
 
 
 def _stop(call: Call) -> Json:
