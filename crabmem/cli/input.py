@@ -62,7 +62,7 @@ def content_of(ctx: Any, text: str | None, file: str | None, source: str | None)
     if len(given) != 1 or source not in (None, "-"):
         import click
 
-        raise click.UsageError("give the content once: -c TEXT, --file F, or - for stdin")
+        raise click.UsageError("give the content once: -c TEXT, --file FILE, or - to read it")
     if text is not None:
         return _decode(text.encode("utf-8", "surrogatepass"), "the content")
     return standard_input(ctx) if file in (None, "-") else text_in(file)

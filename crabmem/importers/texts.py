@@ -16,6 +16,13 @@ from .base import Found, Skipped, is_markdown
 if TYPE_CHECKING:
     from ..text.entry import HeaderValue
 
+# Words behind which a sentence says something of what stands before them.
+_SAYING = "is are was were has have had lives lies = ist sind war waren hat liegt es está son est sont è"
+# Words that stand for something that was said before.
+_POINTING = "it this that there he she we i you they who what es das dies er sie wir ich"
+_LEFT_OUT = "the a an our my der die das ein eine unser el la los las un una le les il lo"
+_VERBS, _PRONOUNS, _ARTICLES = (frozenset(words.split()) for words in (_SAYING, _POINTING, _LEFT_OUT))
+_MOST_WORDS = 6
 # The keys in the singular that are read as labels, and written as those in the plural.
 _LABELS = ("alias", "tag")
 MAX_TITLE = 120
@@ -183,6 +190,21 @@ def summary(text: str) -> str:
         chosen = chosen[:1]
     sentence = _SENTENCE.match(" ".join(map(_bare, chosen)).strip())
     return shortened(sentence[0], MAX_SUMMARY) if sentence else ""
+
+
+def title_of(text: str) -> str:
+    """Return a name for what a text says: its heading, else what its first sentence is about, in a few words."""
+    if title := _title(text):
+        return title
+    words = (summary(text) or " ".join(text.split())).split()
+    end = next((at for at, word in enumerate(words[:_MOST_WORDS]) if word[-1] in ":=" or word.casefold() in _VERBS), 0)
+    subject = words[: end + (words[end][-1] == ":")]
+    if not subject or (len(subject) == 1 and subject[0].casefold() in _PRONOUNS):
+        subject = words[:_MOST_WORDS]
+    elif len(subject) > 1 and subject[0].casefold() in _ARTICLES:
+        subject = subject[1:]
+    name = " ".join(subject).rstrip(".,;:!?。 ")
+    return shortened(name[:1].upper() + name[1:], MAX_TITLE)
 
 
 def _prose_lines(paragraph: str) -> list[str]:

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 def entry_layout(
     name: str, description: str, content: str, path: str = "", version: str = "", stale_since: str = ""
 ) -> str:
-    """One entry: a heading, the file it is from where `path` says one, the description, a blank line, the content."""
+    """One entry: a heading, the file it is from where `path` says one, the description, a blank line, the content.
+
+    A description that only repeats how the content begins is left out.
+    """
+    if description and content.lstrip().startswith(description.strip().removesuffix("…")):
+        description = ""
     aside = f"{version and f', version {version}'}{stale_since and f', stale since {stale_since}'}"
     source = f"(from {path}{aside})" if path else ""
     parts = [" ".join(f"## {name}".split()), source, description.strip(), "", content.strip()]

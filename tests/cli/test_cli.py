@@ -824,7 +824,7 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
         (["memory", "sho"], "Did you mean 'show'?"),
         (["recall"], "Missing argument 'QUERY...'."),
         (["recall", "x", "--limit", "many"], "'many' is not a valid integer"),
-        (["remember", "A", "-d", "d"], "give the content once"),
+        (["remember", "A", "-d", "d"], "there is no fact called A. For a new one: -c TEXT"),
         (["remember", "A", "-d", "d", "-c", "c", "-"], "give the content once"),
         (["remember", "A", "-c", "c"], "no fact called A yet: give -d DESC"),
         (["rollback"], "Missing option '--to'"),

@@ -44,8 +44,8 @@ def test_labels_can_be_removed(run: Run, root: Path, option: str, aliases: list[
         (["wlan", "-c", "Green."], "there is no fact called wlan yet: give -d DESC"),
         (["Wifi", "-d", "", "-c", "On the fridge."], "the description is empty: say in a line"),
         (["Wifi", "-d", " ", "-c", "On the fridge."], "the description is empty: say in a line"),
-        (["Wifi", "-d", "where", "-c", ""], "the content is empty: say the fact; `crabmem forget NAME`"),
-        (["Wifi", "-d", "where", "-"], "the content is empty: say the fact; `crabmem forget NAME`"),
+        (["Wifi", "-d", "where", "-c", ""], "the content is empty. To remove a fact: `crabmem forget NAME`"),
+        (["Wifi", "-d", "where", "-"], "the content is empty. To remove a fact: `crabmem forget NAME`"),
         (["Wifi", "-c", "On the fridge.", "-t", "net", "--no-tags"], "--no-tags and --no-aliases remove them"),
     ],
 )

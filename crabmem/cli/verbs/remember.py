@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+
 from ...operations import facts
 from ...results import json_of
 from ..declared import Text, argument, json_option, option, verb
-from ..input import content_of
+from ..input import content_of, standard_input
 from ..opening import open_session
 from ..output import coloured_diff, plain, show, tell, warn
 
@@ -17,9 +19,17 @@ if TYPE_CHECKING:
     from ...text.entry import Entry
 
 
+# Words that a text has at least, and signs of one in a script that knows no spaces. Fewer are rather a name.
+_WORDS, _SIGNS = 3, 8
+# The same where something else than the text is to be changed: the name of a fact, with a slip in it, has fewer.
+_WORDS_OF_NAME = 5
+_NO_NAME = "the name is empty"
+
+
 @verb(after="Facts")
 @argument("name", shell_complete="complete_names")
 @argument("source", metavar="[-]", required=False)
+@option("-n", "--name", "new_name", metavar="NEW", type=Text(is_line=True), help="Another name for it; as `rename`.")
 @option(
     "-d",
     "--description",
@@ -59,6 +69,7 @@ def remember(
     ctx: Any,
     name: str,
     source: str | None,
+    new_name: str | None,
     description: str | None,
     content: str | None,
     file: str | None,
@@ -70,29 +81,58 @@ def remember(
     if_version: str | None,
     json_wanted: bool,
 ) -> None:
-    """Save one fact; the same NAME again replaces its content.
+    """Save one fact: a text alone, which gets its name and description from what it says, or NAME with a content.
 
-    What you leave out then stays: the description, aliases, tags and the day it is stale after.
+    The same NAME again replaces its content, and what you leave out stays: the description, aliases, tags and the day
+    it is stale after. Without a content -n, -d, -t, -a and the others change the fact called NAME, and its text stays.
 
     \b
+    crabmem remember "The deploy key is in the vault, under ops/deploy."
     crabmem remember "Deploy key" -d "where the deploy key lives" -c "In the vault."
+    crabmem remember "Deploy key" -t ops
     pbpaste | crabmem remember "Incident 12" -d "what happened on 3 May" -
 
     In any one place for a text, - is standard input: -c -, --file - and a last - are the same.
     """
-    if name == "-":
+    is_said = not content is file is source is None
+    if name == "-" and is_said:
         raise _wrong_usage("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
-    text = content_of(ctx, content, file, source)
+    text = content_of(ctx, content, file, source) if is_said else standard_input(ctx) if name == "-" else name
     if not text.strip():
-        raise _wrong_usage("the content is empty: say the fact; `crabmem forget NAME` removes one")
+        raise _wrong_usage(
+            "the content is empty. To remove a fact: `crabmem forget NAME`" if is_said or name == "-" else _NO_NAME
+        )
+    if not name.strip() or (new_name is not None and not new_name.strip()):
+        raise _wrong_usage(_NO_NAME)
     if (aliases and no_aliases) or (tags and no_tags):
         raise _wrong_usage("--no-tags and --no-aliases remove them; -t and -a alone replace those there are")
-    memory = open_session(ctx)
-    if description is None:
-        before = _called(memory, name)
-        description, if_version = before.description, if_version or before.version
-    elif not description.strip():
+    if description is not None and not description.strip():
         raise _wrong_usage("the description is empty: say in a line what the fact is about; left out, it stays")
+    is_changed = bool(description or aliases or tags or no_aliases or no_tags) or stale_after is not None
+    memory = open_session(ctx)
+    before = None if name == "-" else _called(memory, name, by_alias=not is_said)
+    is_named = before is not None or is_said
+    if new_name is not None and (is_said or (before and is_changed)):
+        raise _wrong_usage("-n goes alone: the rest in a second command, under the new name")
+    if before and new_name is not None:
+        return _rename(memory, before, new_name, json_wanted)
+    if not is_named:
+        from ...importers.texts import summary, title_of  # late: it loads what reads frontmatter
+
+        _check_text(memory, text, is_changed and new_name is None)
+        name, before = new_name or title_of(text), None
+        if (other := _called(memory, name)) and other.content.strip() != text.strip():
+            raise _wrong_usage(f'there is a fact called {name} already: -n NAME names this one, -c "…" replaces that')
+        description = description or (other.description if other else summary(text) or name)
+    elif before:
+        if not (is_said or is_changed):
+            raise _wrong_usage(f"what should {before.name} say? -c TEXT, --file FILE, or - to read it")
+        if not is_said:
+            name, text = before.name, before.content
+        if description is None:
+            description, if_version = before.description, if_version or before.version
+    elif description is None:
+        raise _wrong_usage(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
     saved = facts.remember(
         memory,
         name,
@@ -108,26 +148,46 @@ def remember(
     diff = "" if saved.created else coloured_diff(saved.diff)
     show(json_wanted, json_of(saved), lambda: f"{said}: {plain(saved.entry.name)}{state}\n{diff}")
     warn(saved.warnings)
+    if not is_named and saved.created and not json_wanted:
+        called = shlex.quote(saved.entry.name)
+        tell(f"named after what it says; `crabmem remember {plain(called)} -n NAME` renames it, -d DESC describes it")
     if saved.like and not json_wanted:
         tell(f"like {plain(saved.like.name)}: update it instead? `crabmem show` it, and `crabmem forget` one of them")
 
 
-def _called(memory: Session, name: str) -> Entry:
-    """The fact that is replaced by one of that name.
-
-    Raises:
-        UsageError: there is none.
-    """
+def _called(memory: Session, name: str, by_alias: bool = False) -> Entry | None:
+    """Return the fact that is called `name`, not only by an alias unless `by_alias`; None for none."""
     from ...errors import NotFound
     from ...text.slug import name_key
 
     try:
         entry = facts.get(memory, name)
-        if name_key(entry.name) == name_key(name):  # and not only an alias
-            return entry
     except NotFound:
-        pass
-    raise _wrong_usage(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
+        return None
+    return entry if not entry.is_note and (by_alias or name_key(entry.name) == name_key(name)) else None
+
+
+def _check_text(memory: Session, text: str, is_change: bool) -> None:
+    """Refuse what is rather a name than a text; with `is_change` a longer one, for it may be a name with a slip.
+
+    Raises:
+        UsageError: it is so short.
+    """
+    if len(text.split()) >= (_WORDS_OF_NAME if is_change else _WORDS) or (not text.isascii() and len(text) > _SIGNS):
+        return
+    from ...text.comparison import nearest
+
+    near = nearest(text, (entry.name for entry in facts.entries(memory)))
+    hint = f' Did you mean "{near[0]}"?' if near else ""
+    raise _wrong_usage(f"there is no fact called {text}.{hint} For a new one: -c TEXT, --file FILE, or - to read it")
+
+
+def _rename(memory: Session, entry: Entry, name: str, json_wanted: bool) -> None:
+    from ...operations import links  # late: few rename so
+
+    done = links.rename(memory, entry.name, name, if_version=entry.version)
+    words = f"{'waits' if done.proposal else 'renamed'}: {plain(done.before)} to {plain(done.name)}"
+    show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
 
 
 def _wrong_usage(words: str) -> Exception:
