@@ -212,7 +212,7 @@ def _import(
             "this is taken in from" if takes_in else f"`crabmem install {host.name} --memory ours` takes it in from"
         )
         tell(f"{host.title} has remembered before ({host.own_memory.title}); {becomes} {done.place}:")
-        for line in import_lines(done, False):
+        for line in import_lines(done, False, hint=""):
             tell(f"  {line}")
     return done
 

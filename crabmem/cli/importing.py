@@ -11,7 +11,7 @@ from ..operations import facts as facts_operations
 from ..results import Saved
 from ..session.session import Session
 from ..text.entry import Fact
-from .output import plain
+from .output import few, plain
 
 if TYPE_CHECKING:
     from ..importers.base import Found, Skipped
@@ -95,12 +95,13 @@ def outcomes(found: "Sequence[Found]", saved: Sequence[Saved | CrabmemError]) ->
 def import_summary(done: Import) -> str:
     """How many were made, replaced, unchanged and skipped; "" for none."""
     counts = done.counts
-    return ", ".join(_summed(counts[state], state, done.dry_run) for state in _STATES if counts[state])
+    words = [_summed(counts[state], state, done.dry_run) for state in _STATES if counts[state]]
+    return ", ".join([*words, *([f"{counts['failed']:,} failed (above)"] if counts["failed"] else [])])
 
 
 def _summed(count: int, state: str, dry_run: bool) -> str:
     """How many came to a state, or would."""
-    return f"{_WOULD[state]} {count}" if dry_run and state in _WOULD else f"{count} {state}"
+    return f"{_WOULD[state]} {count:,}" if dry_run and state in _WOULD else f"{count:,} {state}"
 
 
 def _state(item: "Saved | Skipped | CrabmemError") -> str:
@@ -115,20 +116,24 @@ def _reason(item: "Skipped | CrabmemError") -> str:
     return str(item) if isinstance(item, CrabmemError) else item.reason
 
 
-def import_lines(done: Import, quiet: bool) -> Iterator[str]:
-    """A line for each thing, or each that was not taken; of those that were skipped for the same reason, the first."""
+def import_lines(done: Import, quiet: bool, is_all: bool = False, hint: str = ": --all") -> Iterator[str]:
+    """Yield a line for each thing, or each that was not taken; of many that came to the same, the first few.
+
+    Last are those that failed, each with its reason. `hint` says how to see all.
+    """
     width = max(map(len, _WOULD.values())) if done.dry_run else max(map(len, _STATES))
-    times = Counter[str]()
+    groups = dict[tuple[bool, str, str], list[str]]()
     for where, item in done.items:
         state = _state(item)
+        if quiet and isinstance(item, Saved):
+            continue
         what = item.entry.name if isinstance(item, Saved) else _reason(item)
-        times[what] += state == "skipped"
-        if (state != "skipped" or times[what] <= _TOLD) and not (quiet and isinstance(item, Saved)):
-            word = _WOULD.get(state, state) if done.dry_run else state
-            yield f"{word:{width}}  {plain(' '.join(f'{where}: {what}'.split()))}"
-    yield from (
-        f"{'skipped':{width}}  {count - _TOLD} more: {plain(what)}" for what, count in times.items() if count > _TOLD
-    )
+        why = f": {what}" if state == "skipped" else ""
+        groups.setdefault((state == "failed", state, why), []).append(f"{where}: {what}")
+    for (is_failed, state, why), alike in sorted(groups.items(), key=lambda group: group[0][0]):
+        word = f"{_WOULD.get(state, state) if done.dry_run else state:{width}}  "
+        shown = alike if is_all or is_failed else few(alike, f"more{why}{hint}", _TOLD if why else None)
+        yield from (word + plain(" ".join(line.split())) for line in shown)
 
 
 def import_data(done: Import) -> dict[str, Any]:

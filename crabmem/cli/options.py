@@ -67,6 +67,7 @@ def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 json_option, as_of_option = as_click(JSON), as_click(AS_OF)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would change.")
+all_option = click.option("--all", "is_all", is_flag=True, help="Name each; else of more than 20 alike the first 5.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 

@@ -11,13 +11,22 @@ from .declared import global_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
-    from typing import Any
+    from typing import Any, Protocol
 
     from ..results import Commit
     from ..session.session import Session
+
+    class Written(Protocol):
+        """What an operation answers that has written something: its commit, None for none, and its diff."""
+
+        @property
+        def commit(self) -> str | None: ...
+        @property
+        def diff(self) -> str: ...
+
 
 _SURROGATES = "[\ud800-\udfff]"
 _UNSEEN = (
@@ -27,6 +36,10 @@ _HEADS = ("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 # Marks of the words that differ within a line, as `git diff --word-diff` has them.
 _WORDS = {"-": ("[-", "-]"), "+": ("{+", "+}")}
+# Lines that are alike and shown at once, and how many are shown of more.
+_ALIKE, _FIRST = 20, 5
+# Lines and characters of the diff of what was just written.
+_MOST_LINES, _MOST_SIGNS = 100, 8_000
 # Characters of a page that are printed at once.
 _AT_ONCE = 8_000
 
@@ -229,6 +242,26 @@ def commit_line(commit: Commit) -> str:
 def yellow(text: str) -> str:
     """`text` in yellow, where colours are wanted."""
     return coloured(text, "yellow")
+
+
+def few(lines: Sequence[str], more: str, alike: int | None = None) -> Sequence[str]:
+    """Return lines that are `alike`; of more than so many, 20 unless said, the first five and how many `more`."""
+    if len(lines) <= (alike or _ALIKE):
+        return lines
+    return [*lines[:_FIRST], f"{len(lines) - _FIRST:,} {more}"]
+
+
+def diff_of_commit(done: Written) -> str:
+    """Return the diff of what was just committed, coloured; of a long one the beginning. Of a dry run all of it."""
+    lines = done.diff.split("\n")
+    shown, size = 0, 0
+    while shown < min(len(lines), _MOST_LINES) and size < _MOST_SIGNS:
+        size += len(lines[shown]) + 1
+        shown += 1
+    if shown == len(lines) or done.commit is None:
+        return coloured_diff(done.diff)
+    beginning = coloured_diff("\n".join(line[:_MOST_SIGNS] for line in lines[:shown]))
+    return f"{beginning}\n… {len(lines) - shown:,} more lines: `crabmem log -p -n 1`\n"
 
 
 def coloured_diff(diff: str) -> str:

@@ -13,7 +13,7 @@ from .app import open_session, verb
 from .declared import ABOUT_A_FILE
 from .input import TEXT, content_of
 from .options import as_of_option, global_options, json_option
-from .output import coloured_diff, plain, show, tell, tell_recorded, warn
+from .output import diff_of_commit, plain, show, tell, tell_recorded, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,5 +122,5 @@ def show_changed(json_wanted: bool, done: Changed) -> None:
     state = "updated" if done.commit else "said so already"
     if isinstance(done, Proposed):
         state = f"not changed: `crabmem proposals apply {short(done.proposal.id)}` would"
-    show(json_wanted, json_of(done), lambda: f"{done.path} {state}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{done.path} {state}\n{diff_of_commit(done)}")
     warn(done.warnings)

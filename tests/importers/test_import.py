@@ -156,8 +156,8 @@ def test_what_cannot_be_taken_is_named_and_stops_nothing_else(imported: Import, 
     os.mkfifo(folder / "pipe.md")
     result = imported(folder, "--json")
     files = {item["file"]: item.get("reason") for item in json.loads(result.stdout)["files"]}
-    assert result.exit_code == 1
-    assert result.stderr == f"crabmem: 7 of 13 files in {folder} could not be taken\n"
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"crabmem: warning: 7 of 13 files in {folder} could not be taken\n")
     reasons = {path: reason for path, reason in files.items() if reason}
     expected = {
         "empty.md": "it is empty",
@@ -241,8 +241,8 @@ def test_names_that_are_no_text_stop_nothing(imported: Import, folder: Path) -> 
     (odd / "two\nlines.md").write_text("named like two lines")
     result = imported(odd, "--json")
     assert sorted(states(result).values()) == ["failed"] * 2 + ["made"] * 3
-    assert (result.exit_code, len(result.stderr.splitlines())) == (1, 1)
-    assert imported(odd).stdout.removesuffix(PASSED_OVER).count("\n") == 5
+    assert (result.exit_code, len(result.stderr.splitlines())) == (0, 2)  # and that a memory was begun
+    assert imported(odd).stdout.replace(PASSED_OVER, "").count("\n") == 5
     with opened(folder.parent) as memory:
         assert memory.log(1)[0].subject == "import: 3 facts from old notes"
 
@@ -261,8 +261,8 @@ def test_folder_without_what_was_named_is_not_said_to_be_without_texts(imported:
 
 def test_what_is_no_file_of_a_folder_is_not_called_one(imported: Import, tmp_path: Path) -> None:
     (tmp_path / "mem0.json").write_text('[{"memory": "Likes tea."}, {"memory": ""}]')
-    result = imported(tmp_path / "mem0.json", "--from", "mem0")
-    assert result.stderr.endswith(f"crabmem: 1 of 2 things in {tmp_path / 'mem0.json'} could not be taken\n")
+    result = imported(tmp_path / "mem0.json", "--from", "mem0", "--json")
+    assert f"1 of 2 things in {tmp_path / 'mem0.json'} could not be taken\n" in result.stderr
     empty = imported("-", "--from", "mem0", stdin="[{}]").stderr
     assert empty.endswith("crabmem: 1 of 1 things in standard input could not be taken\n")
 
@@ -388,13 +388,13 @@ def test_the_path_of_a_file_is_what_it_is_known_by_as_the_help_says(imported: Im
 def test_a_credential_in_a_comment_of_a_frontmatter_is_refused(imported: Import, folder: Path) -> None:
     (folder / "mail.md").write_text(f"---\nto: Ann\n# {TOKEN}\n---\n\nMail.\n")
     result = imported(folder)
-    assert (result.exit_code, "what looks like" in result.stdout, TOKEN in result.output) == (1, True, False)
+    assert (result.exit_code, "what looks like" in result.stdout, TOKEN in result.output) == (0, True, False)
 
 
 def test_a_frontmatter_that_leaves_no_room_for_what_is_added_is_refused_alone(imported: Import, folder: Path) -> None:
     (folder / "long.md").write_text(f"---\n# {'x' * 16_370}\n---\n\nLong.\n")
     result = imported(folder, "--json")
-    assert (result.exit_code, states(result)["long.md"], states(result)["vet.md"]) == (1, "failed", "made")
+    assert (result.exit_code, states(result)["long.md"], states(result)["vet.md"]) == (0, "failed", "made")
 
 
 def test_a_frontmatter_that_only_people_read_is_kept_in_quotes(imported: Import, folder: Path) -> None:
@@ -408,7 +408,7 @@ def test_a_credential_in_a_key_of_a_file_is_refused(imported: Import, folder: Pa
     (folder / "mail.md").write_text("---\npassword: hunter2xyz9\n---\n\nMail.\n")
     result = imported(folder)
     assert (result.exit_code, "what looks like a secret" in result.stdout, "hunter2" in result.output) == (
-        1,
+        0,
         True,
         False,
     )

@@ -10,19 +10,21 @@ from ...operations import maintenance
 from ...operations.doctor.examine import CHECKS
 from ...results import Finding, json_of
 from ...session.session import Session
+from ...text.quoting import visible
 from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
-from ..options import global_options, json_option
-from ..output import coloured, plain, show, tell
+from ..options import all_option, global_options, json_option
+from ..output import coloured, few, show, tell
 
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
 
 @verb(after="stats")
 @click.option("--fix", is_flag=True, help="First mend what can be mended without a choice.")
+@all_option
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
+def doctor(ctx: click.Context, fix: bool, is_all: bool, json_wanted: bool) -> None:
     """Look for what is wrong or odd: a line for each check that is fine, and for each finding what mends it.
 
     Reads the whole history, as `git fsck` does, and changes nothing without --fix. Exit status 1 when there
@@ -48,10 +50,14 @@ def doctor(ctx: click.Context, fix: bool, json_wanted: bool) -> None:
     findings += hosting.findings()
     troubled = {finding.check for finding in findings if finding.level != "info"}
     fine = (f"{coloured('ok', 'green')}: {check}" for check in checks if check not in troubled)
+    alike = dict[tuple[str, str], list[str]]()
+    for finding in findings:
+        said = f"{finding.path}: {finding.message}" if finding.path else finding.message
+        alike.setdefault((finding.level, finding.check), []).append(visible(" ".join(said.split("\n"))))
     lines = (
-        f"{coloured(finding.level, _COLOURS[finding.level])}: "
-        + plain(f"{finding.path}: {finding.message}" if finding.path else finding.message)
-        for finding in findings
+        f"{coloured(level, _COLOURS[level])}: {line}"
+        for (level, check), said in alike.items()
+        for line in (said if is_all else few(said, f"more of {check}: --all"))
     )
     show(json_wanted, json_of(findings), lambda: "\n".join((*fine, *lines)))
     if any(finding.level == "error" for finding in findings):

@@ -14,7 +14,7 @@ from ..app import open_session, verb
 from ..completing import complete_sources, complete_tags
 from ..failure import Failure
 from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
-from ..options import json_option
+from ..options import all_option, json_option
 from ..output import progress_bar, show, tell, warn
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class _WithKinds(click.Command):
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="Name only what was not taken, and sum up.")
+@all_option
 @json_option
 @click.pass_context
 def import_(
@@ -61,6 +62,7 @@ def import_(
     replace: bool,
     dry_run: bool,
     quiet: bool,
+    is_all: bool,
     json_wanted: bool,
 ) -> None:
     """Remember what you have already, in one commit: notes, or the memory of another program. Twice is harmless.
@@ -72,7 +74,7 @@ def import_(
     comments and dates too: the commit is of today. The key `imported-from` says the path of the file that a fact came
     from, so that a later import of that file finds the fact again, whatever it is called by then. A file that was
     renamed or moved is a new one, and its fact a second one unless name and text are the same; a fact that you forgot
-    is made again while its file is there. Exit status 1 when something could not be taken.
+    is made again while its file is there. Exit status 1 when nothing of it could be taken.
 
     \b
     crabmem import ~/notes --dry-run
@@ -102,7 +104,7 @@ def import_(
     with progress_bar("writing") as progress:
         saved = facts_operations.remember_all(memory, facts, name, dry_run, replace, progress=progress)
     done = Import(str(place), source.name, outcomes(found, saved), dry_run)
-    lines = list(import_lines(done, quiet))
+    lines = list(import_lines(done, quiet, is_all))
     if json_wanted or lines:
         show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
@@ -119,7 +121,7 @@ def _read(source: "Source", tree: "Tree") -> "list[Found]":
 
 
 def _conclude(done: Import, json_wanted: bool) -> None:
-    """Sum up for the person; a Failure when something could not be taken."""
+    """Sum up for the person; a Failure when nothing could be taken."""
     counts = done.counts
     if not json_wanted:
         words = import_summary(done)
@@ -127,7 +129,12 @@ def _conclude(done: Import, json_wanted: bool) -> None:
         tell(f"{kind}{words or 'nothing made'}{'; nothing was written' if done.dry_run else ''}")
         if any(isinstance(item, AlreadyThere) for _, item in done.items):
             tell("what is there and says something else stays; --replace takes these, too")
-    if counts["failed"]:
-        things = "files" if Path(done.place).is_dir() else "things"
-        words = f"{counts['failed']} of {len(done.items)} {things} in {shown_place(done.place)} could not be taken"
-        raise Failure(" ".join(words.split()))
+    if not counts["failed"]:
+        return
+    things = "files" if Path(done.place).is_dir() else "things"
+    words = f"{counts['failed']} of {len(done.items)} {things} in {shown_place(done.place)} could not be taken"
+    words = " ".join(words.split())
+    if not counts.keys() - {"failed", "skipped"}:  # else a script would take what was written for nothing
+        raise Failure(words)
+    if json_wanted:
+        warn([words])

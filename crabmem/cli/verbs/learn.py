@@ -9,7 +9,7 @@ from ...text.learnings import Lesson
 from ..app import open_session, verb
 from ..input import TEXT
 from ..options import json_option
-from ..output import coloured_diff, show, tell, warn
+from ..output import diff_of_commit, show, tell, warn
 
 _WORDS = click.argument("words", metavar="TEXT|-", type=TEXT)
 
@@ -80,7 +80,7 @@ def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
     memory = open_session(ctx, is_person=False)
     changed = notes.learn(memory, lesson)
     state = "learned" if changed.commit else "said so already"
-    show(json_wanted, json_of(changed), lambda: f"{state}: {changed.path}\n{coloured_diff(changed.diff)}")
+    show(json_wanted, json_of(changed), lambda: f"{state}: {changed.path}\n{diff_of_commit(changed)}")
     warn(changed.warnings)
     name = memory.engine.profile_name
     if not json_wanted and not any(part.file == changed.path for part in memory.profile.part):

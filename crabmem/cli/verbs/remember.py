@@ -9,7 +9,7 @@ from ...results import json_of
 from ..declared import Text, argument, json_option, option, verb
 from ..input import content_of, standard_input
 from ..opening import open_session
-from ..output import coloured_diff, plain, show, tell, warn
+from ..output import diff_of_commit, plain, show, tell, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def remember(
     )
     said = "remembered" if saved.commit or not saved.proposal else "waits"
     state = "" if saved.commit or saved.proposal else " (it said so already)"
-    diff = "" if saved.created else coloured_diff(saved.diff)
+    diff = "" if saved.created else diff_of_commit(saved)
     show(json_wanted, json_of(saved), lambda: f"{said}: {plain(saved.entry.name)}{state}\n{diff}")
     warn(saved.warnings)
     if not is_named and saved.created and not json_wanted:
@@ -187,7 +187,7 @@ def _rename(memory: Session, entry: Entry, name: str, json_wanted: bool) -> None
 
     done = links.rename(memory, entry.name, name, if_version=entry.version)
     words = f"{'waits' if done.proposal else 'renamed'}: {plain(done.before)} to {plain(done.name)}"
-    show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")
 
 
 def _wrong_usage(words: str) -> Exception:

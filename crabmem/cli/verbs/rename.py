@@ -7,7 +7,7 @@ from ...results import json_of
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import dry_run_option, json_option
-from ..output import coloured_diff, plain, show, warn
+from ..output import diff_of_commit, plain, show, warn
 
 
 @verb(after="edit")
@@ -27,5 +27,5 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
     verb = "would rename" if dry_run else "waits" if done.proposal else "renamed"
     is_new = done.paths or done.proposal
     words = f"{verb}: {plain(done.before)} to {plain(done.name)}" if is_new else f"it is called {plain(new)} already"
-    show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")
     warn(f"{path} links to the old name, and an agent may not write it" for path in done.left)

@@ -12,7 +12,7 @@ from ...text.words import counted
 from ..app import open_session, verb
 from ..completing import complete_commits, complete_sessions, complete_writers
 from ..options import dry_run_option, json_option
-from ..output import coloured_diff, plain, show
+from ..output import diff_of_commit, plain, show
 from ..restoring import done_or_waits, yes_really_option
 
 
@@ -75,7 +75,7 @@ def revert(
         show(json_wanted, json_of(error), lambda: told)
         raise
     told = done_or_waits(memory, _summary(done, dry_run))
-    show(json_wanted, json_of(done), lambda: f"{told}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{told}\n{diff_of_commit(done)}")
 
 
 def _summary(done: Reverted, dry_run: bool) -> str:

@@ -8,7 +8,7 @@ from ...text.hashes import short
 from ..app import open_session, verb
 from ..completing import complete_commits, complete_names
 from ..options import dry_run_option, json_option
-from ..output import coloured_diff, show
+from ..output import diff_of_commit, show
 from ..restoring import done_or_waits, files_restored, yes_really_option
 
 
@@ -39,4 +39,4 @@ def rollback(ctx: click.Context, to: str, name: str | None, dry_run: bool, yes_r
     done = revert.rollback(memory, to, name, dry_run=dry_run, even_if_many=yes_really)
     files = files_restored(done, "would restore" if dry_run else "")
     words = done_or_waits(memory, f"{files} {'as of' if done.paths else 'from'} {short(done.to)}")
-    show(json_wanted, json_of(done), lambda: f"{words}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")

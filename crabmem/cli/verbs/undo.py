@@ -8,7 +8,7 @@ from ...operations import revert
 from ...results import json_of
 from ..app import open_session, verb
 from ..options import json_option
-from ..output import coloured_diff, plain, show, tell
+from ..output import diff_of_commit, plain, show, tell
 from ..restoring import done_or_waits, files_restored, yes_really_option
 
 
@@ -30,6 +30,6 @@ def undo(ctx: click.Context, redo: bool, yes_really: bool, json_wanted: bool) ->
     done = (revert.redo if redo else revert.undo)(memory, even_if_many=yes_really)
     words = f"{'redone' if redo else 'undone'}: {done.operation.subject if done.operation else 'nothing'}"
     told = done_or_waits(memory, f"{plain(words)}; {files_restored(done)}")
-    show(json_wanted, json_of(done), lambda: f"{told}\n{coloured_diff(done.diff)}")
+    show(json_wanted, json_of(done), lambda: f"{told}\n{diff_of_commit(done)}")
     if not json_wanted and not redo and sys.stderr.isatty():
         tell("`crabmem undo --redo` brings it back, `crabmem undo` takes back the commit before")
