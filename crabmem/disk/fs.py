@@ -370,6 +370,10 @@ def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
         _write(handle, file, data)
         _sync(handle, file)
         return os.fstat(handle)
+    except OSError:  # a full disk holds the beginning, which the next write would take for somebody's text
+        with suppress(OSError):
+            os.unlink(file)
+        raise
     finally:
         os.close(handle)
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 
 from ..disk import fs, state, system
 from ..disk.jsonl import JsonLines, encoded, moment, text, text_or_none
+from ..disk.stat import changed_ns
 from ..errors import Unreadable
 from ..git.commits import Note, identity
 from ..git.index import Settled
@@ -380,7 +382,11 @@ class Recovery:
                 continue
             if data and not self._history.has(blob_id(data)):
                 if path is None or len(data) > fs.MAX_BYTES:
-                    self._recorder.report(f"text of an unknown save was kept in {self._store.set_aside(name)}")
+                    since = datetime.fromtimestamp(changed_ns(stamp) / 1e9).astimezone()
+                    self._recorder.report(
+                        f"a write failed on {since:%Y-%m-%d at %H:%M}; its text is in {self._store.set_aside(name)}: "
+                        "delete that if you wrote it again"
+                    )
                     continue
                 self._record_late(path, data)
             if path and stays:

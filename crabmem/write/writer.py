@@ -49,10 +49,11 @@ else:
     T_co, Generic = None, {None: Subscripted}
 
 _ADVICE = (
-    ((errno.ENOSPC, errno.EDQUOT), "free some space"),
+    ((errno.ENOSPC, errno.EDQUOT), "free some space and try again"),
+    ((errno.EROFS,), "it is mounted read-only, and nothing can be remembered there until that changes"),
     (
         (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY, errno.ELOOP, errno.EINVAL, errno.ENXIO),
-        "something else stands there: move it away",
+        "something else stands there: move it away and try again",
     ),
 )
 
@@ -392,7 +393,6 @@ class Writer:
 
 def unwritable(error: OSError) -> CrabmemError:
     """Return what a user is told of a disk that refuses."""
-    where = f" ({error.filename})" if error.filename else ""
-    reason = fs.reason(error)
-    advice = next((f"{words} and " for errors, words in _ADVICE if error.errno in errors), "")
-    return Unwritable(f"the disk refused to write{where}: {reason}; nothing is lost: {advice}try again then")
+    where = error.filename or "the memory"
+    advice = next((words for errors, words in _ADVICE if error.errno in errors), "try again")
+    return Unwritable(f"the disk refused to write {where}: {fs.reason(error)}. Nothing is lost: {advice}")

@@ -48,6 +48,9 @@ def permissions(patient: Patient) -> Iterator[Finding]:
     root = patient.workspace.root
     if not os.path.isdir(root):
         return
+    if os.statvfs(root).f_flag & os.ST_RDONLY:
+        yield error("", f"{root} lies on a disk that is mounted read-only: nothing can be written until that changes")
+        return
     for folder in (root, *(patient.workspace.file(path) for path in (*patient.workspace.layout.folders, ".git"))):
         if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
             yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
