@@ -28,7 +28,9 @@ def edit_file(file: Path) -> None:
     try:
         click.edit(filename=str(file))
     except click.ClickException as error:
-        raise Failure(f"{error.message}; set $EDITOR to another") from None
+        cause = error.__cause__
+        missing = f"there is no editor {cause.filename}" if isinstance(cause, FileNotFoundError) else error.message
+        raise Failure(f"{missing}; set $EDITOR to another") from None
 
 
 def edit_copy(file: Path, write: Callable[[str, str | None], T], seed: str = "") -> T | None:

@@ -4,11 +4,15 @@ import click
 
 from ...operations import adoption, facts
 from ...session.rules import check_may_write
+from ...session.session import Session
+from ...text.frontmatter import parts_of
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..editor import edit_copy, edit_file
 from ..options import global_options
 from ..output import tell, tell_recorded, warn
+
+_HEADLESS = "the name and description are gone: is that meant? `crabmem undo` brings them back"
 
 
 @verb(after="tags")
@@ -27,10 +31,19 @@ def edit(ctx: click.Context, name: str) -> None:
     entry = facts.get(memory, name)
     file = memory.file(entry.path)
     check_may_write(memory)  # before the editor opens
+    had_header = _has_header(memory, entry.path)
     if not global_options(ctx).agent:
         edit_file(file)
-        return tell_recorded(memory, adoption.adopt(memory))
+        tell_recorded(memory, adoption.adopt(memory))
+        return warn([_HEADLESS] if had_header and not _has_header(memory, entry.path) else ())
     done = edit_copy(file, lambda text, version: facts.rewrite_entry(memory, name, text, version))
     if not (done and done.proposal and not done.commit):
         tell(f"recorded: edit: {entry.name}" if done else "nothing changed")
     warn(done.warnings if done else ())
+    warn([_HEADLESS] if done and done.commit and had_header and not _has_header(memory, entry.path) else ())
+
+
+def _has_header(memory: Session, path: str) -> bool:
+    """Return whether a fact's file says name and description; True also for one that is gone, or no text."""
+    data = memory.read(path)
+    return data is None or bool(parts_of(data.decode("utf-8", "replace")).header)

@@ -1,0 +1,43 @@
+"""`crabmem edit`: what becomes of a fact in an editor."""
+
+from pathlib import Path
+
+import pytest
+
+from crabmem import Memory
+from tests.conftest import Run
+
+GONE = "the name and description are gone"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    with Memory(tmp_path / "notes") as memory:
+        memory.remember("Wifi", "where the password is", "On the door.")
+    return memory.root
+
+
+@pytest.mark.parametrize("who", [[], ["--agent", "coder"]])
+@pytest.mark.parametrize(
+    ("editor", "is_told"),
+    [("sed -i 1,4d", True), ("sed -i 1d", True), ("sed -i s/door/wall/", False), ("true", False)],
+)
+def test_an_edit_that_loses_name_and_description_is_told_with_the_way_back(
+    run: Run, monkeypatch: pytest.MonkeyPatch, who: list[str], editor: str, is_told: bool
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+    done = run(*who, "edit", "Wifi")
+    assert done.exit_code == 0 and (GONE in done.stderr) == is_told
+    if is_told:
+        assert run("undo").exit_code == 0 and run("show", "Wifi").stdout.startswith("## Wifi\nwhere the password is")
+
+
+def test_an_editor_that_is_not_there_is_named_without_words_of_python(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+    done = run("edit", "Wifi")
+    assert done.exit_code == 1 and "Errno" not in done.stderr
+    assert "no-such-editor" in done.stderr and "set $EDITOR" in done.stderr
