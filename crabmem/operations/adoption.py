@@ -64,10 +64,10 @@ def unrecorded(session: Session) -> Losses | None:
     return session.look(lambda now: session.engine.writer.unrecorded(now.scan))
 
 
-def unrecorded_in(session: Session, scan: Scan) -> Losses | None:
-    """The same of files that were looked at, for who sees everything; None also where the history cannot be read."""
+def unrecorded_in(session: Session, scan: Scan | None = None) -> Losses | None:
+    """Return the same for who sees everything, of a `scan` of before; None also where the history cannot be read."""
     if not session.view.is_whole:
         return None
     with suppress(CrabmemError, OSError):
-        return session.engine.writer.unrecorded(scan)
+        return session.engine.writer.unrecorded(scan) if scan else unrecorded(session)
     return None

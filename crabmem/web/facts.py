@@ -26,16 +26,14 @@ _FIELDS = ("name", "description", "content", "tags")
 
 def listing(ask: Ask) -> Page:
     """All facts, or those with some words in their names and descriptions, or with a tag."""
-    headers, unreadable = reading.headers_and_unreadable(ask.session)
-    q, tag, layout = ask.query.one("q"), ask.query.one("tag"), ask.session.layout
-    words = q.casefold().split()
+    (headers, unreadable), layout = reading.headers_and_unreadable(ask.session), ask.session.layout
+    q, tag, words = ask.query.one("q"), ask.query.one("tag"), ask.query.one("q").casefold().split()
     tagged = [header for header in headers if not tag or tag in header.labels]
     found = [each for each in tagged if all(word in f"{each.name} {each.about}".casefold() for word in words)]
     shown = {
         "title": "Facts", "rows": paged(found, ask, _SHOWN), "all": len(headers), "unreadable": unreadable, "q": q,
         "tag": tag, "tags": Counter(label for each in headers for label in each.labels).most_common(_TAGS),
-        "held": ask.session.look(lambda now: adoption.unrecorded_in(ask.session, now.scan)),
-        "whole": [path for path in (layout.identity, layout.overview) if ask.session.read(path)],
+        "held": adoption.unrecorded_in(ask.session), "whole": [*filter(ask.session.read, layout.whole)],
     }  # fmt: skip
     return Page("facts", shown)
 

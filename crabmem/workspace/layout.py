@@ -122,7 +122,7 @@ class Layout:
         if not path.endswith(".md"):
             return self._is_text_of_memory(path)
         if not below:
-            return not self.is_guest or path in (self.identity, self.overview)
+            return not self.is_guest or path in self.whole
         return (top in self._tops or not self.memory) and top != AGENTS
 
     def is_kept(self, path: str) -> bool:
@@ -160,6 +160,11 @@ class Layout:
         """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""
         return self._whole_by_name.get(name.rpartition("/")[2].casefold())
 
+    @property
+    def whole(self) -> tuple[str, str]:
+        """The paths of identity and overview."""
+        return self.identity, self.overview
+
     @once
     def recalled(self) -> tuple[str, ...]:
         """The folders that files lie in which recall looks into."""
@@ -192,7 +197,7 @@ class Layout:
     @once
     def mixed(self) -> frozenset[str]:
         """The folders of entries in which files may lie that are none."""
-        others = (self.notes, *(path.rpartition("/")[0] for path in (self.identity, self.overview)))
+        others = (self.notes, *(path.rpartition("/")[0] for path in self.whole))
         return frozenset(self.entries).intersection(others)
 
     def _is_nested(self, path: str) -> bool:
@@ -219,7 +224,7 @@ class Layout:
 
     @once
     def _whole(self) -> frozenset[str]:
-        return frozenset(path.casefold() for path in (self.identity, self.overview))
+        return frozenset(path.casefold() for path in self.whole)
 
     @once
     def _whole_by_name(self) -> Mapping[str, str]:

@@ -79,9 +79,10 @@ def test_only_one_text_is_read_from_standard_input(run: Run, root: Path, words: 
 
 
 def test_a_dash_is_no_name(run: Run) -> None:
-    result = run("remember", "-", "-d", "what to drink", stdin="oolong\n")
+    result = run("remember", "-", "-d", "what to drink", "-", stdin="oolong\n")
     assert result.exit_code == 2 and "remember NAME -d DESC -" in result.stderr
     assert run("list").stdout.split()[0] == "wifi"
+    assert run("remember", "-", "-d", "what to drink", stdin="oolong\n").stdout == "remembered: Oolong\n"
 
 
 def test_dashes_within_words_are_words(run: Run) -> None:

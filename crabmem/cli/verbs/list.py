@@ -89,7 +89,7 @@ def list_(
             True, [each | {"changed": json_of(changed.get(each["path"]))} for each in data] if is_long else data, str
         )
     paged(ctx, _lines(memory, shown, changed if is_long else None))
-    held = None if as_of else memory.look(lambda now: adoption.unrecorded_in(memory, now.scan))
+    held = None if as_of else adoption.unrecorded_in(memory)
     if held:
         warn([held.words])
     if shown or held or not is_begun(memory):

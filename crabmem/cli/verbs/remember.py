@@ -119,7 +119,8 @@ def remember(
     if not is_named:
         from ...importers.texts import summary, title_of  # late: it loads what reads frontmatter
 
-        _check_text(memory, text, is_changed and new_name is None)
+        if name != "-":
+            _check_text(memory, text, is_changed and new_name is None)
         name, before = new_name or title_of(text), None
         if (other := _called(memory, name)) and other.content.strip() != text.strip():
             raise _wrong_usage(f'there is a fact called {name} already: -n NAME names this one, -c "…" replaces that')

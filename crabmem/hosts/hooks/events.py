@@ -124,7 +124,7 @@ def _missing(call: Call, memory: Session) -> str:
         return ""
     from ...operations.adoption import unrecorded_in
 
-    held = memory.look(lambda now: unrecorded_in(memory, now.scan))
+    held = unrecorded_in(memory)
     return held.words if held else ""
 
 
