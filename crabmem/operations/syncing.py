@@ -27,18 +27,20 @@ _NAMED = 5
 _EXAMPLE = f"`crabmem sync --all --to ~/Shared/{PLACEHOLDER}.git`"
 
 
-def name_remote(session: Session, url: str, folder: str | os.PathLike[str] = "") -> str:
+def name_remote(session: Session, url: str, folder: str | os.PathLike[str] = "", *, is_asked: bool = False) -> str:
     """Let this workspace be synced with the remote at `url` from now on, and return that as it is shown.
 
-    A path is taken from `folder`, else from the current one. A folder that is not there yet is made.
+    A path is taken from `folder`, else from the current one. A folder that is not there yet is made. With `is_asked`
+    the remote is named only if it answers.
 
     Raises:
         Disabled: an agent asks.
         InvalidArguments: it is no address, or Git's `origin` is another one.
+        SyncError: it does not answer, or does not let us in.
     """
     from ..sync.sync import name_remote  # late: it loads what reaches remotes, which few ask for
 
-    return name_remote(session, url, os.path.abspath(folder)).shown
+    return name_remote(session, url, os.path.abspath(folder), is_asked).shown
 
 
 def is_remote(session: Session, url: str, folder: str | os.PathLike[str] = "") -> bool:

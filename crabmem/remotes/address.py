@@ -34,7 +34,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Address:
-    """Where a remote is. `url` is what Git's configuration keeps, without a password; `shown` is without a user too.
+    """Where a remote is. `url` is what Git's configuration keeps, without a password; `shown` has no user of a URL.
 
     `path` is the one on the host, or on this machine.
     """
@@ -64,7 +64,7 @@ def parse_address(text: str, folder: Path) -> Address:
     if scp:
         place, path = scp["host"], scp["path"]
         _check_place(place, scp["user"], path)
-        return Address(Kind.SSH, text, f"{place}:{path}", path, place.strip("[]"), None, scp["user"])
+        return Address(Kind.SSH, text, text, path, place.strip("[]"), None, scp["user"])
     return _of_path(os.path.abspath(folder / text))
 
 

@@ -42,14 +42,16 @@ _SECONDS = 120.0
 _NAMED = 3
 
 
-def name_remote(session: Session, url: str, folder: str) -> Address:
+def name_remote(session: Session, url: str, folder: str, is_asked: bool = False) -> Address:
     """Let this workspace be synced with the remote at `url`; a path is taken from `folder`. Only a person may.
 
-    A folder that is not there yet is made. The remote is kept with what this user allowed on this machine, and nothing
-    that comes with a workspace can name another; it is Git's `origin` as well, for who uses Git beside.
+    A folder that is not there yet is made. With `is_asked` the remote has to answer: a mistyped one is not kept. It is
+    kept with what this user allowed on this machine, and nothing that comes with a workspace can name another; it is
+    Git's `origin` as well, for who uses Git beside.
 
     Raises:
         InvalidArguments: it is no address, or Git's `origin` is another one.
+        SyncError: it does not answer, or does not let us in.
     """
     _check_is_person(session)
     address, engine = parse_address(url, Path(folder)), session.engine
@@ -67,6 +69,9 @@ def name_remote(session: Session, url: str, folder: str) -> Address:
         and os.path.isdir(os.path.dirname(address.path))
     ):
         create_bare(Path(address.path))
+    if is_asked:
+        with _opened(session, address, _SECONDS, lambda step, done: None) as other:
+            other.refs()
     engine.history.set_origin(address.url)
     engine.history.track(f"{TRACKED}{branch(session)}", None)
     purges = allowed.purges and allowed.remote == address.url  # of that remote, and of no other

@@ -26,7 +26,7 @@ HOME = Path("/home/ann")
         ("MEMORY.BUNDLE", Kind.BUNDLE, "/home/ann/MEMORY.BUNDLE", "", None, None, None),
         ("ssh://git@host.example/a/b", Kind.SSH, "/a/b", "host.example", None, "git", "ssh://host.example/a/b"),
         ("ssh://host:2222/~/m.git", Kind.SSH, "/~/m.git", "host", 2222, None, "ssh://host:2222/~/m.git"),
-        ("git@github.com:ann/m.git", Kind.SSH, "ann/m.git", "github.com", None, "git", "github.com:ann/m.git"),
+        ("git@github.com:ann/m.git", Kind.SSH, "ann/m.git", "github.com", None, "git", "git@github.com:ann/m.git"),
         ("host:m", Kind.SSH, "m", "host", None, None, "host:m"),
         ("[::1]:m", Kind.SSH, "m", "::1", None, None, "[::1]:m"),
         ("https://github.com/a/m", Kind.HTTP, "/a/m", "github.com", None, None, "https://github.com/a/m"),

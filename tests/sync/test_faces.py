@@ -111,6 +111,17 @@ def test_all_workspaces_sync_each_with_a_remote_of_its_own(nest: Memory, tmp_pat
         assert [entry.name for entry in own.entries()] == ["Task of coder"]
 
 
+@pytest.mark.parametrize("mistyped", ["{}/nowhere/memory.git", "ssh://127.0.0.1:1/memory.git", "{}/notes.txt"])
+def test_a_remote_that_does_not_answer_is_not_kept(nest: Memory, tmp_path: Path, mistyped: str) -> None:
+    (tmp_path / "notes.txt").write_text("no repository\n")
+    crab(nest.root, "sync", "--to", str(tmp_path / "hub.git"))
+    said = crab(nest.root, "sync", "--to", mistyped.format(tmp_path), status=1)
+    assert "from now on" not in said.stderr
+    standing = crab(nest.root, "sync", "--status").stdout
+    assert f"syncs with {tmp_path}/hub.git" in standing and "fails" not in standing
+    crab(nest.root, "sync")
+
+
 def test_one_that_fails_stops_no_other_and_the_status_says_so(nest: Memory, tmp_path: Path) -> None:
     hubs = tmp_path / "hubs"
     hubs.mkdir()

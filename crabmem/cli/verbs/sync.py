@@ -71,8 +71,8 @@ def sync(
 
     What two machines changed is joined by key, item and line, the same on each; where both changed the same line, a
     person's stands before an agent's, and the other text waits: `crabmem resolve`. Nothing is ever forced, and no file
-    gets marks of a conflict. Only what you name here is followed, never a remote that came with a folder. No `git` is
-    needed; ssh, and Git's helper for passwords, are run where the remote needs them.
+    gets marks of a conflict. Only what you name here is followed, never a remote that came with a folder, and only
+    once it has answered. No `git` is needed; ssh, and Git's helper for passwords, are run where the remote needs them.
 
     With --all the remote has {agent} in it, for which the name of each agent stands, and main for this workspace. One
     that fails does not stop the others; then the exit status is 1.
@@ -91,11 +91,11 @@ def sync(
 
     if is_all:
         named = syncing.addresses(memory, url) if url else {}
-        if not _in_all(memory, lambda one: work(one, may_ask=False), named, json_wanted):
+        if not _in_all(memory, lambda one: work(one, may_ask=False), named, is_status, json_wanted):
             ctx.exit(1)
         return
     if url is not None:
-        tell(f"syncs with {syncing.name_remote(memory, url)} from now on")
+        tell(f"syncs with {syncing.name_remote(memory, url, is_asked=not is_status)} from now on")
     try:
         data, lines = work(memory)
     except Unexpected as error:
@@ -103,7 +103,9 @@ def sync(
     show(json_wanted, data, lambda: plain("\n".join(lines)))
 
 
-def _in_all(memory: Session, work: Callable[[Session], Done], named: Mapping[str, str], json_wanted: bool) -> bool:
+def _in_all(
+    memory: Session, work: Callable[[Session], Done], named: Mapping[str, str], is_status: bool, json_wanted: bool
+) -> bool:
     """Do `work` in this workspace and those in it, a line for each as it is done; whether none failed.
 
     `named` are the remotes to name first, by place.
@@ -115,7 +117,7 @@ def _in_all(memory: Session, work: Callable[[Session], Done], named: Mapping[str
     def named_and_done(one: Session) -> Done:
         place = one.root.relative_to(memory.root).as_posix()
         if place in named and not syncing.is_remote(one, named[place]):
-            syncing.name_remote(one, named[place])
+            syncing.name_remote(one, named[place], is_asked=not is_status)
         return work(one)
 
     for place, done in in_each(memory, named_and_done):
