@@ -1,7 +1,9 @@
 """Purge an entry, a text or a pattern: the plan, the purge, and whether it still stands anywhere."""
 
+import os
 from typing import TYPE_CHECKING
 
+from ..disk import state
 from ..results import Purge, Standing
 from ..session import rules
 from ..session.session import Session
@@ -51,6 +53,16 @@ def standing(
     """Where an entry, a text, or what a regular expression finds, stands in any object or file; changes nothing."""
     session.view.check_whole()
     return _purger(session).verify(name, text, pattern)
+
+
+def is_newest(session: Session) -> bool:
+    """Return whether a purge came after the newest commit: what `undo` takes back then is not what was done last."""
+    head = session.timeline.head()
+    try:
+        purged = os.lstat(session.engine.workspace.private / state.PURGES).st_mtime
+    except OSError:
+        return False
+    return head is not None and session.engine.history.commit(head, with_paths=False).time.timestamp() <= purged
 
 
 def _purger(session: Session) -> "Purger":

@@ -57,6 +57,7 @@ _ASKING = {
     "purge",
     "review",
     "sync",
+    "undo",
     "uninstall",
 }
 

@@ -153,7 +153,8 @@ def _outcome(done: Purge, with_plan: bool) -> str:
     known = "purged" if not done.standing.unreadable else "purged where it could be looked for"
     words = known if not done.standing.places else "purged, but not everywhere"
     named = [f"its name stays in {', '.join(done.copies)}"] if done.copies and not done.standing.places else []
-    return "\n".join([*told, f"{words}; {_verification(done.standing)}", *named, *_at_remotes(done)])
+    end = "this cannot be undone"
+    return "\n".join([*told, f"{words}; {_verification(done.standing)}", *named, *_at_remotes(done), end])
 
 
 def _at_remotes(done: Purge) -> list[str]:

@@ -1,0 +1,36 @@
+"""`crabmem undo`: what it takes back after something that nothing takes back."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from crabmem import Memory
+from tests.conftest import git, typed
+
+
+def test_undo_after_a_purge_asks_before_it_takes_back_another_fact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(tmp_path) as memory:
+        for name in ("Luna", "Tea"):
+            memory.remember(name, f"about {name}", f"{name} it is.")
+    assert typed("--dir", tmp_path, "purge", "Luna", "--yes").stdout.endswith("this cannot be undone\n")
+    head = git(tmp_path, "rev-parse", "HEAD")
+    refused = typed("--dir", tmp_path, "undo")
+    assert refused.exit_code == 1 and "a purge, which cannot be undone" in refused.stderr and "--yes" in refused.stderr
+    monkeypatch.setattr("crabmem.cli.verbs.undo.can_ask", lambda: True)
+    assert typed("--dir", tmp_path, "undo", stdin="n\n").exit_code == 1
+    assert git(tmp_path, "rev-parse", "HEAD") == head
+    assert "undone: remember: Tea" in typed("--dir", tmp_path, "undo", stdin="y\n").stdout
+
+
+def test_undo_asks_no_more_once_something_was_written_after_the_purge(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        for name in ("Luna", "Tea"):
+            memory.remember(name, f"about {name}", f"{name} it is.")
+    typed("--dir", tmp_path, "purge", "Luna", "--yes")
+    os.utime(tmp_path / ".git/crabmem/purges", (0, 0))  # long ago
+    with Memory(tmp_path) as memory:
+        memory.remember("Bins", "when they go out", "On Tuesday.")
+    assert "undone: remember: Bins" in typed("--dir", tmp_path, "undo").stdout
