@@ -87,6 +87,8 @@ _LETTERS = {
     "ё": "е", "ѐ": "е", "ѝ": "и", "ٱ": "ا", "ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ँ": "ं",
     "ך": "כ", "ם": "מ", "ן": "נ", "ף": "פ", "ץ": "צ",
 }  # fmt: skip
+# As German is typed without them: Snowball's stemmer of German knows that, where no other rule does.
+_UMLAUTS = {ord("ä"): "ae", ord("ö"): "oe", ord("ü"): "ue"}
 _FOLDED = dict.fromkeys(_ACCENTS) | {ord(letter): other for letter, other in _LETTERS.items()}
 _JOINING = dict.fromkeys([0x00AD, 0x200C, 0x200D])
 # Hebrew writes "and", "the", "in", "to", ... with the word after them, and Snowball has no Hebrew.
@@ -184,6 +186,8 @@ def _apart(char: str) -> str:
 def _spelled(word: str, language: str) -> list[str]:
     bare = folded(word)
     script = _script(word)
+    if script == "latin" and language in (*_PLAIN, "none") and (typed := word.translate(_UMLAUTS)) != word:
+        return [*_spelled(bare, language), *_spelled(folded(typed), language)]
     if language == "none":
         return [bare]
     if script == "hebrew" and language != "yiddish":

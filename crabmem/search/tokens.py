@@ -21,12 +21,16 @@ _LETTER = r"[^\W_]"
 WORD = rf"({_LETTER}(?:{_LETTER}|[{scripts.MARKS}])*)"
 _SIGN = r"(?<![A-Za-z0-9])([A-Za-z](?:\+\+|#)[0-9]*)(?![A-Za-z0-9])"
 _TYPED = {ord(mark): as_ascii for marks, as_ascii in (("‘’ʼ", "'"), ("‐‑", "-")) for mark in marks}
+# Groups of digits between single spaces or hyphens, as of a telephone or a bank account.
+_GROUPED = r"(?<![\w.,/-])(?:\+(?P<code>[0-9]{1,3})[ -])?[0-9]{1,6}(?:[ -][0-9]{1,6})+(?![\w/-]|[.,][0-9])"
+_FEWEST_DIGITS, _MOST_DIGITS = 9, 24
+_DIGITS = "0123456789"
 _EDGES = "\"'`.,;:!?()[]{}<>*_-"
 _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
 # As in Unicode's Stream-Safe Text Format (UAX 15).
 _MARKS = 30
-_VERSION = 13
+_VERSION = 14
 
 
 def rules(language: str) -> bytes:
@@ -50,7 +54,19 @@ def tokens(text: str, language: str = "english") -> list[str]:
         from . import dates
 
         found += dates.date_words(text, terms)
-    return found
+    return [*found, *_joined_digits(terms.without_dates(text)[0])] if any(map(text.__contains__, _DIGITS)) else found
+
+
+def _joined_digits(text: str) -> Iterator[str]:
+    """Yield a long number that is written in groups as one: `+34 600 123 456` with the country's code and without."""
+    import re
+
+    for match in re.finditer(_GROUPED, text):
+        digits = re.sub("[^0-9]", "", match[0])
+        if _FEWEST_DIGITS <= len(digits) <= _MOST_DIGITS:
+            yield digits
+            if match["code"] and len(rest := digits.removeprefix(match["code"])) >= _FEWEST_DIGITS:
+                yield rest
 
 
 class _Terms(dict[str, tuple[str, ...]]):
@@ -88,7 +104,7 @@ class _Terms(dict[str, tuple[str, ...]]):
         return (word if self._latin == "none" else str(Stemmer.Stemmer(self._latin, 0).stemWord(word)),)
 
     def _of_ascii(self, text: str) -> Iterator[str]:
-        text, dates = self._without_dates(text)
+        text, dates = self.without_dates(text)
         yield from dates
         if "#" in text or "++" in text:
             import re
@@ -99,8 +115,8 @@ class _Terms(dict[str, tuple[str, ...]]):
                 yield from _of_sign(sign.lower())
         yield from self._of_pieces(text)
 
-    def _without_dates(self, text: str) -> tuple[str, list[str]]:
-        """`text` without dates in numbers, and their words."""
+    def without_dates(self, text: str) -> tuple[str, list[str]]:
+        """Return `text` without dates in numbers, and their words."""
         if not _may_hold_year(text) or not any(joint in text for joint in "-/."):
             return text, []
         from . import dates
@@ -114,7 +130,7 @@ class _Terms(dict[str, tuple[str, ...]]):
             yield from chain.from_iterable(map(self._stem, identifiers.names(piece)))
 
     def _of_any(self, text: str) -> Iterator[str]:
-        text, dates = self._without_dates(_composed(text))
+        text, dates = self.without_dates(_composed(text))
         yield from dates
         for piece in stretches(text):
             yield from self[piece] if piece.isascii() else scripts.terms(piece, self._language)

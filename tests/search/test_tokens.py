@@ -38,7 +38,7 @@ NAMES = st.lists(st.text("bcdfghjklmnpqrtvwxz", min_size=2, max_size=6), min_siz
         ("HTTP 429", ["http", "429"]),
         ("STRASSE Straße", ["strass", "strass"]),
         ("“quoted”…and—dashed", ["quot", "dash"]),
-        ("größe_max, user_name→id", ["gross", "max", "user", "name", "usernam", "id"]),
+        ("größe_max, user_name→id", ["gross", "groess", "max", "user", "name", "usernam", "id"]),
         ("हिन्दी भाषा", ["हिन्द", "भाष"]),
         ("ที่นี่ C++แมว", ["ที่นี่", "c++", "แมว"]),
     ],
@@ -266,3 +266,26 @@ def test_what_was_asked_before_changes_no_words(text: str) -> None:
 def test_words_are_forgotten_before_they_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(tokens.__globals__, "_CACHED_WORDS", 2)
     assert tokens("walks walked walking running walks") == ["walk", "walk", "walk", "run", "walk"]
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("Call +34 600 123 456 now.", "600123456"),
+        ("Call +34 600 123 456 now.", "+34600123456"),
+        ("Call +34 600 123 456 now.", "34 600 123 456"),
+        ("(030) 1234 56789 is the office", "123456789"),
+        ("IBAN 3704 0044 0532 0130 00", "370400440532013000"),
+        ("call 600-123-456", "600123456"),
+    ],
+)
+def test_a_long_number_is_found_however_its_digits_are_grouped(written: str, asked: str) -> None:
+    assert {*tokens(asked)} & {*tokens(written)} - {"34", "600", "123", "456"}
+
+
+@pytest.mark.parametrize(
+    "text", ["2019 2020", "on 2024-06-09 we", "1 2 3 4", "5.5 600 123 456.7", "x1 600-123456789012"]
+)
+def test_numbers_that_are_no_long_one_stay_apart(text: str) -> None:
+    assert [word for word in tokens(text) if word.isdigit() and len(word) > 12] == []
+    assert "20192020" not in tokens(text) and "20240609" not in tokens(text) and "1234" not in tokens(text)

@@ -58,8 +58,9 @@ def recall(
 
     \b
     What matches:
-      words       whatever their case, accents, and in the workspace's `language` their endings:
+      words       whatever their case, accents (ü is u and ue), and in the workspace's `language` their endings:
                   went is go, children is child; Russian, Greek, Armenian, Arabic, Hindi, Tamil always
+      numbers     600123456 finds +34 600 123 456
       programs    parse_invoice, parseInvoice, ops/deploy.sh: each part, and the whole however it
                   is joined; 3.11 finds 3.11.7; C++
       dates       9 June 2024, June 9th, 2024, 2024-06-09 and 09.06.2024 are one; June 2024 finds it
