@@ -44,7 +44,7 @@ class Verb:
 
 
 #: What is typed for arguments and options that verbs cannot do without.
-WORDS = {"name": "wifi", "query": "where is the password", "old": "wifi", "new": "'Guest network'"}
+WORDS = {"name": "wifi", "names": "wifi", "query": "where is the password", "old": "wifi", "new": "'Guest network'"}
 VERBS: Mapping[str, Verb] = {
     "try": Verb(does="else", has_data=False, unseen=[]),
     "init": Verb(does="else", has_data=False, unseen=["", "--dry-run"]),

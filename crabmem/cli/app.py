@@ -114,6 +114,10 @@ class Verbs(click.Group):
         gc.enable()  # which `__main__` disables while all is loaded: some verbs go on for long
         try:
             return super().invoke(ctx)
+        except click.UsageError as error:
+            if error.message.startswith("Got unexpected extra argument") and ctx.invoked_subcommand in ("list", "tags"):
+                error.message += ": the facts with a tag are `crabmem list --tag TAG`, a search is `crabmem recall`"
+            raise
         except (CrabmemError, OverflowError, OSError) as error:
             raise _shown(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None
 

@@ -2,14 +2,17 @@
 
 import click
 
+from ..errors import NotFound
+
 
 def check_host(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """The name of a host, checked."""
-    from ..hosts.table import NAMES
+    from ..hosts.table import host_named
 
-    if value is not None and value not in NAMES:
-        raise click.BadParameter(f"{value!r} is not one of {', '.join(NAMES)}.", ctx, param)
-    return value
+    try:
+        return value if value is None else host_named(value).name
+    except NotFound as error:
+        raise click.BadParameter(f"{error}.", ctx, param) from None
 
 
 def complete_hosts(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:

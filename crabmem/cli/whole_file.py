@@ -57,6 +57,8 @@ def file_group(
     def show_(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
         document = read(open_session(ctx), as_of)
         show(json_wanted, json_of(document), lambda: plain(document.text))
+        if not (document.text.strip() or json_wanted):
+            tell(f"{file_name} says nothing yet: `crabmem {name} edit` begins it")
 
     @group.command(
         "set",

@@ -36,14 +36,14 @@ class ExportFolder:
         if (self._folder / ".git/crabmem").exists():
             raise Inapplicable(f"{place} is a memory itself; name another folder, or use `crabmem import` there")
 
-    def changes(self, files: Mapping[str, bytes], force: bool = False) -> dict[str, str]:
+    def changes(self, files: Mapping[str, bytes], force: bool, form: str) -> dict[str, str]:
         """What becomes of each file when `files` are written there: made, replaced, unchanged or removed.
 
         What an export wrote, is none of `files` and was changed since is "kept", and no longer known as an export's.
 
         Raises:
             Inapplicable: without `force`, something else is there that would be overwritten, or the folder is not
-                empty and no earlier export.
+                empty and no earlier export of this `form`.
             Unwritable: what is there cannot be read.
         """
         hashes = self._hashes()
@@ -51,6 +51,11 @@ class ExportFolder:
             raise Inapplicable(
                 f"{self._place} is not empty, and no earlier export; name another folder",
                 Way("force=True", "{} writes there all the same, and deletes nothing"),
+            )
+        if not force and (before := self._form()) not in (None, form):
+            raise Inapplicable(
+                f"{self._place} holds an export as {before}; name another folder",
+                Way("force=True", "{} puts this one in its place"),
             )
         known, states, theirs = hashes or {}, dict[str, str](), list[str]()
         for path in (*files, *(path for path in known if path not in files)):
@@ -105,6 +110,13 @@ class ExportFolder:
             said = json.loads(data)["files"]
             return {path: [*map(str, each)] for path, each in said.items() if is_contained(path)}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
+
+    def _form(self) -> str | None:
+        """Return the form of the export that is there; None for none that says so."""
+        try:
+            return str(json.loads(self._read(MARK) or b"")["format"])
+        except (ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def _read(self, path: str) -> bytes | None:

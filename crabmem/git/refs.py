@@ -60,7 +60,7 @@ class Refs:
         text = self._text("HEAD")
         if text is None:
             raise DamagedHistory(
-                "`.git/HEAD` is missing; restore it from a backup, or move `.git` away to begin a new history"
+                "`.git/HEAD` is missing: the next write puts it back, and so does `crabmem doctor --fix`"
             )
         if text.startswith(_SYMBOLIC):
             ref = text.removeprefix(_SYMBOLIC).strip()

@@ -638,6 +638,8 @@ def host_named(name: str) -> Host:
     """
     found = next((host for host in HOSTS if host.name == name), None)
     if found is None:
-        near = nearest(name, NAMES)
-        raise NotFound(f"no host named {name}: " + (f"did you mean {near[0]}?" if near else ", ".join(NAMES)))
+        begun = [each for each in NAMES if name and each.startswith(name)]
+        near = begun or nearest(name, NAMES)
+        hint = f"did you mean {' or '.join(near)}? There are: " if near else ""
+        raise NotFound(f"no host named {name}: {hint}{', '.join(NAMES)}")
     return found

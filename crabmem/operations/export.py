@@ -76,7 +76,7 @@ def export(
     folder = ExportFolder(place, session.root)
     found = session.look(lambda now: _gathered(session, now), at)
     files, sources, left_out = _WRITTEN[form](found)
-    states = folder.changes(files, force)
+    states = folder.changes(files, force, form)
     if not dry_run:
         folder.write(files, states, form)
     names = {page.path: page.entry.name for page in found.pages}

@@ -178,7 +178,7 @@ def _taken_back(
     def decide(now: Snapshot) -> Draft[tuple[Commit, Commit]]:
         commit = choose(undo)
         operation = undo.operation(commit)
-        note = noted(rules.note(session, "rollback", going_back(verb, operation.subject)), [commit])
+        note = noted(rules.note(session, verb, going_back(operation.subject)), [commit])
         files = _files_with(session, undo.without(commit, now.scan), now.scan)
         return Draft(files, note, (commit, operation), is_meant(commit))
 

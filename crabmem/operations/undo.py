@@ -155,7 +155,7 @@ class Undo:
 
     def _is_opposite(self, back: Commit, commit: Commit) -> bool:
         """Whether `back` changed the same files as `commit` the other way; a redo takes back undos, no other does."""
-        if back.subject.startswith("rollback: redo ") != commit.subject.startswith("rollback: undo "):
+        if (back.tool == "redo") != (commit.tool == "undo"):
             return False
         opposite = {path: (after, before) for path, (before, after) in self._changes(commit.commit).items()}
         return self._changes(back.commit) == opposite
@@ -180,10 +180,10 @@ class Undo:
 
 def _goes_back(commit: Commit) -> bool:
     """Whether a commit says that it took back one other."""
-    return commit.tool == "rollback" and len(commit.reverts) == 1 and bool(_ID.fullmatch(commit.reverts[0]))
+    return commit.tool in ("undo", "redo") and len(commit.reverts) == 1 and bool(_ID.fullmatch(commit.reverts[0]))
 
 
-def going_back(verb: str, operation: str) -> str:
-    """What an undo or redo of an operation is called: `undo remember Luna's vet`, without a colon in the middle."""
+def going_back(operation: str) -> str:
+    """Return what an undo or redo of an operation is called, after `undo: `: `remember Luna's vet`, without a colon."""
     kind, colon, what = operation.partition(": ")
-    return f"{verb} {kind} {what}" if colon and kind.isalpha() else f"{verb} {operation}"
+    return f"{kind} {what}" if colon and kind.isalpha() else operation

@@ -288,10 +288,10 @@ def test_undo_takes_back_one_write_after_the_other_and_redo_brings_them_back(mem
     with pytest.raises(InvalidArguments, match="nothing to redo"):
         memory.redo()
     assert subjects(memory)[:4] == [
-        "rollback: redo forget Luna",
-        "rollback: redo remember Luna",
-        "rollback: undo remember Luna",
-        "rollback: undo forget Luna",
+        "redo: forget Luna",
+        "redo: remember Luna",
+        "undo: remember Luna",
+        "undo: forget Luna",
     ]
 
 
@@ -425,10 +425,10 @@ def test_an_undo_of_what_was_squashed_since_is_an_operation_of_its_own(memory: M
     committed(memory, "-m", "both")
     head = git(memory.root, "rev-parse", "HEAD").strip()
     (memory.root / "memory/entries/wifi.md").unlink()
-    message = "rollback: undo remember Wifi\n\nTool: rollback\nReverts: " + "b" * 40
+    message = "undo: remember Wifi\n\nTool: undo\nReverts: " + "b" * 40
     committed(memory, "-am", message)
     undone = memory.undo()
-    assert undone.operation and undone.operation.subject == "rollback: undo remember Wifi"
+    assert undone.operation and undone.operation.subject == "undo: remember Wifi"
     assert git(memory.root, "diff", "--stat", head, "HEAD") == ""
     assert memory.undo(even_if_many=True).removed == (NOTE, "memory/entries/wifi.md")
 
@@ -462,7 +462,7 @@ def test_undo_after_undo_of_a_merge_goes_on_in_the_branch_that_was_merged_into(m
 def test_a_trailer_written_by_hand_stops_no_undo(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     (memory.root / NOTE).write_text("edited\n")
-    message = f"rollback: undo remember Luna\n\nTool: rollback\nReverts: {'a' * 40}\n"
+    message = f"undo: remember Luna\n\nTool: undo\nReverts: {'a' * 40}\n"
     git(memory.root, *("-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qam", message))
     memory.undo()
     assert memory.get("luna").content == "Thursday"

@@ -1,0 +1,70 @@
+"""Small things that a person stumbles over: a wrong name, a word too many, an empty file, a folder that is taken."""
+
+from pathlib import Path
+
+import pytest
+
+from crabmem import Memory
+from tests.conftest import Run, git
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    with Memory(tmp_path / "notes") as memory:
+        memory.remember("Wifi", "where the password is", "On the door.", tags=["ops"])
+        memory.remember("Tea", "how Ann takes it", "Black.")
+    return memory.root
+
+
+def test_the_beginning_of_a_hosts_name_is_understood_as_a_slip(run: Run) -> None:
+    for verb in ("install", "uninstall"):
+        done = run(verb, "claude")
+        assert done.exit_code == 2 and "did you mean claude-code" in done.stderr
+
+
+@pytest.mark.parametrize("verb", ["list", "tags"])
+def test_a_tag_where_none_is_taken_is_answered_with_its_option(run: Run, verb: str) -> None:
+    done = run(verb, "ops")
+    assert done.exit_code == 2 and "--tag TAG" in done.stderr
+
+
+@pytest.mark.parametrize(("verb", "file"), [("memory", "MEMORY.md"), ("soul", "Crab.md")])
+def test_a_file_that_says_nothing_is_told(run: Run, root: Path, verb: str, file: str) -> None:
+    (root / file).unlink(missing_ok=True)
+    (root / "Crab.md").write_text("")
+    done = run(verb)
+    assert done.exit_code == 0 and f"{file} says nothing yet" in done.stderr and f"crabmem {verb} edit" in done.stderr
+    assert run(verb, "--json").stderr == ""
+
+
+def test_several_facts_are_forgotten_at_once_or_none(run: Run, root: Path) -> None:
+    refused = run("forget", "Wifi", "Coffee")
+    assert refused.exit_code == 1 and "Coffee" in refused.stderr and len(run("list").stdout.splitlines()) == 2
+    assert run("forget", "Wifi", "Tea").stdout == "forgot: Wifi\nforgot: Tea\n"
+    assert run("list").stdout == ""
+
+
+def test_the_log_calls_an_undo_an_undo_and_a_redo_a_redo(run: Run, root: Path) -> None:
+    run("forget", "Wifi")
+    run("undo")
+    run("undo", "--redo")
+    assert git(root, "log", "-2", "--format=%s").splitlines() == ["redo: forget Wifi", "undo: forget Wifi"]
+    assert "undone: forget: Wifi" in run("undo").stdout
+
+
+def test_an_export_in_another_form_does_not_remove_the_one_that_is_there(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert run("export", out).exit_code == 0
+    before = sorted(out.rglob("*"))
+    refused = run("export", out, "--format", "json")
+    assert refused.exit_code == 1 and "holds an export as markdown" in refused.stderr and "--force" in refused.stderr
+    assert sorted(out.rglob("*")) == before
+    assert run("export", out, "--format", "json", "--force").exit_code == 0
+
+
+def test_what_is_said_of_a_repository_without_a_head_is_what_helps(run: Run, root: Path) -> None:
+    (root / ".git/HEAD").unlink()
+    said = run("log")
+    assert said.exit_code == 1 and "the next write puts it back" in said.stderr
+    assert run("remember", "Bins", "-d", "when they go out", "-c", "On Tuesday.").exit_code == 0
+    assert len(run("log").stdout.splitlines()) >= 4
