@@ -103,6 +103,13 @@ def frontmatter(data: bytes) -> str:
         return ""
 
 
+def in_its_folder(found: Found) -> Found:
+    """Return what was found with a fact that goes into a folder called as the one that it lies in."""
+    if not isinstance(found.what, Fact):
+        return found
+    return found._replace(what=replace(found.what, folder=found.where.rpartition("/")[0]))
+
+
 def with_name(fact: Fact, name: str) -> Fact:
     """The fact under another name, and with that as its description where the description was only the old name."""
     return replace(fact, name=name, description=name if fact.description == fact.name else fact.description)

@@ -615,3 +615,15 @@ def test_fact_is_what_the_file_says(path: str, text: str, name: str, description
     fact = fact_of(path, text.encode())
     assert fact.name == name
     assert description is None or fact.description == description
+
+
+def test_folders_of_notes_stay_folders_and_a_second_import_finds_what_was_moved(imported: Import, folder: Path) -> None:
+    for path in ("Sub Folder/Déjà vu/cellar.md", "Sub Folder/attic.md", "attic.md"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(f"It is about {path.removesuffix('.md')}.\n")
+    imported(folder)
+    entries = folder.parent / "memory/memory/entries"
+    assert (entries / "Sub Folder/Déjà vu/cellar.md").is_file() and (entries / "home/the-network.md").is_file()
+    assert {file.parent.name for file in entries.rglob("*attic*.md")} == {"entries", "Sub Folder"}
+    (entries / "Sub Folder/Déjà vu/cellar.md").rename(entries / "cellar.md")
+    assert set(states(imported(folder, "--json")).values()) == {"unchanged"}

@@ -367,7 +367,7 @@ def test_mem0(tmp_path: Path, imported: Import, form: str) -> None:
     file = tmp_path / "export.json"
     file.write_text(texts[form])
     result = imported(file, "--json")
-    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (1, "mem0")
+    assert (result.exit_code, json.loads(result.stdout)["kind"]) == (0, "mem0")
     found = entries(tmp_path)
     assert set(found) == {f"Alice prefers tea. Never coffee. ({part})" for part in ("3f2c9a8e", "9b1d7c55")}
     first = found["Alice prefers tea. Never coffee. (3f2c9a8e)"]
@@ -545,7 +545,7 @@ def test_broken_lines_are_named_and_stop_nothing_else(tmp_path: Path, imported: 
     lines = [json.dumps(GRAPH[0]), "{broken", "[" * 100_000, '"text"', json.dumps(GRAPH[1]), '{"type": "entity"}']
     (tmp_path / "memory.jsonl").write_text("\n\n".join(lines))
     result = imported(tmp_path / "memory.jsonl", "--json")
-    assert (result.exit_code, set(entries(tmp_path))) == (1, {"Ann", "Shop"})
+    assert (result.exit_code, set(entries(tmp_path))) == (0, {"Ann", "Shop"})
     assert reasons(result) == {
         "memory.jsonl:3": "line 3: it is not JSON (expecting property name enclosed in double quotes)",
         "memory.jsonl:5": "line 5: it is not JSON (it is nested too deeply)",
@@ -562,7 +562,7 @@ def test_what_no_file_of_memory_may_hold_is_named(tmp_path: Path, imported: Impo
     rows = [{"memory": text} for text in (f"The token is {token}", "a\x00b", "\ud800", "x" * 300_000, "fine")]
     (tmp_path / "export.json").write_text(json.dumps(rows))
     result = imported(tmp_path / "export.json", "--json")
-    assert (result.exit_code, set(entries(tmp_path))) == (1, {"fine"})
+    assert (result.exit_code, set(entries(tmp_path))) == (0, {"fine"})
     assert len(reasons(result)) == 4 and token not in result.output
 
 
@@ -575,7 +575,7 @@ def test_large_export_is_read_whole_and_in_time(tmp_path: Path, imported: Import
     result = imported(tmp_path / "export.json", "--dry-run")
     assert (result.exit_code, result.stderr.splitlines()[0]) == (
         0,
-        "read as mem0: would make 3000; nothing was written",
+        "read as mem0: would make 3,000; nothing was written",
     )
     assert time.perf_counter() - began < 60
 

@@ -67,7 +67,8 @@ def import_(
 ) -> None:
     """Remember what you have already, in one commit: notes, or the memory of another program. Twice is harmless.
 
-    Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason.
+    Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason. What
+    lies in folders lies in folders of these names here.
     A fact is called by the `name` or `title` in its file, else by its first heading, else by the file's name; those
     of the same name are told apart by their paths. Files of other kinds, and names with a leading dot, are passed over,
     and named. All else in a file's frontmatter stays as it is written there,

@@ -15,7 +15,7 @@ from ...text.markdown import without_fenced
 from ...text.slug import name_key
 from ...text.values import replace
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import fact_of, keys_of, stem, with_labels, with_name
+from ..texts import fact_of, in_its_folder, keys_of, stem, with_labels, with_name
 
 _OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
 _TEMPLATES = ("templates", "template", "_templates", "_template")
@@ -39,7 +39,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
         elif _is_template(path, templates):
             yield Found(path, Skipped("it is a template"))
         else:
-            yield tree.take(path, partial(_note, names=names))
+            yield in_its_folder(tree.take(path, partial(_note, names=names)))
 
 
 def _templates(tree: Tree) -> str:
