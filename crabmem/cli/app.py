@@ -116,7 +116,8 @@ class Verbs(click.Group):
             return super().invoke(ctx)
         except click.UsageError as error:
             if error.message.startswith("Got unexpected extra argument") and ctx.invoked_subcommand in ("list", "tags"):
-                error.message += ": the facts with a tag are `crabmem list --tag TAG`, a search is `crabmem recall`"
+                hint = "the facts with a tag are `crabmem list --tag TAG`, a search is `crabmem recall`"
+                raise click.UsageError(f"{error.message}: {hint}", error.ctx) from None
             raise
         except (CrabmemError, OverflowError, OSError) as error:
             raise _shown(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None

@@ -11,7 +11,7 @@ from ..text.entry import MAX_LABELS, Entry, Fact, decode, parse_entry
 from ..text.markdown import headings, is_heading, without_fenced
 from ..text.values import replace
 from ..text.words import shortened
-from .base import Found, Skipped, is_markdown
+from .base import Found, Skipped, Tree, is_markdown
 
 if TYPE_CHECKING:
     from ..text.entry import HeaderValue
@@ -23,6 +23,7 @@ _POINTING = "it this that there he she we i you they who what es das dies er sie
 _LEFT_OUT = "the a an our my der die das ein eine unser el la los las un una le les il lo"
 _VERBS, _PRONOUNS, _ARTICLES = (frozenset(words.split()) for words in (_SAYING, _POINTING, _LEFT_OUT))
 _MOST_WORDS = 6
+_INSTRUCTIONS = ("claude.md", "agents.md", "gemini.md")
 # The keys in the singular that are read as labels, and written as those in the plural.
 _LABELS = ("alias", "tag")
 MAX_TITLE = 120
@@ -160,6 +161,12 @@ def sections(path: str, data: bytes) -> list[tuple[str, str]]:
     ends = [at for at, _ in heads[1:]] + [len(lines)]
     found = ((title, "\n".join(lines[at + 1 : end]).strip()) for (at, title), end in zip(heads, ends, strict=True))
     return [(title, content) for title, content in found if title or content]
+
+
+def is_instructions(found: Found, tree: Tree) -> bool:
+    """Return whether a file tells agents what to do, under two headings or more."""
+    is_called_so = PurePosixPath(found.where).name.casefold() in _INSTRUCTIONS and isinstance(found.what, Fact)
+    return is_called_so and len([title for title, _ in sections(found.where, tree.peek(found.where)) if title]) > 1
 
 
 def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:

@@ -627,3 +627,46 @@ def test_folders_of_notes_stay_folders_and_a_second_import_finds_what_was_moved(
     assert {file.parent.name for file in entries.rglob("*attic*.md")} == {"entries", "Sub Folder"}
     (entries / "Sub Folder/Déjà vu/cellar.md").rename(entries / "cellar.md")
     assert set(states(imported(folder, "--json")).values()) == {"unchanged"}
+
+
+RULES = "# Shop\n\nUse pnpm.\n\n## Commands\n\nRun make test.\n\n## Style\n\nTwo spaces.\n"
+
+
+@pytest.mark.parametrize("name", ["CLAUDE.md", "AGENTS.md", "GEMINI.md"])
+def test_what_tells_agents_what_to_do_becomes_a_fact_for_each_heading(
+    imported: Import, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "shop/docs").mkdir(parents=True)
+    (tmp_path / "shop/docs" / name).write_text(RULES)
+    imported(tmp_path / "shop")
+    with opened(tmp_path) as memory:
+        assert {entry.name: entry.content for entry in memory.entries()} == {
+            "Shop": "Use pnpm.",
+            "Commands": "Run make test.",
+            "Style": "Two spaces.",
+        }
+        assert memory.get("Style").path == "memory/entries/docs/style.md"
+    assert set(states(imported(tmp_path / "shop", "--json")).values()) == {"unchanged"}
+
+
+def test_it_goes_into_the_overview_or_stays_one_fact_when_that_is_said(imported: Import, tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/CLAUDE.md").write_text(RULES)
+    for _ in range(2):
+        assert imported(tmp_path / "shop", "--sections", "overview").exit_code == 0
+    with opened(tmp_path) as memory:
+        assert memory.overview().text == RULES and not memory.entries()
+    imported(tmp_path / "shop", "--sections", "overview", "--dry-run")
+    imported(tmp_path / "shop", "--sections", "whole")
+    with opened(tmp_path) as memory:
+        assert [entry.name for entry in memory.entries()] == ["Shop"]
+
+
+def test_a_person_is_asked_what_it_becomes(imported: Import, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crabmem.cli.verbs.import_.can_ask", lambda: True)
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop/CLAUDE.md").write_text(RULES)
+    done = imported(tmp_path / "shop", stdin="overview\n")
+    assert "CLAUDE.md: a fact for each heading" in done.stderr
+    with opened(tmp_path) as memory:
+        assert memory.overview().text == RULES

@@ -8,17 +8,24 @@ import click
 
 from ...errors import AlreadyThere
 from ...operations import facts as facts_operations
+from ...operations import files
 from ...results import Saved
-from ...text.entry import Fact
+from ...session.session import Session
+from ...text.entry import Fact, decode
+from ...text.values import replace as replaced
+from ...text.words import listed
 from ..app import open_session, verb
 from ..completing import complete_sources, complete_tags
 from ..failure import Failure
 from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
 from ..options import all_option, json_option
-from ..output import progress_bar, show, tell, warn
+from ..output import can_ask, progress_bar, show, tell, warn
 
 if TYPE_CHECKING:
     from ...importers.base import Found, Source, Tree
+
+
+_SECTIONS = ("facts", "overview", "whole")
 
 
 class _WithKinds(click.Command):
@@ -48,6 +55,12 @@ class _WithKinds(click.Command):
     shell_complete=complete_tags,
     help="A label that every fact gets; may be repeated.",
 )
+@click.option(
+    "--sections",
+    type=click.Choice(_SECTIONS),
+    help="What CLAUDE.md, AGENTS.md and GEMINI.md become: a fact for each heading, part of the overview, or one fact.  "
+    "[default: asks; else facts]",
+)
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="Name only what was not taken, and sum up.")
@@ -59,6 +72,7 @@ def import_(
     place: Path,
     kind: str | None,
     tags: tuple[str, ...],
+    sections: str | None,
     replace: bool,
     dry_run: bool,
     quiet: bool,
@@ -68,7 +82,7 @@ def import_(
     """Remember what you have already, in one commit: notes, or the memory of another program. Twice is harmless.
 
     Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason. What
-    lies in folders lies in folders of these names here.
+    lies in folders lies in folders of these names here. A CLAUDE.md with headings is taken apart, see --sections.
     A fact is called by the `name` or `title` in its file, else by its first heading, else by the file's name; those
     of the same name are told apart by their paths. Files of other kinds, and names with a leading dot, are passed over,
     and named. All else in a file's frontmatter stays as it is written there,
@@ -84,6 +98,7 @@ def import_(
     """
     from ...importers.facts import prepare
     from ...importers.recognition import source_called, source_of
+    from ...importers.texts import is_instructions
     from ...importers.tree import tree_at, tree_of
 
     memory = open_session(ctx)
@@ -95,6 +110,9 @@ def import_(
         tree = tree_at(place, memory.root)
     source = named or source_of(tree)
     read = _read(source, tree)
+    told = [item for item in read if source.name == "folder" and is_instructions(item, tree)]
+    way = (sections or _asked(told)) if told else "whole"
+    read = [each for item in read for each in (_parted(item, tree, way) if item in told else [item])]
     found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
     if not read:
         raise Failure(
@@ -104,12 +122,51 @@ def import_(
     name = "stdin" if str(place) == "-" else place.resolve().name
     with progress_bar("writing") as progress:
         saved = facts_operations.remember_all(memory, facts, name, dry_run, replace, progress=progress)
+    if way == "overview" and not dry_run:
+        _add_to_overview(memory, [decode(item.where, tree.read(item.where)).strip() for item in told])
     done = Import(str(place), source.name, outcomes(found, saved), dry_run)
     lines = list(import_lines(done, quiet, is_all))
     if json_wanted or lines:
         show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
     _conclude(done, json_wanted)
+
+
+def _asked(told: "list[Found]") -> str:
+    """Return what becomes of files that tell agents what to do."""
+    if not can_ask():
+        return "facts"
+    names = listed([item.where for item in told], 3)
+    question = f"{names}: a fact for each heading, part of the overview (always in the prompt), or one fact?"
+    return str(click.prompt(question, type=click.Choice(_SECTIONS), default="facts", err=True))
+
+
+def _parted(item: "Found", tree: "Tree", way: str) -> "list[Found]":
+    """Return what becomes of a file that tells agents what to do."""
+    from ...importers.base import Skipped
+    from ...importers.texts import facts_of_sections
+
+    fact = item.what
+    assert isinstance(fact, Fact)
+    if way == "whole":
+        return [item]
+    if way == "overview":
+        return [item._replace(what=Skipped("it goes into the overview"))]
+    found = facts_of_sections(item.where, tree.read(item.where), fact)
+    return [
+        each._replace(what=replaced(each.what, folder=fact.folder)) if isinstance(each.what, Fact) else each
+        for each in found
+    ]
+
+
+def _add_to_overview(memory: Session, texts: list[str]) -> None:
+    """Put texts behind what the overview says, but for those that it has."""
+    before = files.overview(memory)
+    new = [text for text in texts if text not in before.text]
+    if new:
+        text = "\n\n".join(filter(None, [before.text.strip(), *new]))
+        warn(files.write_overview(memory, f"{text}\n", before.version).warnings)
+        tell(f"{memory.layout.overview} updated: `crabmem undo` takes that back")
 
 
 def _read(source: "Source", tree: "Tree") -> "list[Found]":
