@@ -115,9 +115,9 @@ class Verbs(click.Group):
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
-            if error.message.startswith("Got unexpected extra argument") and ctx.invoked_subcommand in ("list", "tags"):
-                hint = "the facts with a tag are `crabmem list --tag TAG`, a search is `crabmem recall`"
-                raise click.UsageError(f"{error.message}: {hint}", error.ctx) from None
+            for verb, beginning, hint in _SLIPS:
+                if ctx.invoked_subcommand == verb and error.message.startswith(beginning):
+                    raise click.UsageError(f"{error.message.rstrip('.')}: {hint}", error.ctx) from None
             raise
         except (CrabmemError, OverflowError, OSError) as error:
             raise _shown(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None
@@ -211,6 +211,14 @@ def _version(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
 
 # Words that are no verbs, and still mean something.
 _WITHIN: dict[str, Callable[[Verbs, click.Context, list[str]], Any]] = {"help": _help, "version": _version}
+_TAGGED = "the facts with a tag are `crabmem list --tag TAG`, a search is `crabmem recall`"
+# What is typed of habit, by verb and how click answers it, and what is meant.
+_SLIPS = (
+    ("list", "Got unexpected extra argument", _TAGGED),
+    ("tags", "Got unexpected extra argument", _TAGGED),
+    ("log", "No such option '--oneline'", "each commit is one line as it is; -p shows more"),
+    ("config", "No such command", "settings are changed in the file crabmem.toml, and `crabmem config` prints them"),
+)
 # What other programs call a verb of ours.
 _ELSEWHERE = {
     "get": "show", "cat": "show", "read": "show", "view": "show", "search": "recall", "find": "recall",

@@ -1,8 +1,8 @@
 """Verbs as they are declared: a function, its options and arguments. The command line is made of them by click.
 
-click, with what it needs, takes as long to load as Python itself, and a process that recalls is done sooner. So what a
-command line without anything odd in it means is also told here, by the same declarations: see `parsed`. Of all else,
-and of whatever is wrong, click says what it is.
+click, with what it needs, takes more than twice as long to load as Python itself, and a process that recalls is done
+sooner. So what a command line without anything odd in it means is also told here, by the same declarations: see
+`plain`. Of all else, and of whatever is wrong, click says what it is.
 """
 
 from __future__ import annotations

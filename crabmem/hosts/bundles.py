@@ -34,7 +34,7 @@ _README = """\
 `git log -p` shows. With this, the agent gets tools to remember, recall and forget; who it is and what it knows is
 said when a session starts, and what fits a message is recalled before the model sees it.
 
-It calls the `crabmem` command, which comes with `uv tool install crabmem`.
+It calls the `crabmem` command, which comes with `uv tool install .` in a clone of crabmem: it is not released yet.
 """
 
 _FROM_MARKET = """

@@ -22,10 +22,19 @@ def test_the_beginning_of_a_hosts_name_is_understood_as_a_slip(run: Run) -> None
         assert done.exit_code == 2 and "did you mean claude-code" in done.stderr
 
 
-@pytest.mark.parametrize("verb", ["list", "tags"])
-def test_a_tag_where_none_is_taken_is_answered_with_its_option(run: Run, verb: str) -> None:
-    done = run(verb, "ops")
-    assert done.exit_code == 2 and "--tag TAG" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("list ops", "--tag TAG"),
+        ("tags ops", "--tag TAG"),
+        ("log --oneline", "each commit is one line"),
+        ("config set recall_limit 3", "crabmem.toml"),
+        ("config edit", "crabmem.toml"),
+    ],
+)
+def test_what_is_typed_of_habit_is_answered_with_what_is_meant(run: Run, words: str, hint: str) -> None:
+    done = run(*words.split())
+    assert done.exit_code == 2 and hint in done.stderr and "--since" not in done.stderr
 
 
 @pytest.mark.parametrize(("verb", "file"), [("memory", "MEMORY.md"), ("soul", "Crab.md")])

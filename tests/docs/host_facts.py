@@ -59,7 +59,7 @@ def _hooks(host: Host) -> str:
 def _permission(host: Host) -> str:
     if len(_written(host, allow=True)) > len(_written(host)):
         return "no, if you say yes when `crabmem install` asks, or `--allow`"
-    return host.permission[0].upper() + host.permission[1:]
+    return host.permission[:1].upper() + host.permission[1:] or "as the host has it"
 
 
 def _memory(host: Host) -> str:

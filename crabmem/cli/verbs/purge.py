@@ -154,7 +154,7 @@ def _outcome(done: Purge, with_plan: bool) -> str:
     words = known if not done.standing.places else "purged, but not everywhere"
     named = [f"its name stays in {', '.join(done.copies)}"] if done.copies and not done.standing.places else []
     end = "this cannot be undone"
-    return "\n".join([*told, f"{words}; {_verification(done.standing)}", *named, *_at_remotes(done), end])
+    return "\n".join([*told, f"{words}; {_verification(done.standing)}", end, *named, *_at_remotes(done)])
 
 
 def _at_remotes(done: Purge) -> list[str]:
