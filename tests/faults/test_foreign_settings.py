@@ -134,7 +134,10 @@ def assert_bytes_in_head(root: Path) -> None:
     for file in files:
         path = file.relative_to(root).as_posix()
         assert git(root, "hash-object", "--no-filters", path).strip() == blobs.get(path), f"P17: {path} is not in HEAD"
-    assert set(blobs) == {file.relative_to(root).as_posix() for file in files} | {".gitattributes"} & set(blobs)
+    assert set(blobs) == {file.relative_to(root).as_posix() for file in files} | {
+        ".gitattributes",
+        "crabmem.toml",
+    } & set(blobs)
     assert complaints(root) == []
 
 
