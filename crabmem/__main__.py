@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Run a hook, a command line without anything odd in it, or else what click makes of it."""
+    """Run a hook, or a command line."""
     gc.disable()  # it walks what was loaded, again and again: a tenth of what a recall takes
     if "hook" in sys.argv:
         from .hosts.hooks.command import run_if_hook
@@ -16,13 +16,15 @@ def main() -> None:
         from .mcp.stdio import begin
 
         begin(sys.argv[1:], os.environ)
-    from .cli.plain import ran
+    from .cli import main as command_line
 
-    if ran(sys.argv[1:], os.environ):
-        os._exit(0)  # all is said and kept: to take it apart again would take as long as a search
-    from .cli import main as whole
-
-    whole()
+    try:
+        command_line()
+    except SystemExit as ended:
+        if ended.code:
+            raise
+        sys.stdout.flush()
+        os._exit(0)  # all is said and kept: to take it apart again takes a sixth of a recall
 
 
 if __name__ == "__main__":

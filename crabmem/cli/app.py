@@ -6,12 +6,12 @@ A verb is a module of `verbs`, called like it; see there. It is loaded when it i
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import copy
 from importlib import import_module
 from inspect import cleandoc  # which click has loaded
 from keyword import iskeyword
-from typing import Any, NoReturn, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import click
 
@@ -20,11 +20,9 @@ from ..disk import fs
 from ..disk.fork_lock import BEYOND_TIME
 from ..errors import CrabmemError, Inapplicable, InvalidArguments
 from ..text.comparison import nearest
-from .declared import ABOUT_A_FILE, GLOBAL, GLOBALS, VERBS, GlobalOptions
-from .declared import Verb as Declared
 from .failure import Failure, WrongUsage
 from .opening import open_session as open_session
-from .options import AFTER, completing, use_global, with_params
+from .options import AFTER, GLOBAL, GlobalOptions, completing, use_global, with_global_options
 from .output import in_colour
 
 C = TypeVar("C", bound=click.Command)
@@ -40,6 +38,8 @@ The workspace is --dir, else $CRABMEM_DIR, else ~/.crabmem. Every file in it is 
 With --project . a Git repository has a memory of its own in it, which all of its worktrees share.
 Options may also stand after the verb, where it has none of that name: crabmem recall --dir ~/notes tea"""
 
+#: The help of a verb about one file, see `whole_file`.
+ABOUT_A_FILE = "Show, set or edit {}."
 #: The parts of the help.
 TITLES = ("Start", "Facts", "Files", "History", "Upkeep", "Agents")
 _VERBS = os.path.join(os.path.dirname(__file__), "verbs")
@@ -81,16 +81,9 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._complete and cmd_name in self.list_commands(ctx):
             import_module(f"{__package__}.verbs.{cmd_name}{'_' * iskeyword(cmd_name)}")
-            if cmd_name in VERBS:
-                self._add_declared(VERBS[cmd_name])
             self._take_global_options(self.commands[cmd_name])
             self._complete.add(cmd_name)
         return self.commands.get(cmd_name)
-
-    def _add_declared(self, declared: Declared) -> None:
-        function = with_params(declared.params)(click.pass_context(declared.function))
-        self.add_command(click.command(declared.name)(function))
-        self.places[declared.name] = declared.after
 
     def parts(self, ctx: click.Context) -> dict[str, list[str]]:
         """The verbs of each part of the help, by its title."""
@@ -171,30 +164,6 @@ def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -
     return Failure(f"{error.filename or 'the system'}: {fs.reason(error)}")
 
 
-def fail(arguments: Sequence[str], error: BaseException) -> NoReturn:
-    """End as click does when the verb that `arguments` name raises `error`; it was called without click."""
-
-    def raise_it() -> None:
-        # Nothing is asked or read a second time, as no option is looked at: what a person typed is known to be right.
-        with cli.make_context("crabmem", list(arguments), resilient_parsing=True) as ctx:
-            words = [*ctx._protected_args, *ctx.args]
-            command: click.Command = cli
-            inner = ctx
-            if words:
-                name, command, rest = cli.resolve_command(ctx, words)
-                inner = command.make_context(name, rest, parent=ctx, resilient_parsing=True)
-            with inner:
-                if isinstance(error, click.UsageError):
-                    error.ctx = inner
-                    object.__setattr__(error, "cmd", command)
-                if isinstance(error, CrabmemError | OverflowError | OSError):
-                    raise _shown(error, command) from None
-                raise error
-
-    click.Command("crabmem", callback=raise_it).main([], "crabmem")
-    sys.exit(1)
-
-
 def _help(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
     """`crabmem help VERB` is `crabmem VERB --help`."""
     if words:
@@ -246,7 +215,7 @@ _WHOLE = 1_000
 
 
 @click.group(cls=Verbs, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@with_params(GLOBALS)
+@with_global_options
 @click.version_option(__version__, message=_VERSION)
 @click.pass_context
 def cli(ctx: click.Context, /, **said: Any) -> None:

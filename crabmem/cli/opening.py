@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ..errors import NotFound
 from ..text.comparison import nearest
-from .declared import global_options
+from .options import global_options
 from .output import echo, tell, warn
 
 TYPE_CHECKING = False

@@ -1,46 +1,22 @@
-"""The options that verbs share, for click: the global ones, which say what memory and who writes, and others."""
+"""The options that verbs share: the global ones, which say what memory and who writes, and others."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
 
 import click
 
-from .declared import AS_OF, GLOBAL, JSON, MAY_BE_EMPTY, GlobalOptions, OneOf, Param, Text, Whole
-from .declared import global_options as global_options
-from .input import LINE, TEXT
+from ..text.values import fields_of, replace
+from ..workspace.workspace import folder_of
 
 #: Where a context keeps the global options that stand after the verb.
 AFTER = "crabmem.after_the_verb"
 
 
-def as_click(param: Param) -> Callable[[Any], Any]:
-    """The decorator with which click is told of a parameter that is declared."""
-    about = dict(param.about)
-    match kind := about.get("type"):
-        case Whole():
-            about["type"] = int if kind.least is None else click.IntRange(min=kind.least)
-        case OneOf():
-            about["type"] = click.Choice(kind.words)
-        case Text():
-            about["type"] = LINE if kind.is_line else TEXT
-    if completes := about.get("shell_complete"):
-        about["shell_complete"] = completing(completes)
-    return (click.option if param.options else click.argument)(*param.names, **about)
-
-
-def with_params(params: Iterable[Param]) -> Callable[[Any], Any]:
-    """The decorator with which click is told of several, in their order."""
-
-    def add(function: Any) -> Any:
-        for param in reversed([*params]):
-            function = as_click(param)(function)
-        return function
-
-    return add
-
-
 def completing(name: str) -> Callable[..., Any]:
-    """The function of that name in `completing`, which is loaded when a shell completes."""
+    """Return the function of that name in `completing`, which is loaded when a shell completes."""
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> Any:
         from . import completing as functions
@@ -48,6 +24,116 @@ def completing(name: str) -> Callable[..., Any]:
         return getattr(functions, name)(ctx, param, begun)
 
     return complete
+
+
+@dataclass(frozen=True)
+class GlobalOptions:
+    """The global options: which workspace, and who writes."""
+
+    folder: str | None
+    workspace: str | None
+    agent: str | None
+    session: str | None
+    profile: str | None
+    kind: str
+    no_pager: bool = False
+    project: str | None = None
+
+    @classmethod
+    def of(cls, *, profile: str | None, kind: str | None, **others: Any) -> Self:
+        """The options as they were given, of which an empty profile or kind is none."""
+        return cls(profile=profile or None, kind=kind or "main", **others)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+        return Path(self.place)
+
+    @property
+    def place(self) -> str:
+        """The same as a text."""
+        if self.project or (self.project is None and os.environ.get("CRABMEM_PROJECT")):
+            from ..session.locate import place_meant  # late: few ask for a memory of each project
+
+            return place_meant(self.folder, self.project, self.workspace, os.environ, os.path.expanduser("~"))
+        return folder_of(self.folder, self.workspace, os.environ, os.path.expanduser("~"))
+
+    @property
+    def names_agent(self) -> bool:
+        """Whether it is an agent's own workspace in one that was named, too."""
+        return bool(os.environ.get("CRABMEM_WORKSPACE") if self.workspace is None else self.workspace)
+
+    def with_option(self, name: str, said: Any) -> Self:
+        """These options and one that stands after the verb; what is empty there says nothing, but for those of
+        `MAY_BE_EMPTY`."""
+        return replace(self, **{name: said}) if said or (said is not None and name in MAY_BE_EMPTY) else self
+
+
+#: The global options that say something when they are "": no agent's own workspace, no project.
+MAY_BE_EMPTY = ("workspace", "project")
+#: The names of the global options.
+GLOBAL = fields_of(GlobalOptions)
+
+
+def global_options(ctx: click.Context) -> GlobalOptions:
+    """The global options."""
+    wanted = ctx.find_object(GlobalOptions)
+    assert isinstance(wanted, GlobalOptions)
+    return wanted
+
+
+_PROFILE = "A family's files, prompt and tools, or a file.toml; else what crabmem.toml says.  [env: CRABMEM_PROFILE]"
+_KIND = "main (default), subagent, scheduled, heartbeat or group: who reads along.  [env: CRABMEM_KIND]"
+_WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
+_PROJECT = (
+    "The memory of the Git repository that folder P is in, for all its worktrees; . for here.  [env: CRABMEM_PROJECT]"
+)
+_AGENT = "Who writes, for the history.  [env: CRABMEM_AGENT]"
+_SESSION = "In which session.  [env: CRABMEM_SESSION]"
+_GLOBALS = (
+    click.option(
+        "--dir",
+        "folder",
+        metavar="D",
+        shell_complete=completing("complete_folders"),
+        help="Workspace folder.  [env: CRABMEM_DIR]",
+    ),
+    click.option("--project", metavar="P", shell_complete=completing("complete_folders"), help=_PROJECT),
+    click.option("--workspace", metavar="W", shell_complete=completing("complete_agents"), help=_WORKSPACE),
+    click.option(
+        "--agent", metavar="A", envvar="CRABMEM_AGENT", shell_complete=completing("complete_writers"), help=_AGENT
+    ),
+    click.option(
+        "--session",
+        metavar="S",
+        envvar="CRABMEM_SESSION",
+        shell_complete=completing("complete_sessions"),
+        help=_SESSION,
+    ),
+    click.option(
+        "--profile",
+        metavar="P",
+        envvar="CRABMEM_PROFILE",
+        shell_complete=completing("complete_profiles"),
+        help=_PROFILE,
+    ),
+    click.option(
+        "--kind",
+        metavar="K",
+        envvar="CRABMEM_KIND",
+        default="main",
+        shell_complete=completing("complete_kinds"),
+        help=_KIND,
+    ),
+    click.option("--no-pager", is_flag=True, help="Print what is long at once, on a terminal too."),
+)
+
+
+def with_global_options(function: Any) -> Any:
+    """Give a command the options before the verb; each may stand after it, too, where it has none of that name."""
+    for option in reversed(_GLOBALS):
+        function = option(function)
+    return function
 
 
 def options_so_far(ctx: click.Context) -> GlobalOptions:
@@ -65,7 +151,21 @@ def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
         ctx.obj = global_options(ctx).with_option(name, value)
 
 
-json_option, as_of_option = as_click(JSON), as_click(AS_OF)
+json_option = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
+as_of_option = click.option(
+    "--as-of",
+    metavar="WHEN",
+    shell_complete=completing("complete_commits"),
+    help="As it was at a commit, a date, or '2 days ago'.",
+)
+tag_option = click.option(
+    "-t",
+    "--tag",
+    "tags",
+    multiple=True,
+    shell_complete=completing("complete_tags"),
+    help="Only facts with this tag; may be repeated.",
+)
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would change.")
 all_option = click.option("--all", "is_all", is_flag=True, help="Name each; else of more than 20 alike the first 5.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 
-from ..text.json_text import as_json
 from ..text.quoting import visible
-from .declared import global_options
+from .options import global_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
@@ -135,10 +135,9 @@ def _for_pager(pieces: Iterable[str]) -> Iterator[str]:
 
 def as_text(data: object, indent: int | None = None) -> str:
     """`data` as JSON, in which what nobody sees, or no terminal should, is escaped."""
-    text = as_json(data, indent)
+    text = json.dumps(data, ensure_ascii=False, indent=indent)
     if text.isascii() and "\x7f" not in text:
         return text
-    import json
     import re
 
     return re.sub(_UNSEEN, lambda found: json.dumps(found[0])[1:-1], text)

@@ -14,8 +14,7 @@ from ..results import Proposal
 from ..session.session import Session
 from ..text.hashes import short
 from .completing import complete_from, complete_sessions, complete_writers
-from .declared import TAGS
-from .options import as_click
+from .options import tag_option
 from .output import plain
 
 _DONE = {"apply": "applied", "reject": "rejected", "later": "waits"}
@@ -23,7 +22,7 @@ complete_ids = complete_from(lambda memory: [short(proposal.id) for proposal in 
 
 
 _SOME = (
-    as_click(TAGS),
+    tag_option,
     click.option(
         "--in", "in_session", metavar="S", shell_complete=complete_sessions, help="What was written in a session."
     ),

@@ -9,8 +9,7 @@ import click
 from ..disk import fs
 from ..results import Changed, Document, Proposed, json_of
 from ..text.hashes import short
-from .app import open_session, verb
-from .declared import ABOUT_A_FILE
+from .app import ABOUT_A_FILE, open_session, verb
 from .input import TEXT, content_of
 from .options import as_of_option, global_options, json_option
 from .output import diff_of_commit, plain, show, tell, tell_recorded, warn

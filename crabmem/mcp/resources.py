@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 
 from ..operations import facts, files, history, syncing
 from ..results import json_of
 from ..session.session import Session
 from ..text.entry import Entry
-from ..text.json_text import as_json
 from ..text.quoting import hit_text, visible
 from ..tools.looking import log_text
 from .addresses import ENTRY, LOG, MEMORY, SOUL, SYNC, address, entry_name_at
@@ -82,7 +82,7 @@ def _text(memory: Session, uri: str) -> tuple[str, str]:
     if uri == LOG:
         return log_text(tuple(islice(history.commits(memory), _COMMITS))), PLAIN
     if uri == SYNC and _is_synced(memory):
-        return as_json(json_of(syncing.sync_status(memory)), 2), JSON
+        return json.dumps(json_of(syncing.sync_status(memory)), ensure_ascii=False, indent=2), JSON
     if name := entry_name_at(uri):
         found = facts.get(memory, name)
         return hit_text(found.path, found.name, found.description, found.content, found.version), MARKDOWN

@@ -1,5 +1,6 @@
 """Export: what memory holds, as files that other programs read, or as data."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,6 @@ from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text import okf
 from ..text.entry import Entry, decode, parse_entry
-from ..text.json_text import as_json
 from ..text.links import Lookup, lookup_of, resolve
 from ..text.slug import name_key, slug_of
 from ..workspace.layout import ORDINARY, SETTINGS, Layout, is_contained
@@ -226,7 +226,7 @@ def _folders_in(folder: str, every: Iterable[str]) -> list[str]:
 def _as_json(found: _Found) -> _Files:
     out = (LeftOut(path, _SETTINGS_STAY if path == SETTINGS else _NO_CONCEPT) for path in found.others)
     broken = {item.file for item in found.unreadable}
-    text = as_json(_data(found), 2) + "\n"
+    text = json.dumps(_data(found), ensure_ascii=False, indent=2) + "\n"
     return {DATA: text.encode("utf-8", "backslashreplace")}, {}, tuple(item for item in out if item.file not in broken)
 
 

@@ -14,7 +14,6 @@ import pytest
 
 from crabmem import Memory
 from crabmem.cli.app import cli
-from crabmem.cli.declared import GLOBALS
 from tests import forked, samples
 from tests.conftest import Run, git
 
@@ -75,7 +74,7 @@ def spelled(name: str) -> set[str]:
 
 
 def test_the_help_of_each_verb_shows_how_it_is_typed() -> None:
-    globally = "|".join(option for param in GLOBALS for option in param.options)
+    globally = "|".join(option for param in cli.params for option in param.opts)
     for name, command in VERBS.items():
         told = re.sub(r"\s+", " ", click.unstyle(command.get_help(click.Context(command, info_name=name))))
         assert re.search(rf"crabmem (?:(?:{globally}) \S+ )*{name}\b", told), f"{name}: an example, after \\b"

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import click
+
 from ...results import json_of
 from ...session.session import Session
 from ...tools import guide
-from ..declared import as_of_option, json_option, verb
+from ..app import verb
 from ..opening import open_session
+from ..options import as_of_option, json_option
 from ..output import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ...prompt.context import Context
 
 
 @verb(after="prompt")
 @as_of_option
 @json_option
-def context(ctx: Any, as_of: str | None, json_wanted: bool) -> None:
+@click.pass_context
+def context(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
     """Account for what goes before a conversation: each file, how much of it there is, how much goes in, and how much
     may.
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import sys
 from itertools import repeat
 
+import click
+
 from ...operations import adoption, reading
 from ...results import json_of
 from ...session.init import is_begun
 from ...text.words import shortened
-from ..declared import OneOf, Whole, as_of_option, json_option, option, tag_option, verb
+from ..app import verb
 from ..opening import open_session
+from ..options import as_of_option, completing, json_option, tag_option
 from ..output import coloured, here, in_colour, paged, plain, show, tell, tell_unreadable, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
-    from typing import Any
 
     from ...recall.headers import Header
     from ...session.session import Session
@@ -31,20 +33,21 @@ _TAGS = 24
 @verb(after="show")
 @as_of_option
 @tag_option
-@option(
+@click.option(
     "--since",
     metavar="WHEN",
-    shell_complete="complete_commits",
+    shell_complete=completing("complete_commits"),
     help="Only facts changed since a commit, a date, or '2 weeks ago'.",
 )
-@option("--sort", "order", type=OneOf("file", "name", "changed"), default="file", show_default=True,
+@click.option("--sort", "order", type=click.Choice(["file", "name", "changed"]), default="file", show_default=True,
     help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
-@option("-r", "--reverse", is_flag=True, help="The other way round.")
-@option("-n", "--limit", type=Whole(1), metavar="N", help="At most N facts.")
-@option("-l", "--long", "is_long", is_flag=True, help="With the day of the last change, and tags.")
+@click.option("-r", "--reverse", is_flag=True, help="The other way round.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
+@click.option("-l", "--long", "is_long", is_flag=True, help="With the day of the last change, and tags.")
 @json_option
+@click.pass_context
 def list_(
-    ctx: Any,
+    ctx: click.Context,
     as_of: str | None,
     tags: tuple[str, ...],
     since: str | None,

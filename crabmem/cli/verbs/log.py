@@ -4,48 +4,57 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
+import click
+
 from ...operations import history
 from ...results import json_of
 from ...session.init import is_begun
-from ..declared import Whole, argument, json_option, option, verb
+from ..app import verb
 from ..opening import open_session
+from ..options import completing, json_option
 from ..output import coloured_diff, commit_line, paged, show, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 
 @verb(after="History")
-@argument("name", required=False, shell_complete="complete_names")
-@option("-n", "--limit", type=Whole(1), metavar="N", default=20, show_default=True, help="How many commits.")
-@option("-p", "--patch", is_flag=True, help="With what each commit changed.")
-@option("--agent", metavar="A", shell_complete="complete_writers", help="Only of this agent.")
-@option("--session", metavar="S", shell_complete="complete_sessions", help="Only of this session.")
-@option(
+@click.argument("name", required=False, shell_complete=completing("complete_names"))
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), metavar="N", default=20, show_default=True, help="How many commits."
+)
+@click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
+@click.option("--agent", metavar="A", shell_complete=completing("complete_writers"), help="Only of this agent.")
+@click.option("--session", metavar="S", shell_complete=completing("complete_sessions"), help="Only of this session.")
+@click.option(
     "--tool",
     metavar="T",
-    shell_complete="complete_writing_tools",
+    shell_complete=completing("complete_writing_tools"),
     help="Only of this tool, as `remember`; `edit` for edits of files.",
 )
-@option(
+@click.option(
     "--author",
     metavar="NAME",
-    shell_complete="complete_authors",
+    shell_complete=completing("complete_authors"),
     help="Only of whoever is called so, or has the word in the name.",
 )
-@option(
-    "--since", metavar="WHEN", shell_complete="complete_commits", help="Only after a commit, a date, or '2 weeks ago'."
+@click.option(
+    "--since",
+    metavar="WHEN",
+    shell_complete=completing("complete_commits"),
+    help="Only after a commit, a date, or '2 weeks ago'.",
 )
-@option(
+@click.option(
     "--until",
     metavar="WHEN",
-    shell_complete="complete_commits",
+    shell_complete=completing("complete_commits"),
     help="Only up to then: a commit of the last page begins the next.",
 )
 @json_option
+@click.pass_context
 def log(
-    ctx: Any,
+    ctx: click.Context,
     name: str | None,
     limit: int,
     patch: bool,

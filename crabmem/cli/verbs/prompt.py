@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import click
+
 from ...tools import guide
-from ..declared import as_of_option, json_option, verb
+from ..app import verb
 from ..opening import open_session
+from ..options import as_of_option, json_option
 from ..output import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 
 @verb(after="note")
 @as_of_option
 @json_option
-def prompt(ctx: Any, as_of: str | None, json_wanted: bool) -> None:
+@click.pass_context
+def prompt(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
     """Print what goes before a conversation: identity, overview, how to use the tools.
 
     Which files these are, in which order and how much of each, says the profile; `crabmem context` accounts for it.

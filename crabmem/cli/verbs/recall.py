@@ -4,40 +4,52 @@ from __future__ import annotations
 
 import sys
 
+import click
+
 from ...operations import recall as operation
 from ...results import json_of
 from ...text.answers import BETWEEN, answer_text
-from ..declared import Whole, argument, as_of_option, json_option, option, tag_option, verb
+from ..app import verb
 from ..input import words_of
 from ..opening import open_session
+from ..options import as_of_option, completing, json_option, tag_option
 from ..output import in_colour, plain, show, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from ...results import Hit, Match
 
 
 @verb(after="remember")
-@argument("query", nargs=-1, required=True)
-@option("-n", "--limit", type=Whole(1), metavar="N", help="How many facts at most.  [default: recall_limit, 5]")
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "-n", "--limit", type=click.IntRange(min=1), metavar="N", help="How many facts at most.  [default: recall_limit, 5]"
+)
 @tag_option
-@option(
+@click.option(
     "--since",
     metavar="WHEN",
-    shell_complete="complete_commits",
+    shell_complete=completing("complete_commits"),
     help="Only facts changed since a commit, a date, or '2 weeks ago'.",
 )
-@option("--until", metavar="WHEN", shell_complete="complete_commits", help="Only facts not changed since then.")
+@click.option(
+    "--until", metavar="WHEN", shell_complete=completing("complete_commits"), help="Only facts not changed since then."
+)
 @as_of_option
-@option("--budget", type=Whole(1), metavar="N", help="At most N characters: of long facts the passage that matched.")
-@option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
-@option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most N characters: of long facts the passage that matched.",
+)
+@click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
+@click.option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
 @json_option
+@click.pass_context
 def recall(
-    ctx: Any,
+    ctx: click.Context,
     query: tuple[str, ...],
     limit: int | None,
     tags: tuple[str, ...],

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shlex
 
+import click
+
 from ...operations import facts
 from ...results import json_of
-from ..declared import Text, argument, json_option, option, verb
-from ..input import content_of, standard_input
+from ..app import verb
+from ..input import LINE, TEXT, content_of, standard_input
 from ..opening import open_session
+from ..options import completing, json_option
 from ..output import diff_of_commit, plain, show, tell, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ...session.session import Session
     from ...text.entry import Entry
 
@@ -27,46 +28,47 @@ _NO_NAME = "the name is empty"
 
 
 @verb(after="Facts")
-@argument("name", shell_complete="complete_names")
-@argument("source", metavar="[-]", required=False)
-@option("-n", "--name", "new_name", metavar="NEW", type=Text(is_line=True), help="Another name for it; as `rename`.")
-@option(
+@click.argument("name", shell_complete=completing("complete_names"))
+@click.argument("source", metavar="[-]", required=False)
+@click.option("-n", "--name", "new_name", metavar="NEW", type=LINE, help="Another name for it; as `rename`.")
+@click.option(
     "-d",
     "--description",
-    type=Text(is_line=True),
+    type=LINE,
     help="One line: the question this fact answers. Stays, if not given.",
 )
-@option("-c", "--content", type=Text(is_line=False), help="The fact itself, in Markdown.")
-@option("--file", shell_complete="complete_files", help="Read the content from a file.")
-@option(
+@click.option("-c", "--content", type=TEXT, help="The fact itself, in Markdown.")
+@click.option("--file", shell_complete=completing("complete_files"), help="Read the content from a file.")
+@click.option(
     "-a",
     "--alias",
     "aliases",
-    type=Text(is_line=True),
+    type=LINE,
     multiple=True,
     help="Another name it is looked up by; may be repeated.",
 )
-@option(
+@click.option(
     "-t",
     "--tag",
     "tags",
-    type=Text(is_line=True),
+    type=LINE,
     multiple=True,
-    shell_complete="complete_tags",
+    shell_complete=completing("complete_tags"),
     help="A label to filter by; may be repeated.",
 )
-@option(
+@click.option(
     "--stale-after",
     metavar="DAY",
-    type=Text(is_line=True),
+    type=LINE,
     help="The last day on which it surely holds, as 2026-12-31; recall says so when it is past. Empty: none.",
 )
-@option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
-@option("--no-tags", is_flag=True, help="Remove the tags it has.")
-@option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
+@click.option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
+@click.option("--no-tags", is_flag=True, help="Remove the tags it has.")
+@click.option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
 @json_option
+@click.pass_context
 def remember(
-    ctx: Any,
+    ctx: click.Context,
     name: str,
     source: str | None,
     new_name: str | None,

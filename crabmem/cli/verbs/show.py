@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import click
+
 from ...operations import reading
 from ...results import json_of
 from ...text.quoting import entry_text
-from ..declared import argument, as_of_option, json_option, verb
+from ..app import verb
 from ..opening import open_session
+from ..options import as_of_option, completing, json_option
 from ..output import plain, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 
 @verb(after="recall")
-@argument("name", shell_complete="complete_names")
+@click.argument("name", shell_complete=completing("complete_names"))
 @as_of_option
 @json_option
-def show_(ctx: Any, name: str, as_of: str | None, json_wanted: bool) -> None:
+@click.pass_context
+def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias.
 
     \b

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import click
+
 from ...operations import maintenance
 from ...results import Stats, json_of
 from ...text.words import counted
-from ..declared import json_option, verb
+from ..app import verb
 from ..opening import open_session
+from ..options import json_option
 from ..output import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 
 @verb(after="Upkeep")
 @json_option
-def stats(ctx: Any, json_wanted: bool) -> None:
+@click.pass_context
+def stats(ctx: click.Context, json_wanted: bool) -> None:
     """How much there is, and how often it spoke before a turn without being asked.
 
     \b

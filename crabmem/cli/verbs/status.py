@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import click
+
 from ...operations.status import status as status_of
 from ...operations.status import waiting_words
 from ...results import json_of
 from ...text.words import counted, enumerated
-from ..declared import json_option, verb
+from ..app import verb
 from ..opening import open_session
+from ..options import json_option
 from ..output import coloured, commit_line, plain, show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from ...results import Status, UnrecordedEdit
 
@@ -25,7 +27,8 @@ _COLOURS = {"new": "green", "changed": "yellow", "removed": "red"}
 
 @verb(after="init")
 @json_option
-def status(ctx: Any, json_wanted: bool) -> None:
+@click.pass_context
+def status(ctx: click.Context, json_wanted: bool) -> None:
     """Say how the workspace stands: what is in it, who wrote last, which edits of yours are not recorded yet, what
     waits for you, what is odd, and which hosts crabmem is installed in.
 
