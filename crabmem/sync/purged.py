@@ -47,6 +47,7 @@ class Purging:
         self._engine, self._other, self._shown, self._beside = engine, other, shown, beside
         self._history = engine.history
         self.arrived, self.given_up, self.quoting = 0, set[str](), tuple[str, ...]()
+        self._proposed = set[str]()
         self._begin(PurgeRecord(), PurgeRecord())
 
     def _begin(self, ours: PurgeRecord, theirs: PurgeRecord) -> None:
@@ -62,7 +63,10 @@ class Purging:
         Raises:
             Untrusted: it has something else for a record of purges.
         """
-        tip = offer.refs.get(PURGED)
+        tip, self._proposed = (
+            offer.refs.get(PURGED),
+            {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"},
+        )
         if not (tip or self._history.purge_record()):
             return
         rewrite = self._history.rewrite()
@@ -100,7 +104,7 @@ class Purging:
     def _clean(self, wants: Collection[str], is_expected: bool) -> None:
         """Fetch to a place aside, find what is new there on the purged line, and throw the place away."""
         with self._aside(wants) as there:
-            line = self._history.rewrite().clean(wants, there, self._all)
+            line = self._history.rewrite().clean(wants, there, self._all, self._proposed)
             if line.lacking:
                 raise self._lacks(min(line.lacking))
             self._all |= PurgeRecord(line.erased())

@@ -77,9 +77,10 @@ def lacking(history: History, tip: str | None, other: str | None) -> list[str]:
 
 
 def is_of_sync(history: History, commit: str) -> bool:
-    """Return whether a commit beside the branch is a text that waits since two machines were joined."""
+    """Return whether a commit beside the branch is a text that waits since two machines were joined; a purge may have
+    left nothing of it."""
     with suppress(CrabmemError):
-        return history.commit(commit, with_paths=False).tool == JOINING
+        return history.commit(commit, with_paths=False).tool == JOINING and bool(history.changes.of(commit))
     return False
 
 

@@ -624,6 +624,31 @@ def test_a_proposal_that_holds_it_is_purged_everywhere_and_waits_on(two: tuple[M
     assert len(git(hub, "for-each-ref", "refs/crabmem/proposals").splitlines()) == 1
 
 
+@pytest.mark.parametrize("texts", [("Grey.", "Black."), ("Black.", "Grey.")])
+def test_of_a_fact_that_two_began_the_text_that_nobody_purged_stays(
+    machine: Machine, hub: Path, texts: tuple[str, str]
+) -> None:
+    one, other = machine("one"), machine("other")
+    other.adopt()
+    sync(other)
+    synced(one)
+    for memory, text in zip((one, other), texts, strict=True):
+        memory.remember("Luna", "the cat", text)
+    sync(other)
+    other.purge("Luna")
+    assert sync(one).disputed == ("memory/entries/luna.md",)
+    synced(other)
+    agreed(one)
+    synced(other)
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    for memory in (one, other):
+        assert not traces(memory.root, texts[1])
+        assert synced(memory).waiting == len(proposals(memory))
+        (waiting,) = proposals(memory) or [None]
+        assert texts[0] in (waiting.data.decode() if waiting else memory.get("Luna").content)
+        assert is_whole(memory.root)
+
+
 # A record that is not believed
 
 

@@ -88,6 +88,8 @@ class PurgedLine:
         self._gone = dict[str, str | None]()
         self._same = set[tuple[str, str]]()
         self._headers: dict[str, Header] = {}
+        #: The rows and texts of so many of `ids`.
+        self._standing, self._looked = (set[bytes](), set[str]()), 0
 
     def run(self, found: Survey, tips: Collection[str], kept: Collection[str] = ()) -> Mapping[str, str]:
         """Find what was surveyed, parents first, on the purged line; return `ids`, which has each of the `tips`.
@@ -338,7 +340,7 @@ class PurgedLine:
             files = self._without(files, base)
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         kept = _parted(self.raw(tip)[1]) if is_kept else self._words(group)
-        return self._commit(self._tree(self._refuse(files)), parents, *kept)
+        return self._commit(self._tree(self._refuse(files, parents)), parents, *kept)
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
@@ -368,13 +370,16 @@ class PurgedLine:
         return found
 
     def _without(self, files: Files, base: str) -> Files:
-        """Return files without what a purge took from those of the commit `base`, of which they were made."""
+        """Return files without what a purge took from those of the commit `base`, of which they were made.
+
+        A text that stands in a commit that stays was not made of what was purged: two machines may have begun one file.
+        """
         was, now = self._files(base), self._files(self.ids[base])
         touched = {path: item[1] for path, item in was.items() if now.get(path) != item}
         left, free = Files(), [path for path in touched if path not in files]
         for path, (mode, blob) in sorted(files.items()):
             origin = path if path in was else self._origin(blob, touched, free)
-            if origin not in touched:
+            if origin not in touched or (blob != touched[origin] and self._stays(blob)):
                 self._own |= {(path, blob)} if was.get(path) != (mode, blob) else set()
                 self._place(left, path, (mode, blob))
                 continue
@@ -400,6 +405,18 @@ class PurgedLine:
                 self._gone[blob] = text
         return left
 
+    def _stays(self, blob: str) -> bool:
+        """Return whether a text stands in a commit on the purged line."""
+        if self._looked < len(self.ids):
+            trees = [self._header(end).tree for end in [*self.ids.values()][self._looked :]]
+            self._looked = len(self.ids)
+            for tree in trees:  # which grows meanwhile
+                rows = {*self._rows(tree)} - self._standing[0]
+                self._standing[0].update(rows)
+                self._standing[1].update(oid for _, mode, oid in map(parsed_row, rows) if mode != FOLDER)
+                trees += [oid for _, mode, oid in map(parsed_row, rows) if mode == FOLDER]
+        return blob in self._standing[1]
+
     def _origin(self, blob: str, touched: Mapping[str, str], free: list[str]) -> str:
         """Return at which of the `free` paths a text stood that has another name now; "" for none."""
         if blob in touched.values():
@@ -408,14 +425,18 @@ class PurgedLine:
         likeness, path = max(((similarity(self._text(touched[each]), text), each) for each in free), default=(0.0, ""))
         return path if likeness >= _ALIKE else ""
 
-    def _refuse(self, files: Files) -> Files:
-        """Return files without texts that may not come back."""
-        left = Files()
+    def _refuse(self, files: Files, parents: Iterable[str]) -> Files:
+        """Return files without texts that may not come back: where such a one took the place of another, as `parents`
+        have it, that stays."""
+        left, before = Files(), Files()
+        if any(self._record.has_blob(blob) for _, blob in files.values()):
+            before = {path: item for each in parents for path, item in self._files(each).items()}
         for path, (mode, blob) in sorted(files.items()):
             text: str | None = blob
             if self._record.has_blob(blob):
                 end = self._record.blob(blob)
                 text = end if end and self.is_there(end) and self._is_text_purged(blob, end) else None
+                text = text or before.get(path, (mode, None))[1]
                 self.lost.add(path)
                 self._mine[path, blob] = (path, text) if text else None
             if text:
@@ -515,8 +536,7 @@ class PurgedLine:
         Without `with_own` only what became of ends of purges: nobody else has the rest.
         """
         news = {old: new for old, new in self._news.items() if old != new and not self._record.is_old(old)}
-        staying = {blob for oid in {*news.values()} for _, blob in self._files(oid).values()}
-        gone = {old: new for old, new in self._gone.items() if old not in staying and not self._record.has_blob(old)}
+        gone = {old: new for old, new in self._gone.items() if not (self._record.has_blob(old) or self._stays(old))}
         blobs = {old: new for old, new in gone.items() if old != new and self._text(old).strip()}
         told = {old: new for old, new in news.items() if with_own or self._record.is_end(old)}
         for kind, is_join in ((JOIN, True), (PUT, False)):

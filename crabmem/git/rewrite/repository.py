@@ -5,7 +5,7 @@ writer's lock, those of Git on every reference and on the index are held, and th
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,13 +170,13 @@ class RepositoryRewrite:
         # Of half a million ids few are here: to look for each takes ten times as long as to list what is here.
         return record.refused & self._objects.all_ids()
 
-    def clean(self, tips: Collection[str], there: Objects, record: PurgeRecord) -> PurgedLine:
-        """Find what commits in the store `there` are on the purged line, which is here.
+    def clean(self, tips: Collection[str], there: Objects, record: PurgeRecord, aside: Set[str]) -> PurgedLine:
+        """Find what commits in the store `there` are on the purged line, which is here; those `aside` are proposals.
 
         What is made is stored here, and reached by nothing.
         """
         line = PurgedLine(record, there, self._objects)
-        line.run(survey(tips, there), tips)
+        line.run(survey(tips, there), tips, aside)
         if not line.lacking:
             self._store(line.closure(tips))
         return line
