@@ -336,7 +336,8 @@ class Synced:
     `is_joined` where both sides had something new. `disputed` are the paths of which it set another text aside, to be
     decided; `waiting` counts all texts of other machines that wait now. `kept` are paths that one machine removed and
     another changed: they stay; `copies` second files of what both changed beside memory, `left` files beside memory
-    that stay as they are here although the head has another text. `doubled` are names that several facts have, with
+    that stay as they are here although the head has another text, `moved` the new names of what stood here where a file
+    or folder came in. `doubled` are names that several facts have, with
     their paths. `overruled` are commits by which another machine took a text that was rejected here. `held` says what
     many losses on disk were not recorded; "" for none. `rounds` counts how often it began again, as others were
     quicker. `purges` of other machines came in; `given_up` are paths at which changes of this machine went with them,
@@ -346,8 +347,8 @@ class Synced:
     """
 
     JSON = (
-        "remote", "commit", "taken", "sent", "is_joined", "disputed", "waiting", "kept", "copies", "left", "doubled",
-        "overruled", "held", "rounds", "purges", "given_up", "quoting", "is_rewritten", "still_there",
+        "remote", "commit", "taken", "sent", "is_joined", "disputed", "waiting", "kept", "copies", "left", "moved",
+        "doubled", "overruled", "held", "rounds", "purges", "given_up", "quoting", "is_rewritten", "still_there",
         "not_rewritten",
     )  # fmt: skip
 
@@ -368,6 +369,7 @@ class Synced:
     waiting: int = 0
     copies: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
     doubled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     overruled: tuple[str, ...] = ()
     held: str = ""

@@ -6,6 +6,7 @@ other change is, with its journal and its locks. The commit that has both is the
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Collection, Mapping, Sequence, Set
 from contextlib import suppress
@@ -13,7 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import reduce
 from itertools import pairwise
+from pathlib import Path
 
+from ..disk import fs
+from ..disk.scan import Scan
 from ..errors import CrabmemError, InvalidSettings, Unreadable
 from ..git.changes import Difference
 from ..git.commits import JOINING, Note, identity
@@ -23,14 +27,18 @@ from ..results import CREATOR
 from ..session.engine import Engine
 from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
+from ..workspace.layout import way as ways_to
 from ..workspace.settings import Review, read_settings
 from ..write.actor import ITSELF
 from ..write.intent import Join
 from ..write.withholding import Rule
 from ..write.writer import Draft, Written
-from .law import Dispute, Joined, Rules, Said, Side, join, lost
+from .law import Dispute, Joined, Rules, Said, Side, join, lost, names_beside
 
 _NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", JOINING),))
+_MOVING = Note(
+    "sync: another name for what stood where a file or folder came in", _NOTE.author, trailers=_NOTE.trailers
+)
 _WAITING = "{} is another text on another machine, where the same place was changed"
 _GUARDED = "an agent on another machine changed {}, which no agent may here"
 _WHOLE = "{} as one machine had it: some of its lines are not in what both make of it"
@@ -42,6 +50,7 @@ class Taken:
 
     `is_joined` if both sides had something new, so that there is a commit of both. `kept` are the paths of files that
     one side removed and the other changed, which stay; `copies` the second files of what both changed beside memory.
+    `moved` are the new names of what stood here where a file or folder of memory came in.
     """
 
     changes: Mapping[str, bytes | None]
@@ -49,6 +58,7 @@ class Taken:
     is_joined: bool = False
     kept: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
 
 
 def take_in(engine: Engine, tip: str, even_if_many: bool = False, decided: Collection[str] = ()) -> Written[Taken]:
@@ -60,8 +70,45 @@ def take_in(engine: Engine, tip: str, even_if_many: bool = False, decided: Colle
         MassLoss: too many of the facts would be gone at once; `even_if_many` says that this is meant.
     """
     joining = _Joining(engine.history, engine.workspace.layout, frozenset(decided))
+    moved = _make_room(engine, tip)
     done = engine.writer.write(lambda scan: joining.draft(tip, even_if_many), ITSELF)
-    return replace(done, result=replace(done.result, is_joined=done.commit not in (None, tip)))
+    return replace(done, result=replace(done.result, is_joined=done.commit not in (None, tip), moved=moved))
+
+
+def _make_room(engine: Engine, tip: str) -> tuple[str, ...]:
+    """Give another name to a file that stands where a folder of memory comes in, and to a folder where a file does.
+
+    Return the new names. A folder with files of memory stays: what comes in gets another name (`law`).
+    """
+    history, workspace, moved = engine.history, engine.workspace, dict[str, str]()
+
+    def make(scan: Scan) -> dict[str, bytes]:
+        there = history.files(history.head())
+        coming = {path for path in history.files(tip) if path not in there and workspace.layout.is_kept(path)}
+        folders = {folder for path in there for folder in ways_to(path.rpartition("/")[0])}
+        for place in sorted({each for path in coming for each in ways_to(path)} - folders):
+            if not _is_in_the_way(workspace.file(place), place in coming):
+                continue
+            data = scan.data(place)
+            names = names_beside(place, blob_id(data or place.encode()))
+            moved[place] = next(name for name in names if not os.path.lexists(workspace.file(name)))
+            if data is None:
+                with fs.inside(workspace.root, place) as spot:
+                    fs.rename(spot, spot.folder.spot(moved[place].rpartition("/")[2]))
+        return {place: data for place in moved if (data := scan.data(place)) is not None}
+
+    if facts := engine.writer.beside(make):
+        changes = {**dict.fromkeys(facts), **{moved[place]: data for place, data in facts.items()}}
+        engine.writer.write(lambda scan: Draft(changes, _MOVING, None), ITSELF)
+    return tuple(moved.values())
+
+
+def _is_in_the_way(file: Path, is_file: bool) -> bool:
+    """Return whether a file stands where a folder is to be, or a folder where a file is; a link is the person's."""
+    with suppress(OSError):
+        mode = file.lstat().st_mode
+        return stat.S_ISDIR(mode) if is_file else stat.S_ISREG(mode)
+    return False
 
 
 def texts_aside(history: History, without: Set[str] = frozenset()) -> dict[tuple[str, str], str]:

@@ -319,7 +319,7 @@ class _Joining:
                 if there == path or _id(whole[path]) != _id(whole[there]):
                     self.second.append((path, whole[path]))
         for path, said in sorted(self.second, key=lambda each: (each[0], _id(each[1]))):
-            free = (each for each in _names_beside(path, _id(said)) if self._is_free(each, said, taken, folders))
+            free = (each for each in names_beside(path, _id(said)) if self._is_free(each, said, taken, folders))
             moved[path] = next(free)
             self.files[moved[path]] = said
             self.copies += [] if self.rules.layout.is_kept(path) else [moved[path]]
@@ -399,7 +399,7 @@ def _without_doubles(data: bytes, base: bytes) -> bytes:
     return b"".join(found)
 
 
-def _names_beside(path: str, oid: str) -> Iterator[str]:
+def names_beside(path: str, oid: str) -> Iterator[str]:
     """Yield names for a file whose path is taken: the same whoever asks."""
     folder, slash, name = path.rpartition("/")
     stem, _, ending = name.rpartition(".")

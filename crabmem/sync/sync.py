@@ -270,7 +270,7 @@ class _Syncing:
 
         aside, changes = texts_aside(self._history), taken.changes
         found["taken"], found["is_joined"] = tuple(sorted(changes)), taken.is_joined
-        found["kept"], found["copies"] = taken.kept, taken.copies
+        found["kept"], found["copies"], found["moved"] = taken.kept, taken.copies, taken.moved
         found["disputed"] = tuple(
             dispute.path for dispute in taken.disputes if (dispute.path, blob_id(dispute.waiting)) in aside
         )

@@ -297,3 +297,33 @@ def test_a_remote_with_only_a_readme_asks_once(machine: Machine, hub: Path, tmp_
     assert "has 0 facts" in said and "nothing in common" in said and "--join" in said and "--yes" not in said
     crabs(one.root, "sync", "--join")
     assert (one.root / "LICENSE").read_text() == "free\n" and status_of(one) == ""
+
+
+@pytest.mark.parametrize(
+    ("here", "there"),
+    [
+        ("memory/entries/pets", "memory/entries/pets/rex.md"),
+        ("memory/entries/rex.md", "memory/entries/rex.md/dog.md"),
+        ("memory/entries/rex.md/plan.txt", "memory/entries/rex.md"),
+    ],
+    ids=["a file and a folder of facts", "a fact and a folder of facts", "a folder and a fact"],
+)
+def test_what_stands_where_a_file_or_folder_comes_in_gets_another_name_that_is_told(
+    two: Two, here: str, there: str
+) -> None:
+    one, other = two
+    for memory, path, name in ((one, there, "Rex"), (other, here, "Max")):
+        (memory.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (memory.root / path).write_text(f"---\nname: {name}\ndescription: a dog\n---\n\nBarks.\n")
+        memory.adopt()
+    synced(one)
+    done = synced(other)
+    (moved,) = done.moved
+    assert moved.startswith(f"memory/entries/{here.split('/')[2].removesuffix('.md')}-")
+    place = other.root / moved
+    assert "name: Max" in (place / "plan.txt" if place.is_dir() else place).read_text()
+    assert other.get("Rex").path == there
+    synced(one)
+    assert git(one.root, "rev-parse", "HEAD") == git(other.root, "rev-parse", "HEAD")
+    assert synced(other).moved == ()
+    assert "another name" not in crabs(one.root, "sync")

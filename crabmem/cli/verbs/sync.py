@@ -179,6 +179,10 @@ def _summary(done: Synced) -> list[str]:
         )
     if done.copies:
         lines.append(f"changed on both beside memory, so both are there: {listed(done.copies, _NAMED, 'files')}")
+    if done.moved:
+        lines.append(
+            f"another name for what stood where a file or folder came in: {listed(done.moved, _NAMED, 'places')}"
+        )
     if done.left:
         lines.append(left_words(done.left))
     if done.disputed:
