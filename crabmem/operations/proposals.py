@@ -13,7 +13,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from ..errors import CrabmemError, DamagedHistory, Disabled, Inapplicable, InvalidArguments, NotFound
+from ..errors import (
+    CrabmemError,
+    DamagedHistory,
+    Disabled,
+    Inapplicable,
+    InvalidArguments,
+    InvalidSettings,
+    NotFound,
+    Unreadable,
+)
 from ..results import CREATOR, Changed, Proposal, Proposed, ProposedFile
 from ..session import rules
 from ..session.rules import check_may_write
@@ -23,6 +32,8 @@ from ..text.hashes import version_of
 from ..text.limits import MAX_QUERY
 from ..text.slug import name_key
 from ..text.values import replace
+from ..workspace.layout import SETTINGS
+from ..workspace.settings import read_settings
 from ..write.proposals import Proposals, expired_before
 from .files import identity
 
@@ -238,6 +249,7 @@ def apply_proposal(
         Disabled: it is an agent that asks.
         Stale: a file is not at that version any more.
         Conflicting: the same lines were changed since.
+        InvalidSettings: the settings could not be read any more.
         NotFound: there is no such proposal.
         HoldsSecret: there is a credential in the wording, and the settings refuse that.
     """
@@ -273,6 +285,7 @@ def apply_proposal(
             is_synced = is_of_sync(proposal)
             way = f"`crabmem resolve {there} --edit`" if is_synced else "edit it yourself, then reject the proposal"
             raise Conflicting(sides, f"nothing was applied to {there}: {way}")
+        _check_settings(found)
         note = replace(_applying(session, proposal, wording), body=proposal.reason)
         return Draft({each.path: each.after for each in found}, replace(note, trailers=(*note.trailers, *keys)), None)
 
@@ -281,6 +294,15 @@ def apply_proposal(
     with suppress(CrabmemError):  # it is applied: where it still waits, applying it again changes nothing else
         _beside(session, lambda now: waiting(session).drop(proposal))
     return result
+
+
+def _check_settings(found: Sequence[Verdict]) -> None:
+    """Refuse settings that nobody could read: no command would go on, those that decide neither."""
+    for each in found:
+        try:
+            read_settings(each.after or b"" if each.path == SETTINGS else b"", SETTINGS)
+        except (InvalidSettings, Unreadable) as error:
+            raise InvalidSettings(f"{error}; nothing was applied: edit it yourself, or keep what is there") from None
 
 
 def _check_fact(session: Session, path: str, said: Wording) -> None:

@@ -39,9 +39,6 @@ _NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), traile
 _MOVING = Note(
     "sync: another name for what stood where a file or folder came in", _NOTE.author, trailers=_NOTE.trailers
 )
-_WAITING = "{} is another text on another machine, where the same place was changed"
-_GUARDED = "an agent on another machine changed {}, which no agent may here"
-_WHOLE = "{} as one machine had it: some of its lines are not in what both make of it"
 
 
 @dataclass(frozen=True)
@@ -174,7 +171,8 @@ class _Joining:
     def _joined(self, head: str | None, tip: str) -> tuple[Mapping[str, str], Sequence[Side], Rules, Joined]:
         """Return the files that both had when they were one, both sides, the rules, and what comes of them."""
         if head is None:
-            return {}, (), Rules(self._layout, self._blob), Joined(dict(self._history.files(tip)))
+            rules, side = self._rules(tip), Side(dict(self._history.files(tip)))
+            return {}, (side,), rules, join({}, Side({}), side, rules)
         bases, rules = self._history.bases(head, tip), self._rules(head, tip)
         base = self._files_of(bases)
         ours, theirs = (self._side(base, bases, each, other) for each, other in ((head, tip), (tip, head)))
@@ -182,7 +180,7 @@ class _Joining:
 
     def _rules(self, *tips: str) -> Rules:
         guarded = {SETTINGS, *([] if all(map(self._lets_agents_write, tips)) else [self._layout.identity])}
-        return Rules(self._layout, self._blob, frozenset(guarded))
+        return Rules(self._layout, self._blob, frozenset(guarded), _is_readable)
 
     def _lets_agents_write(self, tip: str) -> bool:
         """Return whether the settings of one side let agents write the identity; not where they cannot be read."""
@@ -257,8 +255,8 @@ class _Joining:
         history, known = self._history, texts_aside(self._history, self._decided)
         commit = history.prospective(changed, _NOTE, when, tip)
         for dispute in disputes:
-            words = _WHOLE if dispute.is_whole else _GUARDED if dispute.is_guarded else _WAITING
-            note = Note(f"propose: {dispute.path}", identity(CREATOR), words.format(dispute.path), (("Tool", JOINING),))
+            why = dispute.why.format(dispute.path)
+            note = Note(f"propose: {dispute.path}", identity(CREATOR), why, (("Tool", JOINING),))
             says = history.put(dispute.waiting)
             # One that a crash left, of a join that something was written before, says it already.
             if (dispute.path, says) not in known:
@@ -283,6 +281,14 @@ class _Joining:
 
     def _data(self, oid: str | None) -> bytes | None:
         return None if oid is None else self._blob(oid)
+
+
+def _is_readable(path: str, data: bytes) -> bool:
+    """Return whether a file can be read, if it is the settings: without these nothing goes on."""
+    try:
+        return path != SETTINGS or bool(read_settings(data, path))
+    except (InvalidSettings, Unreadable):
+        return False
 
 
 def _of_both(before: Item | None, one: Item | None, other: Item | None) -> Item | None:

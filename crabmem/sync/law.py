@@ -13,7 +13,7 @@ The rules, in their order; neither times nor machines play a part:
 6. If both changed the same line or key, a person's stands before an agent's, else that of the file whose id sorts
    first. The other text waits to be decided; of a file beside memory, where nothing can wait, it is a second file.
 7. What an agent elsewhere made of files that no agent may write here, or of what waits here by the settings, waits too,
-   and is not in force.
+   and is not in force. So do settings that cannot be read, or of which both sides together could not.
 
 `lost` checks what comes of them. Trees come in as paths and ids of blobs.
 """
@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
 
 from ..git.diff import similarity
@@ -60,17 +61,25 @@ class Side:
     waiting: Set[str] = frozenset()
 
 
+class Why(StrEnum):
+    """Why a text waits, in the words of its proposal."""
+
+    CHANGED = "{} is another text on another machine, where the same place was changed"
+    GUARDED = "an agent on another machine changed {}, which no agent may here"
+    BROKEN = "{} of another machine cannot be read: until it is put right, what stands here goes on"
+    WHOLE = "{} as one machine had it: some of its lines are not in what both make of it"
+
+
 class Dispute(NamedTuple):
     """What waits to be decided: what the file at `path` would say if the other side were taken.
 
-    `is_guarded`: an agent changed what no agent may write here. `is_whole`: it is the file as one side has it, of which
-    the join would have lost lines (`lost`).
+    `why`: both sides changed the same place; an agent changed what no agent may write here; settings cannot be read; or
+    it is the file as one side has it, of which the join would have lost lines (`lost`).
     """
 
     path: str
     waiting: bytes
-    is_guarded: bool = False
-    is_whole: bool = False
+    why: Why = Why.CHANGED
 
 
 @dataclass(frozen=True)
@@ -89,11 +98,13 @@ class Joined:
 
 @dataclass(frozen=True)
 class Rules:
-    """What else the law has to know: which file is what, what a blob says, and which files no agent may write."""
+    """What else the law has to know: which file is what, what a blob says, which files no agent may write, and whether
+    those that decide what agents may can be read."""
 
     layout: Layout
     read: Callable[[str], bytes]
     guarded: Set[str] = frozenset()
+    is_readable: Callable[[str, bytes], bool] = lambda path, data: True
 
     def data(self, said: Said) -> bytes | None:
         """Return what a path says as bytes."""
@@ -103,7 +114,7 @@ class Rules:
 def join(base: Mapping[str, str], one: Side, other: Side, rules: Rules) -> Joined:
     """Return what two histories make of the files that they had, path and blob, when they were one."""
     joining = _Joining(rules, dict(base), (_Way.of(one), _Way.of(other)))
-    joining.take_back_guarded()
+    joining.hold_back()
     joining.follow_names()
     joining.put_same_facts_together()
     for path in sorted({path for way in joining.ways for path in way.changes}):
@@ -136,7 +147,7 @@ def lost(
             before = _statements(rules.read(base[path])) if path in base else removed
             brought = _statements(rules.read(blob)) - before - kept
             if brought - _statements(rules.data(files.get(path)) or b"") and rules.layout.is_kept(path):
-                found.append(Dispute(path, rules.read(blob), is_whole=True))
+                found.append(Dispute(path, rules.read(blob), Why.WHOLE))
     return sorted(found)
 
 
@@ -170,8 +181,8 @@ class _Way:
     agents: Set[str]
     #: Of which what agents did waits.
     waiting: Set[str]
-    #: What it made of guarded files, which waits.
-    guarded: dict[str, str] = field(default_factory=dict)
+    #: What it made of guarded files, or of what cannot be read, which waits.
+    held: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, side: Side) -> _Way:
@@ -198,24 +209,32 @@ class _Joining:
     entries: dict[tuple[str, str], Entry | None] = field(default_factory=dict)
 
     def result(self) -> Joined:
-        for path in sorted({path for way in self.ways for path in way.guarded}):
-            self.disputes += [self._guarded(path, blob) for way in self.ways if (blob := way.guarded.get(path))]
+        for path in sorted({path for way in self.ways for path in way.held}):
+            self.disputes += [self._held(path, blob) for way in self.ways if (blob := way.held.get(path))]
         return Joined(self.files, tuple(sorted(set(self.disputes))), tuple(self.kept), tuple(self.copies))
 
-    # Files that agents may not write
+    # Files that agents may not write, and settings that cannot be read
 
-    def take_back_guarded(self) -> None:
-        """Leave guarded files as they were where agents alone changed them."""
+    def hold_back(self) -> None:
+        """Leave guarded files as they were where agents alone changed them, or nobody can read them any more."""
         for way in self.ways:
-            for path in (self.rules.guarded | way.waiting) & way.changes.keys() & way.agents:
+            guarded = self.rules.guarded & way.changes.keys()
+            broken = {path for path in guarded if not self._is_readable(path, way.changes[path])}
+            for path in broken | (guarded | (way.waiting & way.changes.keys())) & way.agents:
                 if blob := way.changes.pop(path):
-                    way.guarded[path] = blob
+                    way.held[path] = blob
                 self.files[path] = self.base.get(path)  # the side that has it takes it back
 
-    def _guarded(self, path: str, blob: str) -> Dispute:
+    def _is_readable(self, path: str, said: Said) -> bool:
+        data = self.rules.data(said)
+        return data is None or self.rules.is_readable(path, data)
+
+    def _held(self, path: str, blob: str) -> Dispute:
         before, wanted = (self.rules.data(each) for each in (self.base.get(path), blob))
+        if wanted and not self._is_readable(path, wanted):
+            return Dispute(path, wanted, Why.BROKEN)
         done = merge(path, before, self.rules.data(self.files[path]), wanted, "theirs", joins=True)
-        return Dispute(path, done.data or b"", True)
+        return Dispute(path, done.data or b"", Why.GUARDED)
 
     # Names
 
@@ -369,6 +388,10 @@ class _Joining:
             return by(path, base, ours, theirs, take, joins=True)
 
         done = merged("ours")
+        if not self._is_readable(path, done.data):
+            self.files[path] = first
+            self.disputes.append(Dispute(path, theirs or b""))
+            return
         self.files[path] = _without_doubles(done.data or b"", base or b"") if path == layout.overview else done.data
         if done.conflicts and layout.is_kept(path):
             self.disputes.append(Dispute(path, merged("theirs").data or b""))

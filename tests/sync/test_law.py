@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from crabmem.sync.law import Dispute, Joined, Rules, Said, Side, join, lost
+from crabmem.sync.law import Dispute, Joined, Rules, Said, Side, Why, join, lost
 from crabmem.text.hashes import blob_id
 from crabmem.text.slug import slug_of
 from crabmem.workspace.layout import ORDINARY
@@ -192,7 +192,7 @@ def test_a_result_that_lacks_a_text_of_either_side_is_found_whatever_the_law_mak
         )
         found = lost_of(base, one, other, short)
         assert not missing or (said and found and missing <= lines_of(*(each.waiting for each in found)))
-        assert all(each.is_whole and ORDINARY.is_kept(each.path) for each in found)
+        assert all(each.why is Why.WHOLE and ORDINARY.is_kept(each.path) for each in found)
 
 
 def test_what_a_side_removed_and_what_frontmatter_says_in_another_form_is_no_loss() -> None:
@@ -244,7 +244,7 @@ def test_where_both_changed_a_line_a_persons_stands_and_the_other_waits() -> Non
     for persons, live, waiting in ((("", LUNA), b"Twelve", b"Eleven"), ((LUNA, ""), b"Eleven", b"Twelve")):
         done = joined(base, one, other, persons)
         assert live in tree(base, done, one, other)[LUNA]
-        assert [(each.path, waiting in each.waiting, each.is_guarded) for each in done.disputes] == [
+        assert [(each.path, waiting in each.waiting, each.why is Why.GUARDED) for each in done.disputes] == [
             (LUNA, True, False)
         ]
 
@@ -409,7 +409,9 @@ def test_what_an_agent_made_of_a_guarded_file_waits_and_a_persons_is_taken() -> 
     base, one = {identity: b"I am Crab.\n"}, {identity: b"I am Root.\n"}
     done = joined(base, one, base, guarded=identity)
     assert tree(base, done, one, base) == base
-    assert [(each.path, each.waiting, each.is_guarded) for each in done.disputes] == [(identity, b"I am Root.\n", True)]
+    assert [(each.path, each.waiting, each.why is Why.GUARDED) for each in done.disputes] == [
+        (identity, b"I am Root.\n", True)
+    ]
     assert tree(base, joined(base, one, base, (identity, ""), guarded=identity), one, base) == one
 
 

@@ -220,3 +220,46 @@ def test_proposals_of_a_remote_without_a_branch_are_taken_in_whole(
     synced(third)
     assert [each.path for each in proposals(third)] == ["memory/entries/luna.md"]
     assert not git(third.root, "fsck", "--strict", "--no-dangling")
+
+
+BROKEN = ["[review\nwait = everything\n", 'secrets = "perhaps"\n', b"\xff\xfe"]
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["a machine that has synced", "a new machine"])
+@pytest.mark.parametrize("said", BROKEN, ids=["no TOML", "no such value", "no text"])
+def test_settings_that_cannot_be_read_wait_and_memory_goes_on(
+    two: tuple[Memory, Memory], machine: Machine, hub: Path, said: str | bytes, is_new: bool
+) -> None:
+    one, other = two
+    (one.root / "crabmem.toml").write_bytes(said if isinstance(said, bytes) else said.encode())
+    git(one.root, "add", "crabmem.toml")
+    git(one.root, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-qm", "by hand")
+    git(one.root, "push", "-q", "origin", "main")
+    third = machine("third") if is_new else other
+    assert synced(third).disputed == ("crabmem.toml",)
+    third.for_actor("bot", "s-1").remember("Tea", "a drink", "Green.")
+    assert third.recall("green") and not (third.root / "crabmem.toml").exists()
+    (waiting,) = proposals(third)
+    assert "cannot be read" in waiting.reason
+    with pytest.raises(CrabmemError, match=r"crabmem\.toml.* nothing was applied"):
+        apply_proposal(third, waiting.id)
+    assert synced(third).sent
+    (one.root / "crabmem.toml").write_text('secrets = "warn"\n')
+    synced(one)
+    assert synced(third).disputed == ()
+    assert (third.root / "crabmem.toml").read_text() == 'secrets = "warn"\n'
+
+
+def test_of_settings_that_cannot_be_joined_one_stands_and_the_other_waits(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    (one.root / "crabmem.toml").write_text('secrets = "warn"\n')
+    synced(one)
+    synced(other)
+    for memory, days in zip(two, (9, 12), strict=True):  # both lines are added at one place: a key that is there twice
+        (memory.root / "crabmem.toml").write_text(f'secrets = "warn"\n\n[review]\nexpire = {days}\n')
+        memory.adopt()
+    synced(one)
+    assert synced(other).disputed == ("crabmem.toml",)
+    synced(one)
+    assert one.recall("cat") and other.recall("cat")
+    assert (one.root / "crabmem.toml").read_text() == (other.root / "crabmem.toml").read_text()
