@@ -97,14 +97,9 @@ def is_of_sync(proposal: Proposal) -> bool:
 
 def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
     """What a proposal makes of one of its files, with what was changed since."""
-    from ..text.merge import is_between, merge
+    from ..text.merge import applied
 
-    base = file.base
-    if base is not None and now is not None and file.data is not None and is_between(base, now, file.data):
-        return Verdict(file.path, now, file.data, False)
-    if base is None and None not in (now, file.data) and now != file.data:
-        base = b""  # both began the file, as the note of a day
-    done = merge(file.path, base, now, file.data, "theirs", joins=True)
+    done = applied(file.path, file.base, now, file.data)
     return Verdict(file.path, now, done.data, bool(done.conflicts))
 
 

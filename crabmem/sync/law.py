@@ -30,7 +30,7 @@ from ..git.diff import similarity
 from ..text import frontmatter
 from ..text.entry import Entry, entry_in
 from ..text.hashes import blob_id
-from ..text.merge import Merged, merge
+from ..text.merge import Merged, applied, merge
 from ..text.merge import Side as Take
 from ..text.note_merge import merge_notes
 from ..text.slug import composed, name_key
@@ -233,7 +233,7 @@ class _Joining:
         before, wanted = (self.rules.data(each) for each in (self.base.get(path), blob))
         if wanted and not self._is_readable(path, wanted):
             return Dispute(path, wanted, Why.BROKEN)
-        done = merge(path, before, self.rules.data(self.files[path]), wanted, "theirs", joins=True)
+        done = applied(path, before, self.rules.data(self.files[path]), wanted)
         return Dispute(path, done.data or b"", Why.GUARDED)
 
     # Names

@@ -103,6 +103,33 @@ def merge(
     return Merged(text.encode(), tuple(Conflict(path, *clash) for clash in clashes))
 
 
+def applied(path: str, base: bytes | None, now: bytes | None, wanted: bytes | None) -> Merged:
+    """The file at `path`, which says `now`, with what makes `wanted` of `base`; of a conflict what is wanted."""
+    if base is not None and now is not None and wanted is not None and _is_between(base, now, wanted):
+        return Merged(wanted)
+    if base is None and None not in (now, wanted) and now != wanted:
+        base = b""  # both began the file, as the note of a day
+    return merge(path, base, now, wanted, "theirs", joins=True)
+
+
+def _is_between(base: bytes, now: bytes, wanted: bytes) -> bool:
+    """Return whether `now` is `base` with some of the changes that make `wanted` of it, and with no other.
+
+    Then `wanted` is all of them: a merge would put in again what is there. False if `now` repeats itself too often.
+    """
+    old, lines, new = map(lines_of, (base, now, wanted))
+    places, at = {0}, 0
+    for start, end, first, last in [*changes(old, new), Change(len(old), len(old), len(new), len(new))]:
+        same = old[at:start]
+        places = {place + len(same) for place in places if lines[place : place + len(same)] == same}
+        parts = old[start:end], new[first:last]
+        places = {place + len(part) for place in places for part in parts if lines[place : place + len(part)] == part}
+        if len(places) > _MOST_PLACES:
+            return False
+        at = end
+    return len(lines) in places
+
+
 def with_both(path: str, ours: bytes, theirs: bytes) -> Merged:
     """The file with the lines and items of both, ours first where they differ.
 
@@ -148,24 +175,6 @@ def _headers(
     if not unclear and _keys(text) == {key: value for key, value in wanted.items() if value is not None}:
         return text, clashes  # comments and the order of keys, too, as both want them
     return header.with_keys(parts[_OURS + 1].header or "", wanted, newline), clashes
-
-
-def is_between(base: bytes, now: bytes, wanted: bytes) -> bool:
-    """Return whether `now` is `base` with some of the changes that make `wanted` of it, and with no other.
-
-    Then `wanted` is all of them: a merge would put in again what is there. False if `now` repeats itself too often.
-    """
-    old, lines, new = map(lines_of, (base, now, wanted))
-    places, at = {0}, 0
-    for start, end, first, last in [*changes(old, new), Change(len(old), len(old), len(new), len(new))]:
-        same = old[at:start]
-        places = {place + len(same) for place in places if lines[place : place + len(same)] == same}
-        parts = old[start:end], new[first:last]
-        places = {place + len(part) for place in places for part in parts if lines[place : place + len(part)] == part}
-        if len(places) > _MOST_PLACES:
-            return False
-        at = end
-    return len(lines) in places
 
 
 def _values(key: str, values: tuple[MaybeValue, ...], take: Take, joins: bool) -> tuple[MaybeValue, list[_Clash]]:

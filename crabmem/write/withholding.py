@@ -15,7 +15,7 @@ from itertools import compress
 from ..text.comparison import lines_of, matched
 from ..text.entry import NO_HEADER, entry_in
 from ..text.frontmatter import BadHeader, load, parts_of
-from ..text.merge import is_between
+from ..text.merge import Merged, applied
 from ..text.slug import name_key
 from ..workspace.layout import SETTINGS, Layout
 from ..workspace.settings import TAGGED, Review
@@ -136,7 +136,7 @@ class Rule:
         if after is None:
             return before
         kept = b"".join(_joined(_pieces(before, after, protected)))
-        can_follow = is_between(before, kept, after)  # what waits makes `after` of it then
+        can_follow = applied(path, before, kept, after) == Merged(after)  # by whoever decides on what waits
         return kept if can_follow and _means_the_same(kept, before, protected) else before
 
 
