@@ -624,6 +624,26 @@ def test_a_proposal_that_holds_it_is_purged_everywhere_and_waits_on(two: tuple[M
     assert len(git(hub, "for-each-ref", "refs/crabmem/proposals").splitlines()) == 1
 
 
+def test_a_text_that_waits_is_the_same_after_a_purge_that_knew_nothing_of_the_join(
+    two: tuple[Memory, Memory], machine: Machine
+) -> None:
+    one, other = two
+    third = machine("third")
+    synced(third)
+    for memory, text in ((one, "Eleven"), (other, "Twelve")):
+        memory.remember("Tea", "a drink", f"{text} cups.")
+    synced(one)
+    assert synced(other).disputed
+    one.remember("Boat", "where it lies", "In the harbour.")  # the join is no commit that the remote names
+    synced(one)
+    (before,) = proposals(one)
+    third.purge(text=SECRET)
+    for memory in (third, other, one):
+        synced(memory)
+        (waiting,) = proposals(memory)
+        assert (waiting.data, waiting.base) == (before.data, before.base)
+
+
 @pytest.mark.parametrize("texts", [("Grey.", "Black."), ("Black.", "Grey.")])
 def test_of_a_fact_that_two_began_the_text_that_nobody_purged_stays(
     machine: Machine, hub: Path, texts: tuple[str, str]

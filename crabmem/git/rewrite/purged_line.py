@@ -95,13 +95,15 @@ class PurgedLine:
         """Find what was surveyed, parents first, on the purged line; return `ids`, which has each of the `tips`.
 
         A tip that nobody purged is one commit there, with what stands below it and has no place there; one that is
-        `kept` has its words, too. A tip of which something is lacking has no id.
+        `kept` has its words, too, and stands on one, as what it changes is what it says. A tip of which something is
+        lacking has no id.
 
         Raises:
             Untrusted: what the record says of a commit is not what a purge does.
             DamagedHistory: some of it is missing.
         """
-        behind = set[str]()
+        behind, tips = set[str](), {*tips}
+        tips.update(parent for oid in found.commits if oid in kept for parent in self._header(oid).parents)
         again = {blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob)}
         for oid in found.commits:
             is_behind = not behind.isdisjoint(self._header(oid).parents)

@@ -308,7 +308,6 @@ class RepositoryRewrite:
         aside = {oid for ref, oid in refs.items() if ref == f"{ASIDE}/{oid}"}
         tips = {*followed.values(), *filter(None, [head.commit])}
         tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
-        tips |= {parent for oid in aside for parent in self._objects.parents(oid)}
         line = PurgedLine(record, self._objects, self._objects)
         ids = line.run(found, tips, aside)
         if any(
