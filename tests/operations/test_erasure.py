@@ -73,7 +73,7 @@ def test_a_name_is_left_where_it_is_part_of_another() -> None:
         (f"memory/entries/{slug_of(name)}.md", "0" * 40): render_entry(Fact(name, "d", "c"), None).encode()
         for name in ("Vet", "Vet bills")
     }
-    erasure = erasure_of_entry("vet", versions, Lives(lambda version: b""), {}, None)
+    erasure = erasure_of_entry("vet", versions, Lives(lambda *pair: 0.0), {}, None)
     assert erasure is not None
     assert erasure.new_message("remember: Vet\n\nEntry: Vet bills\nVets, Vet.") == (
         "remember: (purged)\n\nEntry: Vet bills\nVets, (purged)."

@@ -640,3 +640,17 @@ def test_every_file_of_the_repository_is_looked_into(memory: Memory, name: str) 
     file.write_bytes(zlib.compress(said) if "tmp_obj" in name or "recent" in name else said)
     assert purge.standing(memory, text=PIN).places == (f".git/{name}",)
     file.unlink() if before is None else file.write_bytes(before)
+
+
+@pytest.mark.parametrize("after", ["One line.\nAnother one.\n", "All of it is new.\n"])
+def test_a_fact_that_was_moved_and_changed_by_hand_is_purged_where_it_was(memory: Memory, after: str) -> None:
+    head = "---\nname: Deploy key\ndescription: a key\n---\n\n"
+    old, new = (memory.root / "memory/entries" / name for name in ("work/key.md", "KEY.md"))
+    old.parent.mkdir(parents=True)
+    old.write_text(f"{head}{SECRET} is it.\n")
+    memory.adopt()
+    old.rename(new)
+    new.write_text(f"{head}{after}")
+    memory.adopt()
+    memory.purge("memory/entries/KEY.md")
+    assert not traces(memory.root, SECRET)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from ...errors import Inapplicable
-from ...git.diff import similarity
 from ...text.slug import name_key
 
 #: The path of a file and the id of what it held.
@@ -19,9 +18,9 @@ _MOST_PAIRS = 20_000
 class Lives:
     """Connects versions of files, from one commit after the other, parents first."""
 
-    def __init__(self, content: Callable[[Version], bytes]) -> None:
-        """`content` reads what a version says, by which a moved file is known again."""
-        self._content = content
+    def __init__(self, likeness: Callable[[Version, Version], float]) -> None:
+        """`likeness` says how much of one version is in another, from 0 to 1, by which a moved file is known again."""
+        self._likeness = likeness
         self._lives: dict[Version, set[Version]] = {}
 
     def knows(self, version: Version) -> bool:
@@ -55,8 +54,7 @@ class Lives:
                     self._join(old, (path, blob))
             left = [version for version in new if len(self.life(version)) == 1]
             for version in left if gone and len(gone) * len(left) <= _MOST_PAIRS else ():
-                text = self._content(version)
-                likeness, old = max((similarity(self._content(each), text), each) for each in gone)
+                likeness, old = max((self._likeness(each, version), each) for each in gone)
                 if likeness >= _ALIKE:
                     self._join(old, version)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from ...disk import fs, state
 from ...disk.leftovers import left_beside
 from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable, Way
+from ...git.diff import similarity
 from ...git.history import History
 from ...git.objects import Objects
 from ...git.repository import foreign_format
@@ -27,6 +28,7 @@ from ...recall.names import entry_called, is_place_of
 from ...results import Purge, Standing
 from ...text.entry import entry_in
 from ...text.hashes import blob_id, short
+from ...text.slug import name_key
 from ...text.values import replace
 from ...workspace.workspace import Workspace
 from ...write.writer import Writer
@@ -197,11 +199,15 @@ class Purger:
         """Return the lives of all entries, up to what Git's index and the disk have: `now`, blobs by path."""
         is_entry = self._workspace.layout.is_entry
 
-        def content(version: Version) -> bytes:
+        def said(version: Version) -> tuple[str, bytes]:
             entry = entry_in(version[0], versions[version])
-            return entry.content.encode() if entry else versions[version]
+            return (name_key(entry.name), f"{entry.content}\n".encode()) if entry else ("", versions[version])
 
-        lives = Lives(content)
+        def likeness(old: Version, new: Version) -> float:
+            (name, text), (new_name, new_text) = said(old), said(new)
+            return 1.0 if name and name == new_name else similarity(text, new_text)
+
+        lives = Lives(likeness)
         for oid in survey.commits:
             commit = self._history.commit(oid, with_paths=False)
             sides = self._history.changes.sides(oid)
