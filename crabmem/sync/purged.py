@@ -2,7 +2,7 @@
 
 A purge leaves a record (`git/purged`): which commits became which, and which texts are gone, by their ids. The machine
 that purged gives the remote the purged line, the only push that takes a commit away from a branch. A machine that
-meets the record checks that it only takes away (`git/rewrite/purged_line`), and asks its person once. Then what it has
+meets the record checks that it only takes away (`git/rewrite/comparison`), and asks its person once. Then what it has
 not pushed yet is put on that line as one commit, and its copies go, by the exchange of a purge. What a remote has of
 the old line never comes in as it is, whoever pushed it.
 """
@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from ..disk import fs
 from ..errors import HoldsPurged, PurgeWaits, SyncError, Unexpected
 from ..git.kept import ASIDE
-from ..git.objects import Objects
 from ..git.purged import PurgeRecord
 from ..git.refs import PURGED
 from ..git.repository import make_incoming
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..disk.scan import Scan
+    from ..git.rewrite.overlay import Overlay
     from ..git.rewrite.purged_line import PurgedLine
     from ..git.rewrite.repository import Put
     from ..remotes.remote import Offer, Remote, Updates
@@ -118,13 +118,13 @@ class Purging:
         self.became |= {want: line.ids[want] for want in wants}
 
     @contextmanager
-    def _aside(self, wants: Collection[str]) -> Iterator[Objects]:
+    def _aside(self, wants: Collection[str]) -> Iterator[Overlay]:
         """A place of its own for what the remote has, as it is; it is gone afterwards."""
         place = make_incoming(self._engine.workspace.private)
         try:
             with self._beside(place) as other:
                 other.fetch(wants, [], lambda oid: False)
-            objects = Objects(place / "objects")
+            objects = self._history.rewrite().beside(place / "objects")
             try:
                 yield objects
             finally:

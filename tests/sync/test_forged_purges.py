@@ -12,6 +12,7 @@ from crabmem.git.objects import Objects, oid_of
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
 from crabmem.git.rewrite.objects import Rewriter, survey
+from crabmem.git.rewrite.overlay import Overlay
 from crabmem.git.rewrite.purged_line import PurgedLine
 from crabmem.git.trees import FOLDER, REGULAR, row_of, sort_key
 from crabmem.sync.standing import state, trouble
@@ -162,7 +163,7 @@ def purged_line(place: Path, said: Said, *, drops_root: bool = False, adds_commi
         for path, (_, data) in said.files.items()
         if "purged-" in path
     }
-    line = PurgedLine(PurgeRecord([Erased({head: new}, texts)]), store, store)
+    line = PurgedLine(PurgeRecord([Erased({head: new}, texts)]), Overlay(place / "objects", store))
     line.run(survey([head], store), [head])
     assert line.ids == {root: root, head: new}
     return line

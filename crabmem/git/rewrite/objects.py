@@ -25,11 +25,12 @@ from ..trees import (
 )
 from .rule import Rule
 
+#: Lines before a message that sign it, and those that say who and when.
+SIGNATURES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
+IDENTITIES = (b"author", b"committer", b"tagger")
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
-_SIGNATURES = (b"gpgsig", b"gpgsig-sha256", b"mergetag")
-_IDENTITIES = (b"author", b"committer", b"tagger")
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL | re.MULTILINE)
-_ID = re.compile(rb"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
+_ID = re.compile(r"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
 _SHORTEST_ID = 7
 
 
@@ -135,8 +136,8 @@ class Rewriter:
         new_headers = [row for at, row in enumerate(new_headers) if row[0] != b"parent" or row not in new_headers[:at]]
         new_message = self._message(message, first.get(b"encoding") if kind == "commit" else None)
         if new_headers != headers or new_message != message:
-            is_signed = any(key in _SIGNATURES for key, _ in headers)
-            lines = b"\n".join(key + b" " + value for key, value in new_headers if key not in _SIGNATURES)
+            is_signed = any(key in SIGNATURES for key, _ in headers)
+            lines = b"\n".join(key + b" " + value for key, value in new_headers if key not in SIGNATURES)
             text = self._with_new_ids(new_message)
             if kind == "tag":  # whose signature ends its message
                 is_signed, text = bool(_SIGNED.search(new_message)), _SIGNED.sub(b"", text)
@@ -226,25 +227,27 @@ class Rewriter:
             return self.ids.get(value.decode("ascii"), "").encode() or value
         if key == b"tree":
             return (self._tree(value.decode("ascii"), "") or self._put("tree", b"", "/")).encode()
-        if key in _SIGNATURES:
+        if key in SIGNATURES:
             return value
         text = to_text(value)
         label = self._rule.new_label
-        if parts := _IDENTITY.fullmatch(text) if key in _IDENTITIES else None:
+        if parts := _IDENTITY.fullmatch(text) if key in IDENTITIES else None:
             text = f"{label(parts['name'])}<{label(parts['mail'])}>{parts['when']}"
         else:
             text = self._rule.new_name(text) if key == b"tag" else label(text)
         return to_bytes(text)
 
     def _with_new_ids(self, message: bytes) -> bytes:
-        """Return a message in which commits are called by their new ids, as short as by the old ones."""
+        return to_bytes(with_new_ids(to_text(message), self._new_id))
 
-        def new_id(match: re.Match[bytes]) -> bytes:
-            digits = match[0].decode("ascii")
-            olds = [old for old in self._beginnings.get(digits[:_SHORTEST_ID], []) if old.startswith(digits)]
-            return self.ids[olds[0]][: len(digits)].encode() if len(olds) == 1 else match[0]
+    def _new_id(self, digits: str) -> str | None:
+        olds = [old for old in self._beginnings.get(digits[:_SHORTEST_ID], []) if old.startswith(digits)]
+        return self.ids[olds[0]] if len(olds) == 1 else None
 
-        return _ID.sub(new_id, message)
+
+def with_new_ids(text: str, new_id: Callable[[str], str | None]) -> str:
+    """Return a text in which commits are called by their new ids, as short as by the old ones."""
+    return _ID.sub(lambda found: (new_id(found[0]) or found[0])[: len(found[0])], text)
 
 
 # What people wrote into objects
@@ -266,7 +269,7 @@ def texts_in(data: bytes, with_labels: bool) -> Iterator[str]:
         with suppress(UnicodeDecodeError, LookupError):
             yield message.decode(encoding.decode("ascii"))
     for key, value in headers if with_labels else []:
-        if key not in (b"tree", b"parent", b"object", b"type", *_SIGNATURES):
+        if key not in (b"tree", b"parent", b"object", b"type", *SIGNATURES):
             text = to_text(value)
-            parts = _IDENTITY.fullmatch(text) if key in _IDENTITIES else None
+            parts = _IDENTITY.fullmatch(text) if key in IDENTITIES else None
             yield from (parts["name"], parts["mail"]) if parts else (text,)

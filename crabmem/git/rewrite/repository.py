@@ -30,6 +30,7 @@ from ..store import check_pack
 from ..trees import to_bytes, to_text
 from .exchange import Exchange
 from .objects import Rewriter, Survey, survey
+from .overlay import Overlay
 from .purged_line import PurgedLine
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
@@ -170,15 +171,19 @@ class RepositoryRewrite:
         # Of half a million ids few are here: to look for each takes ten times as long as to list what is here.
         return record.refused & self._objects.all_ids()
 
-    def clean(self, tips: Collection[str], there: Objects, record: PurgeRecord, aside: Set[str]) -> PurgedLine:
+    def beside(self, folder: Path) -> Overlay:
+        """Return the objects in a folder, and with them those that are here."""
+        return Overlay(folder, self._objects)
+
+    def clean(self, tips: Collection[str], there: Overlay, record: PurgeRecord, aside: Set[str]) -> PurgedLine:
         """Find what commits in the store `there` are on the purged line, which is here; those `aside` are proposals.
 
         What is made is stored here, and reached by nothing.
         """
-        line = PurgedLine(record, there, self._objects)
+        line = PurgedLine(record, there)
         line.run(survey(tips, there), tips, aside)
         if not line.lacking:
-            self._store(line.closure(tips))
+            self._store(there.new(line.ids[tip] for tip in tips))
         return line
 
     def _store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
@@ -308,7 +313,8 @@ class RepositoryRewrite:
         aside = {oid for ref, oid in refs.items() if ref == f"{ASIDE}/{oid}"}
         tips = {*followed.values(), *filter(None, [head.commit])}
         tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
-        line = PurgedLine(record, self._objects, self._objects)
+        here = self.beside(self._git / "objects")
+        line = PurgedLine(record, here)
         ids = line.run(found, tips, aside)
         if any(
             ids.get(oid) != oid for oid in (*self._refs.last_noted(_STASH), refs.get(_STASH)) if oid in found.objects
@@ -316,7 +322,8 @@ class RepositoryRewrite:
             raise Unwritable(
                 "a stash stands on what a purge takes: `git stash pop` or `git stash drop` it, and sync again"
             )
-        self._store(line.made)
+        self._store(here.made)
+        here.close()
         taken = dict[str, tuple[str, bytes]]()
 
         def take(piece: Piece, kind: str, data: bytes) -> None:

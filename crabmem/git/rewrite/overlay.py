@@ -1,0 +1,49 @@
+"""Two stores of objects read as one, with what is made of them, which no store has yet."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ..commits import header, tag_target
+from ..objects import Objects, oid_of
+from ..trees import SUBMODULE, parsed_row, rows_of
+
+
+class Overlay(Objects):
+    """The store in `folder`, as an addition to the one `below`; what is put is `made`, and in neither."""
+
+    def __init__(self, folder: Path, below: Objects) -> None:
+        super().__init__(folder)
+        self._below = below
+        self.made: dict[str, tuple[str, bytes]] = {}
+
+    def raw(self, oid: str) -> tuple[str, bytes]:
+        """Return kind and bytes of an object."""
+        if oid in self.made:
+            return self.made[oid]
+        return self._below.raw(oid) if self._below.is_there(oid) else super().raw(oid)
+
+    def is_there(self, oid: str) -> bool:
+        """Return whether there is an object."""
+        return oid in self.made or self._below.is_there(oid) or super().is_there(oid)
+
+    def put(self, kind: str, data: bytes, like: tuple[str, bytes] | None = None) -> str:
+        """Take an object that was made; return its id."""
+        oid = oid_of(kind, data)
+        if not self._below.is_there(oid):
+            self.made[oid] = kind, data
+        return oid
+
+    def new(self, tips: Iterable[str]) -> Mapping[str, tuple[str, bytes]]:
+        """Return what `tips` reach that the store below lacks."""
+        found, waiting = dict[str, tuple[str, bytes]](), list(tips)
+        while waiting:
+            oid = waiting.pop()
+            if oid not in found and not self._below.is_there(oid):
+                kind, data = found[oid] = self.raw(oid)
+                if kind == "commit":
+                    waiting += [header(data).tree, *header(data).parents]
+                elif kind == "tree":
+                    waiting += [each for _, mode, each in map(parsed_row, rows_of(data)) if mode != SUBMODULE]
+                elif kind == "tag":
+                    waiting.append(tag_target(data))
+        return found
