@@ -169,9 +169,12 @@ class Purging:
             )
 
     def purged_of(self, proposals: Collection[str]) -> set[str]:
-        """Return the proposals of a remote as they are without what was purged; none that was not kept by a purge."""
+        """Return the proposals of a remote as they are without what was purged; as they are there, if that is not here.
+
+        What the exchange of a purge took along, as nothing reached it yet, is fetched and made again.
+        """
         known = {oid: self._clean_of(oid) for oid in proposals}
-        return {new for old, new in known.items() if new and (new == old or self._history.has(new))}
+        return {new if new and self._history.has(new) else old for old, new in known.items()}
 
     def _clean_of(self, oid: str) -> str | None:
         return self.became.get(oid) or self._all.commit(oid)

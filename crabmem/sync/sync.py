@@ -206,10 +206,10 @@ class _Syncing:
         ref = self._ref_of(offer)
         raw, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(HEADS)}"
         self.purging.meet(offer)
-        before, waiting = self._history.tracked(tracked), self._waiting(offer)
-        if wants := [*filter(None, [raw]), *waiting.come]:
+        before = self._history.tracked(tracked)
+        if wants := [*filter(None, [raw]), *self._waiting(offer).come]:
             self._fetch(wants, before, is_expected)
-        theirs = self.purging.tip(raw)
+        theirs, waiting = self.purging.tip(raw), self._waiting(offer)
         if theirs:
             brings = self.purging.news or not self._history.reaches(theirs)
             if brings and before is None and not is_expected:

@@ -30,6 +30,7 @@ from .conftest import Machine, synced
 
 SECRET = "hunter2-of-luna"
 _DEATHS = 12
+ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 
 
 @pytest.fixture
@@ -825,3 +826,44 @@ def test_a_push_of_which_only_the_record_arrived_goes_on_unasked(two: tuple[Memo
     assert sync(one).is_rewritten
     synced(other)
     assert tip(other.root) == tip(one.root) == tip(hub)
+
+
+def test_a_text_that_waits_comes_in_also_where_the_old_line_was_pulled(
+    two: tuple[Memory, Memory], machine: Machine
+) -> None:
+    one, other = two
+    third = machine("third")
+    synced(third)
+    one.purge(text=SECRET)
+    git(one.root, "fetch", "-q", "origin")
+    git(one.root, *ANN, "merge", "-q", "-s", "ours", "-m", "both", "origin/main")
+    for memory, text in ((other, "Eleven"), (third, "Twelve")):
+        memory.remember("Tea", "a drink", f"{text} cups.")
+        waiting = synced(memory).waiting
+    assert waiting == 1
+    for memory in (one, third):
+        assert synced(memory).waiting == len(proposals(memory)) == 1
+        assert not traces(memory.root, SECRET)
+
+
+@pytest.mark.parametrize("text", ["On the river.", "By the bridge.", "At the mill."])
+def test_a_fact_that_a_join_moved_stays_where_another_join_stands_on_that(
+    two: tuple[Memory, Memory], machine: Machine, text: str
+) -> None:
+    one, other = two
+    third, file = machine("third"), one.root / "memory/entries/work/Bank.md"
+    file.parent.mkdir()
+    file.write_text("---\nname: Bank\ndescription: d\n---\n\nOf Ann.\nIts pin is p-4711.\n")
+    one.adopt()
+    synced(one)
+    other.remember("Bank", "where it is", text)
+    assert synced(other).disputed == ("memory/entries/bank.md",)
+    one.purge(text="p-4711")
+    third.remember("Dora", "the dog", "A dog.")
+    sync(third, is_expected=True, joins_apart=True)
+    for memory in (one, third, other, one):
+        synced(memory)
+        said = [each.data or b"" for each in proposals(memory)]
+        for each in (b"Of Ann.", text.encode()):
+            assert any(each in data for data in (*said, (memory.root / "memory/entries/bank.md").read_bytes()))
+        assert not traces(memory.root, "p-4711")

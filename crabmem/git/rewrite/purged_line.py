@@ -220,7 +220,7 @@ class PurgedLine:
                 self._place(left, path, (mode, blob))
                 continue
             before = touched[origin]
-            became = self._moved.get((origin, before))
+            became = self._became(origin, before)
             place = became and (became[0] if path == origin else path)
             if not (became and place):
                 self.lost |= {path} if blob != before else set()
