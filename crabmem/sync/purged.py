@@ -207,10 +207,16 @@ class Purging:
             rewrite.keep_record(self._all)
             return False
         self._engine.upkeep.close()
+        before = self._waiting()
         self._engine.writer.rewrite(lambda scan, put: self._exchange(scan, put, also, is_expected))
         self._other.forget()
+        self.given_up |= before - self._waiting()
         self.arrived += self.news
         return True
+
+    def _waiting(self) -> set[str]:
+        """Return the paths of texts that wait, of which a purge may leave nothing."""
+        return {each.path for commit in self._history.aside() for each in self._history.changes.of(commit)}
 
     def _exchange(self, scan: Scan, put: Put, also: Mapping[str, str], is_expected: bool) -> None:
         from ..git.rewrite.files import PurgedFiles  # late: most syncs meet no purge

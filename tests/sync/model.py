@@ -202,9 +202,10 @@ class Machine:
     def synced(self, is_last: bool = False) -> Synced:
         """Sync as a person who means it."""
         may = is_last or self.chance.random() < 0.5
-        before = self.files()
+        waiting_files = (file for each in waiting.waiting(self.person).all() for file in each.files)
+        before = [*self.files().items(), *((file.path, (file.data or b"").decode()) for file in waiting_files)]
         done = sync(self.person, is_expected=True, joins_apart=True, even_if_many=may)
-        self._known.given_up |= tokens_in(text for path, text in before.items() if path in done.given_up)
+        self._known.given_up |= tokens_in(text for path, text in before if path in done.given_up)
         self._known.doubled |= set(done.doubled)
         self.note_places()
         self._known.counts["joined"] += done.is_joined

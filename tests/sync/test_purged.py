@@ -196,6 +196,18 @@ def test_others_read_what_of_theirs_goes_with_a_purge_that_somebody_let_take_it(
     assert not traces(other.root, "Harbour Lane", "Sold in May")
 
 
+def test_a_text_that_waits_for_a_purged_fact_goes_with_it_and_is_named(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    for memory, text in zip(two, ("Grey.", "Black."), strict=True):
+        memory.remember("Tea", "a drink", text)
+        synced(memory)
+    synced(one)
+    one.purge("Tea")
+    synced(one)
+    assert synced(other).given_up == ("memory/entries/tea.md",)
+    assert not proposals(one) and not proposals(other)
+
+
 def test_a_change_of_the_purged_line_goes_with_it_after_a_word(two: tuple[Memory, Memory]) -> None:
     one, other = two
     file = other.root / "memory/entries/luna.md"
