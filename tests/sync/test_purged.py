@@ -139,6 +139,24 @@ def test_what_was_pushed_before_the_purge_was_known_is_kept_and_rewritten(
     assert not traces(other.root, SECRET)
 
 
+def test_what_another_took_back_since_a_push_does_not_return_with_a_purge(
+    two: tuple[Memory, Memory], machine: Machine
+) -> None:
+    one, other = two
+    third = machine("third")
+    synced(third)
+    one.purge(text=SECRET)
+    other.remember("Tea", "about Tea", "What is known of Tea.\nGreen.\nBlack.")
+    synced(other)
+    synced(third)
+    third.remember("Tea", "about Tea", "What is known of Tea.\nGreen.")
+    synced(third)
+    for memory in (one, other, third):
+        assert not synced(memory).disputed
+        assert memory.get("Tea").content == "What is known of Tea.\nGreen."
+    assert tip(one.root) == tip(other.root) == tip(third.root)
+
+
 def test_until_the_next_sync_a_person_is_told_that_the_remote_shows_what_was_purged(
     two: tuple[Memory, Memory],
 ) -> None:
@@ -853,7 +871,7 @@ def test_a_text_that_waits_comes_in_also_where_the_old_line_was_pulled(
         memory.remember("Tea", "a drink", f"{text} cups.")
         waiting = synced(memory).waiting
     assert waiting == 1
-    for memory in (one, third):
+    for memory in (one, third, other):
         assert synced(memory).waiting == len(proposals(memory)) == 1
         assert not traces(memory.root, SECRET)
 

@@ -34,6 +34,8 @@ _TOOL = "purge"
 _TELLING, _SHORTEST = re.compile(r"[-_0-9]"), 4
 # Parents that are compared with each other; more stay as they are.
 _MOST_PARENTS = 16
+# Commits that are put on the purged line one by one: each takes some milliseconds, and a remote may have any number.
+_MOST_PUT = 1_000
 
 
 class PurgedLine:
@@ -57,12 +59,14 @@ class PurgedLine:
         #: The rows and texts of so many of `ids`.
         self._standing, self._looked = (set[bytes](), set[str]()), 0
 
-    def run(self, found: Survey, tips: Collection[str], kept: Collection[str] = ()) -> Mapping[str, str]:
+    def run(
+        self, found: Survey, tips: Collection[str], kept: Collection[str] = (), is_pushed: bool = False
+    ) -> Mapping[str, str]:
         """Find what was surveyed, parents first, on the purged line; return `ids`, which has each of the `tips`.
 
         A tip that nobody purged is one commit there, with what stands below it and has no place there; one that is
-        `kept` has its words, too, and stands on one, as what it changes is what it says. A tip of which something is
-        lacking has no id.
+        `kept` has its words, too, and stands on one, as what it changes is what it says. Of what is pushed each commit
+        is one, as some machine may stand there. A tip of which something is lacking has no id.
 
         Raises:
             Untrusted: what the record says of a commit is not what a purge does.
@@ -92,7 +96,8 @@ class PurgedLine:
                 self.ids[oid] = oid
             else:
                 behind.add(oid)
-                if oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
+                is_one = is_pushed and len(self._news) < _MOST_PUT
+                if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
         return self.ids
 

@@ -181,7 +181,7 @@ class RepositoryRewrite:
         What is made is stored here, and reached by nothing.
         """
         line = PurgedLine(record, there)
-        line.run(survey(tips, there), tips, aside)
+        line.run(survey(tips, there), tips, aside, is_pushed=True)
         if not line.lacking:
             self._store(there.new(line.ids[tip] for tip in tips))
         return line
