@@ -108,7 +108,14 @@ class PurgeRecord:
 
     @cached_property
     def _commits(self) -> "_Steps":
-        return _Steps(each.commits for each in self._purges.values() if each.kind != PUT)
+        put, others = self._put.steps, (each.commits for each in self._purges.values() if each.kind != PUT)
+        return _Steps({old: new for old, new in ids.items() if old not in put} for ids in others)
+
+    @cached_property
+    def overtaken(self) -> frozenset[str]:
+        """What purges made of commits that others, who knew nothing of those, had put on a purged line meanwhile."""
+        put, others = self._put.steps, (each.commits for each in self._purges.values() if each.kind != PUT)
+        return frozenset(new for ids in others for old, new in ids.items() if put.get(old, new) != new)
 
     @cached_property
     def _blobs(self) -> "_Steps":
@@ -136,7 +143,9 @@ class PurgeRecord:
     def refused(self) -> frozenset[str]:
         """The commits and texts that may not come back, and those that one of two purges of the same one left."""
         twins = (each for ends in self._blobs.forks() for each in ends if each)
-        return frozenset({*self._commits.steps, *self._put.steps, *self._blobs.steps, *self.siblings, *twins})
+        return frozenset(
+            {*self._commits.steps, *self._put.steps, *self._blobs.steps, *self.siblings, *self.overtaken, *twins}
+        )
 
     def is_old(self, commit: str) -> bool:
         """Return whether a commit became another one."""

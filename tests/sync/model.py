@@ -513,8 +513,8 @@ def failure(script: Script) -> str:
             run(script, Path(folder))
         except AssertionError as broken:
             return str(broken)
-        except Exception:  # whatever it is, the script that shows it is what helps
-            return f"raised: {traceback.format_exc(limit=-6)}"
+        except Exception as error:  # whatever it is, the script that shows it is what helps
+            return f"raised {type(error).__name__}: {traceback.format_exc(limit=-6)}"
     return ""
 
 

@@ -328,6 +328,25 @@ def test_two_purges_at_the_same_time(two: tuple[Memory, Memory], first: dict[str
         assert {"Vet", "Dora", "Tea"} <= {entry.name for entry in memory.entries()}
 
 
+@pytest.mark.parametrize("text", [SECRET, "Ten years", "Green tea"])
+def test_a_purge_of_what_another_had_put_on_its_purged_line_meanwhile(
+    two: tuple[Memory, Memory], hub: Path, text: str
+) -> None:
+    one, other = two
+    other.remember("Tea", "about Tea", "Green tea, and black.")
+    synced(other)
+    one.purge(text=SECRET)
+    other.purge(text=text)
+    other.remember("Vet", "who looks after Luna", "Dr. Moreno.")
+    for memory in (one, other, one, other):
+        assert not synced(memory).disputed
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    for memory in two:
+        assert memory.get("Vet").content and "black." in memory.get("Tea").content
+        assert not traces(memory.root, SECRET, text)
+        assert is_whole(memory.root)
+
+
 @pytest.mark.parametrize("how_many", [2, 3])
 def test_what_stands_between_two_purged_words_of_a_line_stays(machine: Machine, hub: Path, how_many: int) -> None:
     names = ("one", "other", "third")[:how_many]

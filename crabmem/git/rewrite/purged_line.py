@@ -76,7 +76,7 @@ class PurgedLine:
         tips.update(parent for oid in found.commits if oid in kept for parent in self._objects.header(oid).parents)
         again = {blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob)}
         for oid in found.commits:
-            is_behind = not behind.isdisjoint(self._objects.header(oid).parents)
+            is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
             if again and not is_behind and not self._record.is_purged(oid):
                 is_behind = self._brings(oid, again)
             if self._record.is_purged(oid):
