@@ -15,6 +15,7 @@ from typing import Self, TypeVar
 from ..disk import fs, state
 from ..errors import CrabmemError, DamagedHistory, Outrun, Refused, SyncError, Untrusted
 from ..git.graph import Look, outgoing, walk_of
+from ..git.kept import ASIDE
 from ..git.objects import Objects
 from ..git.packs import Growing
 from ..git.reach import Piece
@@ -38,6 +39,11 @@ class Offer:
 
     refs: Mapping[str, str]
     branch: str | None = None
+
+    @property
+    def aside(self) -> set[str]:
+        """The commits that were set aside, each on a reference called by it."""
+        return {oid for ref, oid in self.refs.items() if ref == f"{ASIDE}/{oid}"}
 
 
 class Remote(ABC):

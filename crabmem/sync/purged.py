@@ -63,10 +63,7 @@ class Purging:
         Raises:
             Untrusted: it has something else for a record of purges.
         """
-        tip, self._proposed = (
-            offer.refs.get(PURGED),
-            {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"},
-        )
+        tip, self._proposed = offer.refs.get(PURGED), offer.aside
         if not (tip or self._history.purge_record()):
             return
         rewrite = self._history.rewrite()
@@ -290,14 +287,11 @@ class Purging:
 
         A machine that sees it without the purged line waits. `aside` are the proposals that are here.
         """
-        record = {PURGED: (offer.refs.get(PURGED), self._all.tip)} if self._all.tip else {}
-        gone = {f"{ASIDE}/{old}": (old, None) for old in offer.refs.values() if self._is_aside(offer, old)}
-        new = (self._clean_of(old) for old in offer.refs.values() if self._is_aside(offer, old))
-        come = {f"{ASIDE}/{oid}": (None, oid) for oid in new if oid in aside and f"{ASIDE}/{oid}" not in offer.refs}
-        return {ref: step for ref, step in {**record, **gone, **come}.items() if step[0] != step[1]}
-
-    def _is_aside(self, offer: Offer, oid: str) -> bool:
-        return f"{ASIDE}/{oid}" in offer.refs and (oid in self.became or self._all.is_old(oid))
+        stale = {old for old in offer.aside if old in self.became or self._all.is_old(old)}
+        gone = {f"{ASIDE}/{old}": (old, None) for old in stale}
+        come = {f"{ASIDE}/{oid}": (None, oid) for oid in {*map(self._clean_of, stale)} & {*aside} - offer.aside}
+        tip = offer.refs.get(PURGED)
+        return {**({PURGED: (tip, self._all.tip)} if self._all.tip not in (None, tip) else {}), **gone, **come}
 
     def elsewhere(self, offer: Offer, branch: str) -> tuple[str, ...]:
         """Return the other references of the remote that name what was purged."""

@@ -354,9 +354,7 @@ class _Syncing:
             )
 
     def _waiting(self, offer: Offer) -> _Waiting:
-        theirs = {oid for ref, oid in offer.refs.items() if ref == f"{ASIDE}/{oid}"}
-        theirs = self.purging.purged_of(theirs)
-        return _Waiting(theirs, self._history.all_aside(), self._record.proposals())
+        return _Waiting(self.purging.purged_of(offer.aside), self._history.all_aside(), self._record.proposals())
 
     def _push(self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates) -> int:
         """Give the remote what it lacks; return how many commits that were.
