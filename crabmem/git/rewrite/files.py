@@ -4,7 +4,10 @@ They are known by the ids of what they hold, as nobody here was told a text.
 """
 
 import glob
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from ...disk import fs, state
 from ...disk.leftovers import left_beside
@@ -15,7 +18,6 @@ from ...workspace.workspace import Workspace
 from ..history import History
 from ..purged import PurgeRecord
 from .repository import FileChange
-from .verification import inspect_git_files
 
 
 class PurgedFiles:
@@ -63,15 +65,20 @@ class PurgedFiles:
 
     def recovered(self) -> list[str]:
         """Return the files below `.git` that keep a text of an unknown save which was purged."""
-        files = [file for file in (self._workspace.private / state.RECOVERED).glob("*") if file.is_file()]
-        held = (file for file in files if self._record.has_blob(blob_id(fs.read(file, limit=fs.LARGE)[0])))
-        return [file.relative_to(self._workspace.git).as_posix() for file in held]
+        return list(self._holding(self._workspace.private / state.RECOVERED))
 
     def held(self) -> list[str]:
-        """Look into every object and file of `.git`; return where what was purged still stands."""
-        looks = inspect_git_files(_Texts(self._record), self._workspace.git)
-        objects = sorted(self._history.rewrite().present(self._record))
-        return [*objects, *(look.place for look in looks if look.place)]
+        """Look for every object and into every file of `.git`; return where what was purged still stands."""
+        return [*sorted(self._history.rewrite().present(self._record)), *self._holding(self._workspace.git)]
+
+    def _holding(self, folder: Path) -> Iterator[str]:
+        git = self._workspace.git
+        for where, folders, names in os.walk(folder):
+            folders[:] = [name for name in folders if where != str(git) or name != "objects"]
+            for file in (Path(where, name) for name in names):
+                with suppress(OSError):
+                    if self._record.has_blob(blob_id(fs.read(file, limit=fs.LARGE)[0])):
+                        yield file.relative_to(git).as_posix()
 
     def _read(self, path: str) -> tuple[bytes, int] | None:
         try:
@@ -80,28 +87,3 @@ class PurgedFiles:
                 return data, status.st_mode & 0o777
         except OSError:
             return None
-
-
-class _Texts:
-    """Finds the texts that were purged, by their ids; a `Search`."""
-
-    is_anywhere = False
-
-    def __init__(self, record: PurgeRecord) -> None:
-        self._record = record
-
-    def is_in_blob(self, oid: str, data: bytes) -> bool:
-        """Return whether a version of a file is one of them."""
-        return self._record.has_blob(oid)
-
-    def is_in_file(self, data: bytes) -> bool:
-        """Return whether a file is one of them."""
-        return self._record.has_blob(blob_id(data))
-
-    def is_in_name(self, name: str) -> bool:
-        """Return False: of a name nobody elsewhere was told."""
-        return False
-
-    def is_in_message(self, text: str) -> bool:
-        """Return False: of a message nobody elsewhere was told."""
-        return False
