@@ -198,7 +198,9 @@ def pack_of(pieces: Iterator[Piece], objects: Objects, limit: Limit, thin: bool 
                 packs = held.enter_context(objects.in_bulk())
             limit.tell("looking", len(found))
         brought = {piece.oid for piece in found}
-        filling = Filling(objects.raw, Growing(), {}, lambda oid: thin and oid not in brought, packs, brought)
+        # Nothing else is surely there: a pack of ours has deltas to what nothing reaches any more, as after a purge.
+        there = {piece.older for piece in found} - brought if thin else set()
+        filling = Filling(objects.raw, Growing(), {}, there.__contains__, packs, brought)
         for piece in found:
             filling.take(piece)
             if filling.growing.size > MOST_PACK:

@@ -19,6 +19,8 @@ from tests.conftest import git
 from tests.refusing import Refusing, from_then, once
 from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
 
+ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+
 
 @pytest.fixture
 def here(tmp_path: Path) -> Side:
@@ -61,6 +63,27 @@ def test_a_great_fetch_is_a_pack_and_a_small_one_lies_loose(here: Side) -> None:
     here.push()
     there.take()
     assert [*packs.glob("*.pack")] == [pack] and is_whole(there.root)
+
+
+def test_what_lies_as_a_delta_to_what_nothing_reaches_comes_in(here: Side) -> None:
+    """As after a purge: the remote's packs have the old line still."""
+    here.remember(150)
+    text = "".join(f"Line {secrets.token_hex(20)}.\n" for _ in range(80))
+    tip, file = here.head(), here.root / "memory/long.md"
+    for said, branch in ((text, "old"), (text[:-500], "new")):
+        git(here.root, "checkout", "-q", "-b", branch, tip)
+        file.write_text(said)
+        git(here.root, "add", "-A")
+        git(here.root, *ANN, "commit", "-qm", branch)
+        git(here.root, "push", "-q", here.to, branch)
+    git(bare(here), "repack", "-qadf")
+    old, new = (git(bare(here), "rev-parse", f"{branch}:memory/long.md").strip() for branch in ("old", "new"))
+    listed = git(bare(here), "verify-pack", "-v", *map(str, (bare(here) / "objects/pack").glob("*.idx")))
+    assert any(line.startswith(new) and line.endswith(old) for line in listed.splitlines())
+    git(bare(here), "update-ref", "-d", "refs/heads/old")
+    there = other(here)
+    there.fetch([here.refs().refs["refs/heads/new"]])
+    assert git(there.root, "cat-file", "-p", new) == text[:-500]
 
 
 def test_a_repository_that_many_pushed_to_is_packed_by_and_by(here: Side, monkeypatch: pytest.MonkeyPatch) -> None:
