@@ -472,7 +472,7 @@ def _check(machines: Sequence[Machine], hub: Path, known: Known) -> None:
     assert len(tips) == 1, "remote: it is at another commit"
     there = tokens_in([*files[0].values(), *sum(aside[0].values(), list[str]())])
     lost = known.seen - there - known.removed - known.purged - known.given_up
-    lost = {token for token in lost if known.purged_facts.isdisjoint(known.places[token])}
+    lost = {token for token in lost if known.purged_facts.isdisjoint(known.places.get(token, ()))}
     assert not lost, f"lost: {sorted(lost)}"
     twice = {name for name, count in machines[0].names().items() if count > 1}
     assert twice <= known.doubled, f"names: twice without a word {sorted(twice - known.doubled)}"

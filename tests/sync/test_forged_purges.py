@@ -11,6 +11,7 @@ from crabmem.errors import PurgeWaits, Untrusted
 from crabmem.git.objects import Objects, oid_of
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
+from crabmem.git.rewrite.comparison import SUBJECT
 from crabmem.git.rewrite.objects import Rewriter, survey
 from crabmem.git.rewrite.overlay import Overlay
 from crabmem.git.rewrite.purged_line import PurgedLine
@@ -89,9 +90,13 @@ def without(*paths: str) -> Said:
     return replace(HEAD, files={path: item for path, item in FILES.items() if path not in paths})
 
 
+_WORDS = f"{SUBJECT}\n\nTool: purge\n"
 #: What a forged purge makes of a commit, none of which only takes away.
 REFUSED = {
     "another text": fact("DE333", "XX666-of-the-attacker"),
+    "no words, and no agent": replace(HEAD, message=_WORDS),
+    "no words, and another agent": replace(HEAD, message=f"{_WORDS}Session: s-1\nAgent: another\n"),
+    "no words, and a person": replace(HEAD, message=_WORDS, author="Ann <ann@example.org> 1700000000 +0100"),
     "another text beside a mark": fact("DE333, pay there.", "(purged), pay XX666."),
     "words around a mark": fact("DE333", "not (purged) but XX666"),
     "a mark of the attacker's": fact("DE333", "(removed)"),
@@ -138,6 +143,7 @@ TAKEN = {
     "settings": without("crabmem.toml"),
     "a name": moved(BANK, "memory/entries/purged.md"),
     "a name and a number": moved(BANK, "memory/entries/purged-2.md", "DE333", "(purged)"),
+    "all words": replace(HEAD, message=f"{_WORDS}Author: bot\nSession: s-1\nAgent: bot\n"),
     "a subject": replace(HEAD, message=HEAD.message.replace("remember: Bank", "remember: (purged)")),
     "an entry": replace(HEAD, message=HEAD.message.replace("Entry: Bank", "Entry: (purged)")),
     "a part of who it was": replace(HEAD, author=HEAD.author.replace("bot <", "b(purged) <")),

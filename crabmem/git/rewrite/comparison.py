@@ -45,13 +45,14 @@ class Comparison:
         if parents != [*after.parents] or _writer(was) != _writer(now):
             return False
         (rows, said), (new_rows, new_said) = parted(was), parted(now)
-        if said.startswith(SUBJECT) and new_said.startswith(SUBJECT):  # its words tell for which commits it stands
+        are_words_gone = new_said.startswith(SUBJECT)
+        if are_words_gone and said.startswith(SUBJECT):  # its words tell for which commits it stands
             return self._is_tree_purged(before.tree, after.tree)
         return (
             [key for key, _ in rows] == [key for key, _ in new_rows]
             and all(map(_is_row_purged, rows, new_rows))
             and self._is_tree_purged(before.tree, after.tree)
-            and self._is_message_purged(said, new_said)
+            and (_is_of_same(was, now) if are_words_gone else self._is_message_purged(said, new_said))
         )
 
     def _is_message_purged(self, was: str, now: str) -> bool:
@@ -142,6 +143,12 @@ def _writer(raw: bytes) -> Sequence[bool]:
     """Return whether a person made a commit, or crabmem, or an agent that says its name."""
     said = read_commit("", raw)
     return said.is_person, said.author == CREATOR, bool(said.agent)
+
+
+def _is_of_same(was: bytes, now: bytes) -> bool:
+    """Return whether the same agent, in the same session, made two commits; their names may have marks in them."""
+    one, other = (read_commit("", raw) for raw in (was, now))
+    return takes_away(one.agent or "", other.agent or "") and takes_away(one.session or "", other.session or "")
 
 
 def _is_row_purged(was: Row, now: Row) -> bool:
