@@ -70,7 +70,7 @@ class Purging:
         ours = rewrite.record()
         if tip and tip != ours.tip:
             self._other.fetch([tip], [], lambda oid: False, ours.refused)
-        self._begin(ours, ours if tip == ours.tip else rewrite.record_at(tip) if tip else PurgeRecord())
+        self._begin(ours, ours if tip == ours.tip else rewrite.record(tip) if tip else PurgeRecord())
 
     @property
     def news(self) -> int:

@@ -144,21 +144,13 @@ class RepositoryRewrite:
             found.objects.add(blob)
         return found
 
-    def record(self) -> PurgeRecord:
-        """Return the record of purges.
+    def record(self, commit: str | None = None) -> PurgeRecord:
+        """Return the record of purges; that of another machine, whose `commit` is stored here.
 
         Raises:
             Untrusted: it is none.
         """
-        return read_record(self._objects, self._refs.read(PURGED))
-
-    def record_at(self, commit: str) -> PurgeRecord:
-        """Return the record of purges of another machine, whose commit is stored here.
-
-        Raises:
-            Untrusted: it is none.
-        """
-        return read_record(self._objects, commit)
+        return read_record(self._objects, commit or self._refs.read(PURGED))
 
     def keep_record(self, record: PurgeRecord) -> None:
         """Keep a record of purges of which nothing is here any more."""
