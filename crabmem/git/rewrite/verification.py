@@ -22,7 +22,7 @@ _LOGS = re.compile(r"logs/.*|[A-Z_]+_(?:EDIT)?MSG|crabmem/repairs\.log|crabmem/j
 _HOLDS_OBJECTS = re.compile(
     r"objects/(?:[0-9a-f]{2}/[0-9a-f]{38}|pack/pack-[0-9a-f]{40}\.(?:pack|idx|rev|bitmap|mtimes))"
 )
-_DEFLATED = re.compile(r"objects/.*")
+_DEFLATED = re.compile(r"objects/.*|crabmem/recent/.*")
 _ARCHIVE_ENDINGS = (".gz", ".tgz", ".zip", ".xz", ".bz2", ".zst", ".7z", ".rar", ".bundle")
 _ARCHIVE_BEGINNINGS = (
     b"\x1f\x8b\x08", b"PK\x03\x04", b"\xfd7zXZ\0", b"BZh", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07",
