@@ -205,7 +205,11 @@ class Machine:
         waiting_files = (file for each in waiting.waiting(self.person).all() for file in each.files)
         before = [*self.files().items(), *((file.path, (file.data or b"").decode()) for file in waiting_files)]
         done = sync(self.person, is_expected=True, joins_apart=True, even_if_many=may)
-        self._known.given_up |= tokens_in(text for path, text in before if path in done.given_up)
+        for path, text in before:  # which may be named as it was called when it was changed
+            places = self._known.places
+            self._known.given_up |= {
+                token for token in tokens_in([text]) if {path, *places.get(token, ())} & {*done.given_up}
+            }
         self._known.doubled |= set(done.doubled)
         self.note_places()
         self._known.counts["joined"] += done.is_joined
