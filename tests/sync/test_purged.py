@@ -694,6 +694,24 @@ def test_a_text_that_waits_is_the_same_after_a_purge_that_knew_nothing_of_the_jo
         assert (waiting.data, waiting.base) == (before.data, before.base)
 
 
+def test_a_text_that_waits_beside_one_of_another_machine_holds_nothing_of_a_purged_fact(
+    two: tuple[Memory, Memory], machine: Machine
+) -> None:
+    one, other = two
+    third, file = machine("third"), other.root / "memory/entries/luna.md"
+    one.purge("Luna")
+    file.write_text(f"{file.read_text()}She likes fish.\n")
+    synced(other)
+    third.remember("Luna", "another cat", "Of the neighbour.")
+    assert sync(third, is_expected=True, joins_apart=True).disputed == ("memory/entries/luna.md",)
+    for memory in (one, third, other, one):
+        synced(memory)
+    for memory in (one, third, other):
+        assert not traces(memory.root, SECRET)
+        said = [each.data or b"" for each in proposals(memory)]
+        assert any(b"Of the neighbour." in each for each in (*said, *(e.content.encode() for e in memory.entries())))
+
+
 @pytest.mark.parametrize("texts", [("Grey.", "Black."), ("Black.", "Grey.")])
 def test_of_a_fact_that_two_began_the_text_that_nobody_purged_stays(
     machine: Machine, hub: Path, texts: tuple[str, str]

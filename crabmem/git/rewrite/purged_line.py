@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from ...errors import Untrusted
 from ...results import CREATOR
+from ...text.frontmatter import parts_of
 from ...text.hashes import blob_id, short
 from ...text.marks import MARKS, shared, shared_name
 from ...text.merge import merge
@@ -221,8 +222,10 @@ class PurgedLine:
         for path, (mode, blob) in sorted(files.items()):
             origin = path if path in was else self._origin(blob, touched, free)
             if origin not in touched or (blob != touched[origin] and self._stays(blob)):
-                self._own |= {(path, blob)} if was.get(path) != (mode, blob) else set()
-                self._place(left, path, (mode, blob))
+                is_known = was.get(path) == (mode, blob) or self._stays(blob) or self._record.has_blob(blob)
+                own = blob if is_known else self._cut(path, blob)
+                self._own |= {(path, own)} if was.get(path) != (mode, own) else set()
+                self._place(left, path, (mode, own))
                 continue
             before = touched[origin]
             became = self._became(origin, before)
@@ -245,6 +248,21 @@ class PurgedLine:
             if blob != before and went & _lines(self._text(blob)) and not self._record.sources(blob):
                 self._gone[blob] = text
         return left
+
+    def _cut(self, path: str, blob: str) -> str:
+        """Return a text without the lines that a purge took from another one at its path: a join may be of both."""
+        went = set[bytes]()
+        for (place, old), became in self._moved.items():
+            if place == path:
+                went |= _content(self._text(old)) - (_lines(self._text(became[1])) if became else frozenset())
+        data = self._text(blob)
+        if not went & _content(data):
+            return blob
+        kept = b"".join(line for line in data.splitlines(keepends=True) if line.strip() not in went)
+        self._gone[blob] = text = self._objects.put("blob", kept)
+        self._mine[path, blob] = path, text
+        self.lost.add(path)
+        return text
 
     def _stays(self, blob: str) -> bool:
         """Return whether a text stands in a commit on the purged line."""
@@ -397,6 +415,10 @@ def _by_key(rows: Sequence[Sequence[Row]]) -> Iterator[tuple[bytes, list[str]]]:
 
 def _lines(data: bytes) -> frozenset[bytes]:
     return frozenset(line.strip() for line in data.splitlines())
+
+
+def _content(data: bytes) -> frozenset[bytes]:
+    return _lines(to_bytes(parts_of(to_text(data)).content)) - {b""}
 
 
 def _author(raw: bytes) -> str:
