@@ -26,7 +26,7 @@ _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
 # As in Unicode's Stream-Safe Text Format (UAX 15).
 _MARKS = 30
-_VERSION = 13
+_VERSION = 14
 
 
 def rules(language: str) -> bytes:
