@@ -261,7 +261,7 @@ def search_sections(
 ) -> FileSearch:
     """The sections that answer `query`; `limit` of None is the profile's."""
     factor = partial(way.freshness, today) if way.search.recent else None
-    question = Question(query, limit or way.search.results, (), way.language, factor=factor, mmr=way.search.mmr)
+    question = Question(query, limit or way.search.results, (), way.language, factor=factor)
     found = recall_from(sections, question, None, ranking)
     words = terms_of(parse_query(query), sections.index, way.language)
     worth, scale = worth_of(words, sections.index), 1.0 if ranking else _scale(words, sections.index, way.search.among)

@@ -93,11 +93,6 @@ def fields(entry: Entry, language: str, part: Part = None) -> dict[str, list[str
     }
 
 
-def words_of(entry: Entry, language: str, part: Part = None) -> list[str]:
-    """The words that an entry is ranked by, with that part of its content."""
-    return [word for words in fields(entry, language, part).values() for word in words]
-
-
 def keys_within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> dict[str, Key | None]:
     """The paths of the entries in a namespace and below it, with their keys; None for those of no store.
 

@@ -15,7 +15,7 @@ from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.quoting import hit_text
 from ..text.slug import name_key
 from ..text.values import replace, value
-from .labels import ALIAS, NAME, fields, keys_within, words_of
+from .labels import ALIAS, NAME, fields, keys_within
 from .passages import parts_of
 
 TYPE_CHECKING = False
@@ -51,9 +51,8 @@ class Question:
     """What is asked.
 
     `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
-    by; None for all scores as they are. With `feedback`, what says much of what is found first moves up. `mmr` is the λ
-    of `diversity`, None for all hits by their scores. `budget` is how many characters the answer may have as text,
-    None for all. `today` tells on which day hits are stale or not; None where none is.
+    by; None for all scores as they are. `budget` is how many characters the answer may have as text, None for all.
+    `today` tells on which day hits are stale or not; None where none is.
     """
 
     query: str
@@ -63,8 +62,6 @@ class Question:
     budget: int | None = None
     explain: bool = False
     factor: Callable[[str], float] | None = None
-    feedback: bool = False
-    mmr: float | None = None
     today: Today | None = None
 
 
@@ -149,43 +146,21 @@ def _hits(
     ranking: Ranking | None,
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
-    wanted = question.limit
-    if question.mmr is not None:
-        from .diversity import CANDIDATES  # late, as what follows: few profiles have it
 
-        wanted *= CANDIDATES
-    if ranking is None:
-        ranked, trouble = _rank_by_words(source, words, question, accept, wanted), ""
-    else:
-        ranked, trouble = ranking(lambda limit: _rank_by_words(source, words, question, accept, limit), wanted, accept)
+    def by_words(limit: int | None) -> list[Ranked]:
+        return _rank_by_words(source, words, question, accept, limit)
+
+    wanted = question.limit
+    ranked, trouble = ranking(by_words, wanted, accept) if ranking else (by_words(wanted), "")
     hits = [
         Hit(source.at(found.key), found.score, by_meaning=found.by_meaning if question.explain else None)
         for found in ranked
     ]
-    if question.mmr is not None:
-        hits = _diverse(hits, source.index, words, question)
     if words:
         return hits, trouble
     called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]
     others = [hit for hit in hits if hit.entry not in called]
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
-
-
-def _diverse(hits: Sequence[Hit], index: Index, words: Sequence[Term], question: Question) -> list[Hit]:
-    """The hits that `diversity` chooses by the words of the passages that count."""
-    from .diversity import diverse
-
-    by_path, parts = {hit.entry.path: hit for hit in hits}, _ranked_passages(hits, index, words)
-
-    def said(path: str) -> Set[str]:
-        return frozenset(words_of(by_path[path].entry, question.language, parts.get(path)))
-
-    share = 1.0 if question.mmr is None else question.mmr
-    chosen = diverse([Ranked(hit.entry.path, hit.score) for hit in hits], said, share, question.limit)
-    return [
-        replace(by_path[found.key], repeated=repeated) if question.explain else by_path[found.key]
-        for found, repeated in chosen
-    ]
 
 
 def _ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -> dict[str, Span]:
@@ -260,29 +235,10 @@ def _rank_by_words(
     source: EntrySource, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
     index, factor = source.index, question.factor
-    if factor is not None:
-        found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
-        found.sort(key=lambda each: (-each.score, each.key))
-    elif question.feedback:
-        from .feedback import FIRST  # late: few ask for it
-
-        found = index.search(words, limit and max(limit, FIRST), accept)
-    else:
+    if factor is None:
         return index.search(words, limit, accept)
-    return (_moved(source, words, found, question.language) if question.feedback else found)[:limit]
-
-
-def _moved(source: EntrySource, words: Sequence[Term], found: Sequence[Ranked], language: str) -> list[Ranked]:
-    """What was found, in the order that feedback gives it."""
-    from .feedback import WORDS, with_feedback
-
-    index, asked = source.index, worth_of(words, source.index)
-
-    def telling(path: str) -> dict[str, float]:
-        found = index.telling_words(path, lambda: words_of(source.at(path), language), WORDS)
-        return {word: worth for word, worth in found.items() if word not in asked}
-
-    return with_feedback(found, telling)
+    found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
+    return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
 
 
 def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
