@@ -111,17 +111,18 @@ def bearing(
     language: str,
     likest: Likest | None = None,
 ) -> Iterator[tuple[Hit, float]]:
-    """What bears on a message so much that it may be told, best first, each with the confidence in it.
+    """What bears on a message so much that it may be told, in the order of recall, each with the confidence in it.
 
-    First come facts whose name stands in the message, whatever else is said. Of a daily note its passage has to bear on
-    it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
+    Confidence decides whether to speak; then what recall finds first is told, too. Before all come facts whose name
+    stands in a message that is about so much else that none of their words would count. Of a daily note its passage has
+    to bear on it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
     Last come those that `likest` finds, which is asked only where they are wanted, and about no message of which every
     word is of courtesy or talk.
     """
     if not topic.words:
         return
     ranked = source.index.search(topic.words, limit * _LOOKED_AT)
-    named, others = list[tuple[Hit, float]](), list[tuple[Hit, float]]()
+    named, about = list[tuple[Hit, float]](), list[tuple[Hit, float]]()
     for found, shares in zip(ranked, topic.shares([found.key for found in ranked]), strict=True):
         sure, is_note = topic.confidence(shares), found.key in source.notes
         if is_note and sure < threshold:
@@ -129,14 +130,16 @@ def bearing(
         entry = _relevant_part(source, found.key, topic.worth, language)
         if is_note:
             sure = topic.confidence(shares, set(tokens(entry.content, language)))
-        elif topic.has_name_of(entry):
-            named.append((Hit(entry, found.score), max(sure, 1.0)))
+        elif sure < threshold and topic.has_name_of(entry):
+            named.append((Hit(entry, found.score), 1.0))
             continue
-        if sure >= threshold:
-            others.append((Hit(entry, found.score), sure))
+        if sure >= threshold or (found is ranked[0] and not is_note):
+            about.append((Hit(entry, found.score), sure))
+    if all(sure < threshold for _, sure in about):
+        about.clear()
     yield from named
-    yield from others
-    told = {hit.entry.path for hit, _ in (*named, *others)} | source.notes
+    yield from about
+    told = {hit.entry.path for hit, _ in (*named, *about)} | source.notes
     for path in likest(topic.gist()) if likest else ():
         if path not in told:
             yield Hit(source.at(path), 0.0), threshold
