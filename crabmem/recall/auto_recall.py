@@ -114,8 +114,8 @@ def bearing(
     """What bears on a message so much that it may be told, in the order of recall, each with the confidence in it.
 
     Confidence decides whether to speak; then what recall finds first is told, too. Before all come facts whose name
-    stands in a message that is about so much else that none of their words would count. Of a daily note its passage has
-    to bear on it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
+    stands in a message about so much else that their words would not count. Of a daily note its passage has to bear on
+    it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
     Last come those that `likest` finds, which is asked only where they are wanted, and about no message of which every
     word is of courtesy or talk.
     """

@@ -47,10 +47,9 @@ def test_it_is_silent_when_a_message_is_about_something_else(household: Memory, 
 def services(memory: Memory) -> Memory:
     """Of each service who owns it, how it is deployed and which database it has."""
     for name in ("billing", "checkout", "ledger", "mailer"):
+        made = f"make deploy SVC={name}.\nprod: {name}.example.com"
         memory.remember(f"{name} owner", f"who owns {name}", "Bruno owns it")
-        memory.remember(
-            f"deploy of {name}", f"how {name} is deployed", f"make deploy SVC={name}.\nprod: {name}.example.com"
-        )
+        memory.remember(f"deploy of {name}", f"how {name} is deployed", made)
         memory.remember(f"{name} database", f"which database {name} uses", "PostgreSQL")
     return memory
 
@@ -58,8 +57,8 @@ def services(memory: Memory) -> Memory:
 @pytest.mark.parametrize("name", ["billing", "checkout", "ledger", "mailer"])
 @pytest.mark.parametrize(
     "message",
-    ["who owns {}", "hi, could you tell me who owns {}?", "could you tell me who owns {} please", "do you know who owns {}",
-     "which database does {} use"],
+    ["who owns {}", "hi, could you tell me who owns {}?", "could you tell me who owns {} please",
+     "do you know who owns {}", "which database does {} use"],
 )  # fmt: skip
 def test_what_recall_finds_first_is_told_first_however_politely_it_is_asked(
     services: Memory, name: str, message: str
