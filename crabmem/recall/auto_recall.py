@@ -13,7 +13,7 @@ from ..text.templates import template
 from ..text.values import replace, value
 from .confidence import Topic, query_words
 from .entries import EntrySource
-from .ranking import fit_to_budget, note_passage, with_staleness
+from .ranking import fit_to_budget, note_passage, ranked_passages, with_staleness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Speaker:
         about = bearing(topic, source, rules.limit, rules.threshold, language, likest)
         found = (hit for hit, _ in about if is_new(hit.entry))
         told = with_staleness(list(islice(found, rules.limit)), today)
-        hits = fit_to_budget(told, rules.characters, topic.worth, language, _text)
+        ranked = ranked_passages(told, source.index, topic.words)
+        hits = fit_to_budget(told, rules.characters, topic.worth, language, _text, ranked)
         if not hits:
             return Injection()
         shown = fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
