@@ -631,8 +631,7 @@ class Hit:
     for all of it.
     `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from. With
     `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
-    `by_meaning` is what of the score is for meaning, where that counts; `repeated` is how like the hit one before it is
-    in words, from 0 to 1, where hits that say the same make room for others. `stale_since` is the last day on which a
+    `by_meaning` is what of the score is for meaning, where that counts. `stale_since` is the last day on which a
     fact surely held that names one which is past; "" for all others.
     """
 
@@ -646,7 +645,6 @@ class Hit:
         "provenance?",
         "lines?",
         "by_meaning?",
-        "repeated?",
         "stale_since?",
     )
 
@@ -657,7 +655,6 @@ class Hit:
     provenance: Provenance | None = None
     lines: tuple[int, int] | None = None
     by_meaning: float | None = None
-    repeated: float | None = None
     stale_since: str = ""
 
     @property

@@ -86,7 +86,7 @@ STANDING_JSON = {
 }
 HIT = Hit(ENTRY, 1.5)
 MATCHES = (Match("walk", "content", 0.25),)
-FULL_HIT = Hit(NOTE, 0.5, "Wal…", MATCHES, Provenance(COMMIT, None, ("coder",), False, True), (3, 9), 0.5, 0.25)
+FULL_HIT = Hit(NOTE, 0.5, "Wal…", MATCHES, Provenance(COMMIT, None, ("coder",), False, True), (3, 9), 0.5)
 RIGHT = Answer(Expectation("dog", ("Luna",)), Recall("dog", (HIT,), 1, 0, True), (), True, Figures(1, 1, 1, 1, 1))
 WRONG = Answer(
     Expectation("cat", ("Tom",), first=True), Recall("cat", (), 1, 0, True), ("Tom",), False, Figures(0, 0, 0, 0, 0)
@@ -155,7 +155,6 @@ CASES = {
                     },
                     "lines": [3, 9],
                     "by_meaning": 0.5,
-                    "repeated": 0.25,
                 },
             ],
             "searched": 7,

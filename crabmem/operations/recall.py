@@ -67,7 +67,7 @@ def recall(
         else:
             changed = None
         fits = path_filter(now.entries, changed, tuple(namespace), where)
-        found = now.recall(query, limit, labels, budget, explain, fits, mmr=session.mmr)
+        found = now.recall(query, limit, labels, budget, explain, fits)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if not found.searched:
             found = replace(found, has_overview=bool(now.shown(session.layout.overview).strip()))

@@ -13,7 +13,7 @@ from ..text.templates import template
 from ..text.values import replace, value
 from .confidence import Topic, query_words
 from .entries import EntrySource
-from .ranking import fit_to_budget, note_passage, with_staleness
+from .ranking import fit_to_budget, note_passage, ranked_passages, with_staleness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Speaker:
         about = bearing(topic, source, rules.limit, rules.threshold, language, likest)
         found = (hit for hit, _ in about if is_new(hit.entry))
         told = with_staleness(list(islice(found, rules.limit)), today)
-        hits = fit_to_budget(told, rules.characters, topic.worth, language, _text)
+        ranked = ranked_passages(told, source.index, topic.words)
+        hits = fit_to_budget(told, rules.characters, topic.worth, language, _text, ranked)
         if not hits:
             return Injection()
         shown = fitting([_text(hit, hit.shown) for hit in hits], rules.characters)
@@ -111,9 +112,10 @@ def bearing(
     language: str,
     likest: Likest | None = None,
 ) -> Iterator[tuple[Hit, float]]:
-    """What bears on a message so much that it may be told, best first, each with the confidence in it.
+    """What bears on a message so much that it may be told, in the order of recall, each with the confidence in it.
 
-    First come facts whose name stands in the message, whatever else is said. Of a daily note its passage has to bear on
+    Confidence decides whether to speak; then what recall finds first is told, too. Before all come facts whose name
+    stands in a message about so much else that their words would not count. Of a daily note its passage has to bear on
     it: words far apart in a day are not one matter. `limit` is how many will be told, so how far down to look.
     Last come those that `likest` finds, which is asked only where they are wanted, and about no message of which every
     word is of courtesy or talk.
@@ -121,7 +123,7 @@ def bearing(
     if not topic.words:
         return
     ranked = source.index.search(topic.words, limit * _LOOKED_AT)
-    named, others = list[tuple[Hit, float]](), list[tuple[Hit, float]]()
+    named, about = list[tuple[Hit, float]](), list[tuple[Hit, float]]()
     for found, shares in zip(ranked, topic.shares([found.key for found in ranked]), strict=True):
         sure, is_note = topic.confidence(shares), found.key in source.notes
         if is_note and sure < threshold:
@@ -129,14 +131,16 @@ def bearing(
         entry = _relevant_part(source, found.key, topic.worth, language)
         if is_note:
             sure = topic.confidence(shares, set(tokens(entry.content, language)))
-        elif topic.has_name_of(entry):
-            named.append((Hit(entry, found.score), max(sure, 1.0)))
+        elif sure < threshold and topic.has_name_of(entry):
+            named.append((Hit(entry, found.score), 1.0))
             continue
-        if sure >= threshold:
-            others.append((Hit(entry, found.score), sure))
+        if sure >= threshold or (found is ranked[0] and not is_note):
+            about.append((Hit(entry, found.score), sure))
+    if all(sure < threshold for _, sure in about):
+        about.clear()
     yield from named
-    yield from others
-    told = {hit.entry.path for hit, _ in (*named, *others)} | source.notes
+    yield from about
+    told = {hit.entry.path for hit, _ in (*named, *about)} | source.notes
     for path in likest(topic.gist()) if likest else ():
         if path not in told:
             yield Hit(source.at(path), 0.0), threshold

@@ -27,10 +27,10 @@ _TERMS = 64
 _TELLING = 6
 # Among few passages no word is rare: words count as they would among so many.
 _PASSAGES = 3_000
-# What a message has to tell at least; one that tells less is measured by that. Who asks need not tell as much.
-_LEAST_ASKED, _LEAST = 1.0, 2.0
 # What a name of one word, and of several in a row, tells at least, that it may stand for its entry.
 _LEAST_OF_NAME, _LEAST_OF_NAMES = 0.8, 0.3
+# What a message has to tell at least; one that tells less is measured by that. Who asks need not tell as much.
+_LEAST_ASKED, _LEAST = 1.0, 2.0
 
 
 class Topic:
@@ -40,11 +40,13 @@ class Topic:
         text = asked_text(message, first)
         row = tokens(text, language)
         terms = list(dict.fromkeys(row))
-        self._index, self._language, self._text = index, language, text
+        self._index, self._language = index, language
         self._row = f" {' '.join(row)} "
-        self._sentences = parts = sentences(text)
+        parts = sentences(text)
         self._levels = levels(parts, language)
-        self.words = _searched([word for word in terms if self._levels.get(word, 1.0) > NOTHING], index)
+        self._telling = [part for part in parts if self._tells(part.text)]
+        said = tokens(" ".join(part.text for part in self._telling), language)
+        self.words = _searched(list(dict.fromkeys(said)), index)
         found = ((term, word, index.document_frequency(term)) for term, word in index.terms_for(self.words).items())
         held = [(term, word, holding) for term, word, holding in found if holding]
         self.worth = {form: idf(index.passages, holding) for term, _, holding in held for form in index.forms(term)}
@@ -74,9 +76,8 @@ class Topic:
 
     def gist(self) -> str:
         """What the message asks, or all it says where it asks nothing; without sentences of courtesy and talk alone."""
-        telling = [part for part in self._sentences if self._tells(part.text)]
-        asked = [part.text for part in telling if part.asks]
-        return " ".join(asked or [part.text for part in telling])
+        asked = [part.text for part in self._telling if part.asks]
+        return " ".join(asked or [part.text for part in self._telling])
 
     def _tells(self, text: str) -> bool:
         return any(self._levels.get(word, 1.0) > NOTHING for word in tokens(text, self._language))

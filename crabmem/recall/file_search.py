@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
+from operator import add
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..disk import state
@@ -23,10 +24,11 @@ from ..text.entry import Entry, decode
 from ..text.hashes import blob_id
 from ..text.passages import passage
 from ..text.patterns import matches
-from ..text.transcripts import is_transcript, time_of
+from ..text.transcripts import is_transcript, persons_lines, time_of
 from ..text.values import once, replace
 from ..workspace.layout import is_elsewhere
 from ..workspace.workspace import Workspace
+from .labels import TIMES
 from .passages import part_of, parts_of
 from .ranking import Question, Ranking, recall_from, worth_of
 from .recency import day_of
@@ -219,14 +221,17 @@ class Searcher(SyncedIndex):
         return changes, tuple(broken)
 
     def _documents(self, path: str, mark: bytes, files: Files, way: Way) -> dict[str, Document]:
-        """What the index is to know of a file. Its day is among the words of all sections of a daily note, none of
-        which is longer for that."""
+        """What the index is to know of a file. No section is longer for the day of a daily note, which is among its
+        words, or for what a person said in a transcript, which counts more."""
         dates, found = way.words(str(_day(path) or "")), dict[str, Document]()
         for number, section in enumerate(self._sections(files, path, way)):
             key, digest = f"{path}{_MARK}{number:06}", bytes.fromhex(blob_id(section.text.encode()))
             parts = [None] if way.search.unit == "chunk" else parts_of(section.text)  # a chunk is a passage as it is
-            words, *further = (dates + way.words(part_of(section.text, part)) for part in parts)
-            found[key] = Document(key, mark + digest, words, [path], len(dates), further)
+            texts = [part_of(section.text, part) for part in parts]
+            said = list(map(way.words, texts))
+            more = [way.words(persons_lines(text)) * (TIMES - 1) if is_transcript(path) else dates for text in texts]
+            first, *further = map(add, said, more)
+            found[key] = Document(key, mark + digest, first, [path], further, list(map(len, said)))
         return found
 
     def _sections(self, files: Files, path: str, way: Way) -> list[Section]:
@@ -256,7 +261,7 @@ def search_sections(
 ) -> FileSearch:
     """The sections that answer `query`; `limit` of None is the profile's."""
     factor = partial(way.freshness, today) if way.search.recent else None
-    question = Question(query, limit or way.search.results, (), way.language, factor=factor, mmr=way.search.mmr)
+    question = Question(query, limit or way.search.results, (), way.language, factor=factor)
     found = recall_from(sections, question, None, ranking)
     words = terms_of(parse_query(query), sections.index, way.language)
     worth, scale = worth_of(words, sections.index), 1.0 if ranking else _scale(words, sections.index, way.search.among)

@@ -15,7 +15,7 @@ from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.quoting import hit_text
 from ..text.slug import name_key
 from ..text.values import replace, value
-from .labels import ALIAS, NAME, fields, keys_within, words_of
+from .labels import ALIAS, NAME, fields, keys_within
 from .passages import parts_of
 
 TYPE_CHECKING = False
@@ -51,9 +51,8 @@ class Question:
     """What is asked.
 
     `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
-    by; None for all scores as they are. With `feedback`, what says much of what is found first moves up. `mmr` is the λ
-    of `diversity`, None for all hits by their scores. `budget` is how many characters the answer may have as text,
-    None for all. `today` tells on which day hits are stale or not; None where none is.
+    by; None for all scores as they are. `budget` is how many characters the answer may have as text, None for all.
+    `today` tells on which day hits are stale or not; None where none is.
     """
 
     query: str
@@ -63,8 +62,6 @@ class Question:
     budget: int | None = None
     explain: bool = False
     factor: Callable[[str], float] | None = None
-    feedback: bool = False
-    mmr: float | None = None
     today: Today | None = None
 
 
@@ -131,7 +128,7 @@ def recall_from(
         ]
     kept = tuple(hits)
     if question.budget is not None:
-        ranked = _ranked_passages(hits, source.index, words)
+        ranked = ranked_passages(hits, source.index, words)
         kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of, ranked)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
     notes, is_filtered = len(source.notes), bool(question.tags or fits)
@@ -149,21 +146,16 @@ def _hits(
     ranking: Ranking | None,
 ) -> tuple[list[Hit], str]:
     """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
-    wanted = question.limit
-    if question.mmr is not None:
-        from .diversity import CANDIDATES  # late, as what follows: few profiles have it
 
-        wanted *= CANDIDATES
-    if ranking is None:
-        ranked, trouble = _rank_by_words(source, words, question, accept, wanted), ""
-    else:
-        ranked, trouble = ranking(lambda limit: _rank_by_words(source, words, question, accept, limit), wanted, accept)
+    def by_words(limit: int | None) -> list[Ranked]:
+        return _rank_by_words(source, words, question, accept, limit)
+
+    wanted = question.limit
+    ranked, trouble = ranking(by_words, wanted, accept) if ranking else (by_words(wanted), "")
     hits = [
         Hit(source.at(found.key), found.score, by_meaning=found.by_meaning if question.explain else None)
         for found in ranked
     ]
-    if question.mmr is not None:
-        hits = _diverse(hits, source.index, words, question)
     if words:
         return hits, trouble
     called = [entry for entry in _entries_called(source, text) if accept is None or accept(entry.path)]
@@ -171,24 +163,7 @@ def _hits(
     return [*(Hit(entry, 0.0) for entry in called), *others][: question.limit], trouble
 
 
-def _diverse(hits: Sequence[Hit], index: Index, words: Sequence[Term], question: Question) -> list[Hit]:
-    """The hits that `diversity` chooses by the words of the passages that count."""
-    from .diversity import diverse
-
-    by_path, parts = {hit.entry.path: hit for hit in hits}, _ranked_passages(hits, index, words)
-
-    def said(path: str) -> Set[str]:
-        return frozenset(words_of(by_path[path].entry, question.language, parts.get(path)))
-
-    share = 1.0 if question.mmr is None else question.mmr
-    chosen = diverse([Ranked(hit.entry.path, hit.score) for hit in hits], said, share, question.limit)
-    return [
-        replace(by_path[found.key], repeated=repeated) if question.explain else by_path[found.key]
-        for found, repeated in chosen
-    ]
-
-
-def _ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -> dict[str, Span]:
+def ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) -> dict[str, Span]:
     """Where the passage stands that counts for a hit, by the paths of those that do not count as a whole."""
     several = {hit.entry.path: parts for hit in hits if len(parts := parts_of(hit.entry.content)) > 1}
     best = index.best_passages(list(index.terms_for(words)), list(several)) if several else []
@@ -260,29 +235,10 @@ def _rank_by_words(
     source: EntrySource, words: Sequence[Term], question: Question, accept: PathFilter | None, limit: int | None
 ) -> list[Ranked]:
     index, factor = source.index, question.factor
-    if factor is not None:
-        found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
-        found.sort(key=lambda each: (-each.score, each.key))
-    elif question.feedback:
-        from .feedback import FIRST  # late: few ask for it
-
-        found = index.search(words, limit and max(limit, FIRST), accept)
-    else:
+    if factor is None:
         return index.search(words, limit, accept)
-    return (_moved(source, words, found, question.language) if question.feedback else found)[:limit]
-
-
-def _moved(source: EntrySource, words: Sequence[Term], found: Sequence[Ranked], language: str) -> list[Ranked]:
-    """What was found, in the order that feedback gives it."""
-    from .feedback import WORDS, with_feedback
-
-    index, asked = source.index, worth_of(words, source.index)
-
-    def telling(path: str) -> dict[str, float]:
-        found = index.telling_words(path, lambda: words_of(source.at(path), language), WORDS)
-        return {word: worth for word, worth in found.items() if word not in asked}
-
-    return with_feedback(found, telling)
+    found = [Ranked(each.key, each.score * factor(each.key)) for each in index.search(words, None, accept)]
+    return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
 
 
 def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
@@ -291,7 +247,7 @@ def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequen
     forms = {term: index.forms(term) for term in meant}
     terms = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])
-    ranked = _ranked_passages(hits, index, words)
+    ranked = ranked_passages(hits, index, words)
     return [
         _with_match(hit, ranked.get(hit.entry.path), terms, added, language)
         for hit, added in zip(hits, scores, strict=True)
@@ -341,25 +297,30 @@ def fit_to_budget(
     text: Callable[[Hit, str], str],
     ranked: Mapping[str, Span] | None = None,
 ) -> tuple[Hit, ...]:
-    """The hits whose texts fit `budget` characters, the best first; of what is longer than its share, a passage.
+    """The hits whose texts fit `budget` characters, the best first; of what is longer than half of it and what
+    the others leave, a passage.
 
     `worth` says what the words that a passage should hold count, `text` what is shown of a hit with such content,
-    `ranked` where the passage stands that it was found for, by path. The first is always among them.
+    `ranked` where the passage stands that it was found for, by path. The first is always among them. With even shares
+    instead, a third less of the evidence in sessions of chats was shown.
     """
-    from ..text.passages import passage, shares
+    from ..text.passages import passage
 
     lengths = [len(text(hit, hit.shown)) + len(BETWEEN) for hit in hits]
-    frames = [length - len(hit.shown) for length, hit in zip(lengths, hits, strict=True)]
-    least = [max(_LEAST, frame + _LEAST_CONTENT) for frame in frames]
-    given = shares(lengths, budget + len(BETWEEN), least)
-    kept: list[Hit] = []
-    for hit, length, frame, share in zip(hits, lengths, frames, given, strict=False):
-        content, room = hit.entry.content, max(0, share - frame)
+    kept, left = list[Hit](), budget + len(BETWEEN)
+    half, unused = left // 2, left - sum(lengths)
+    for hit, length in zip(hits, lengths, strict=True):
+        room = min(left, max(half, unused + length))
         part = hit.passage
-        if share < length:
+        if length > room:
+            frame = length - len(hit.shown)
+            if kept and room < max(_LEAST, frame + _LEAST_CONTENT):
+                break
             around = ranked.get(hit.entry.path) if ranked else None
-            part = passage(content, worth, lambda piece: tokens(piece, language), room, around)
+            content, characters = hit.entry.content, max(0, room - frame)
+            part = passage(content, worth, lambda piece: tokens(piece, language), characters, around)
         kept.append(replace(hit, passage=part))
+        left -= len(text(kept[-1], kept[-1].shown)) + len(BETWEEN)
     return tuple(kept)
 
 

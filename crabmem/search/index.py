@@ -34,7 +34,6 @@ _MANY = 200_000  # holders of the words of a question, from which on numpy pays 
 _WIDER = 8
 _PART = 10
 _REMEMBERED = 1_000
-_TELLING = 4_000  # documents whose telling words are kept: 10 MB
 _asked: list[bool] = []
 
 
@@ -159,8 +158,6 @@ class Index:
         self._weighing: Weighing | None = None
         self._found_keys: dict[int, str] = {}
         self._substitutes: dict[str, list[Term]] = {}
-        self._telling: dict[str, dict[str, float]] = {}
-        self._frequencies: dict[str, int] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -407,28 +404,6 @@ class Index:
         scores = [[sum(rare[word] * share for word, share in one.items()) for one in held] for held in shares]
         best = [each.index(max(each)) for each in scores]
         return [(at, held[at]) for at, held in zip(best, shares, strict=True)]
-
-    def telling_words(self, key: str, words: Callable[[], Sequence[str]], most: int) -> dict[str, float]:
-        """Of the `words` of a document those that tell most, and what each would add to its score as a question.
-
-        None that only one passage has. `words` is asked once while the document is as it is.
-        """
-        found = self._telling.get(key)
-        if found is None:
-            said = words()
-            norm, worth = length_norm(float(len(said)), self._average()), dict[str, float]()
-            for word, count in counts_of(said).items():
-                frequency = self._frequencies.get(word)
-                if frequency is None:
-                    frequency = self._frequencies[word] = self.document_frequency(word)
-                if frequency > 1:
-                    worth[word] = weight(idf(self._passages, frequency), float(count), norm)
-            best = sorted(worth, key=lambda word: (-worth[word], word))
-            if len(self._telling) >= _TELLING:
-                self._telling.clear()
-                self._frequencies.clear()
-            found = self._telling[key] = {word: worth[word] for word in best[:most]}
-        return found
 
     def _shares_among(self, holders: Holders, passages: range) -> Iterator[tuple[int, float]]:
         """The positions among `passages` that hold a word, and which share of its idf counts there."""

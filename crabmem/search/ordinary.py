@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
 
 from . import english, identifiers, scripts
@@ -23,12 +24,9 @@ _SHORT = 2
 _ASCII_WORD = "[A-Za-z0-9]+"
 _END = r"(?<=[.!?:;…])\s+|\n|(?<=[。！？])"
 _MARKS = frozenset("?？")
-# A question may begin behind so many other words, as in "hey, so who".
-_BEGINNING = 3
+# A question begins with a word that asks, behind fewer others that tell something: "could you tell me who".
+_BEGINNING = 2
 _KANA, _HIRAGANA = ("\u3041", "\u30ff"), ("\u3041", "\u309f")
-
-_lists: dict[tuple[str, ...], Mapping[str, float]] = {}
-_nothing: dict[str, frozenset[str]] = {}
 
 
 class Sentence:
@@ -45,8 +43,9 @@ class Sentence:
 
         self.text = text
         self.plain = {word: _plain(word) for word in words}
-        begins = islice(self.plain.values(), _BEGINNING)
-        self.asks = not _MARKS.isdisjoint(text) or not ordinary_words.ASKING.isdisjoint(begins)
+        asking, listed = ordinary_words.ASKING, _listed()
+        begins = (word for word in self.plain.values() if word in asking or listed.get(word, 1.0) > NOTHING)
+        self.asks = not _MARKS.isdisjoint(text) or not asking.isdisjoint(islice(begins, _BEGINNING))
 
 
 def sentences(text: str) -> list[Sentence]:
@@ -63,17 +62,14 @@ def levels(parts: Iterable[Sentence], language: str) -> dict[str, float]:
 
     `language` is whose endings the terms lose; each sentence may be in any language.
     """
-    words_by_lists: dict[tuple[str, ...], dict[str, str]] = {}
-    is_japanese = False
+    words, is_japanese = dict[str, str](), False
     for part in parts:
-        words_by_lists.setdefault(_spoken(part.plain.values()), {}).update(part.plain)
+        words.update(part.plain)
         is_japanese = is_japanese or any(_KANA[0] <= char <= _KANA[1] for char in part.text)
-    terms, found = terms_by_text(language), dict[str, float]()
-    for names, words in words_by_lists.items():
-        listed = _levels_in(names)
-        for word, plain in words.items():
-            for term, level in _of_word(word, plain, terms, listed, is_japanese):
-                found[term] = max(level, found.get(term, NOTHING))
+    terms, listed, found = terms_by_text(language), _listed(), dict[str, float]()
+    for word, plain in words.items():
+        for term, level in _of_word(word, plain, terms, listed, is_japanese):
+            found[term] = max(level, found.get(term, NOTHING))
     return found
 
 
@@ -126,37 +122,13 @@ def _plain(word: str) -> str:
     return word.lower() if word.isascii() else scripts.folded(scripts.normal(word))
 
 
-def _spoken(words: Iterable[str]) -> tuple[str, ...]:
-    """The languages that words seem to be of.
-
-    A language has to have two thirds as many that tell nothing as that which has the most: `die` and `car` are words
-    of several.
-    """
+@cache
+def _listed() -> Mapping[str, float]:
+    """What words tell, in whichever language."""
     from . import ordinary_words
 
-    distinct = set(words)
-    counts = {name: len(distinct & _nothing_in(name)) for name in ordinary_words.LANGUAGES}
-    most = max(counts.values())
-    return tuple(name for name, count in counts.items() if count * 3 >= most * 2)
-
-
-def _nothing_in(name: str) -> frozenset[str]:
-    """The words of a language that tell nothing."""
-    from . import ordinary_words
-
-    if name not in _nothing:
-        _nothing[name] = frozenset(ordinary_words.LANGUAGES[name][0].split())
-    return _nothing[name]
-
-
-def _levels_in(names: tuple[str, ...]) -> Mapping[str, float]:
-    """What words tell in languages, and courtesy in any; the least where it is in several lists."""
-    if names not in _lists:
-        from . import ordinary_words
-
-        _, little, some = zip(*(ordinary_words.LANGUAGES[name] for name in names), strict=True)
-        found = dict.fromkeys(" ".join(some).split(), SOME) | dict.fromkeys(" ".join(little).split(), LITTLE)
-        for nothing in (*map(_nothing_in, names), ordinary_words.COURTESY.split()):
-            found |= dict.fromkeys(nothing, NOTHING)
-        _lists[names] = found
-    return _lists[names]
+    found = dict[str, float]()
+    for lists in ordinary_words.LISTS:
+        for words, level in reversed(list(zip(lists, (NOTHING, LITTLE, SOME), strict=True))):
+            found.update(dict.fromkeys(words.split(), level))
+    return found

@@ -7,8 +7,8 @@ their forms listed. Of Chinese and Japanese there are characters, as pairs of ne
 
 from __future__ import annotations
 
-#: Courtesy, in whatever language the rest is.
-COURTESY = """
+# Courtesy, in whatever language the rest is.
+_COURTESY = """
 hi hello hey hiya yo howdy greetings thanks thank thx ty tysm cheers please pls plz sorry pardon apologies bye goodbye
 ok okay okey kk yes yeah yep yup nope nah lol haha hahaha hehe lmao omg wow oh ooh ah aha hmm hm um uh er huh oops
 phew yay hooray ugh meh btw fyi imo imho asap brb afk tbh idk np hallo servus moin tschuss danke bitte guten gruss
@@ -169,122 +169,120 @@ _GERMAN_NOTHING = """
 aber abend abends ach alle allem allen aller alles als also am an andere anderen anders anfang auch auf aus bald bei
 beim bekommen besser best bestimmt bin bis bisher bisschen bist bleiben brauche brauchen brauchst da dabei dafur damit
 danach dann daran darauf darf darum das dass davon dazu dein deine deinen deiner dem den denke denken denn der des
-deshalb dich die dies diese diesem diesen dieser dieses dir doch dort du durch durfen eben eher eigentlich ein eine
-einem einen einer eines einfach einige einmal ende endlich er erst erstmal es etwas euch euer fallt fast fertig finde
-finden frage fragen freue fruh fur ganz gar geben gegen geh gehe gehen geht genug gerade gerne gern gesagt gestern gib
-gibt glaube gleich gut gute guter gutes hab habe haben hast hat hatte hatten helfen hier hilfe hilf hin hoffe ich ihm
-ihn ihnen ihr ihre im immer in ins irgendwie ist jede jeden jeder jedes jemand jetzt jo kann kannst kein keine keinen
-klar klasse klingt komme kommen kommt konnen konnte konntest konntet kurz kurzer lange lass lassen leider letzte
-letzten leute los mach mache machen macht machst mag mal man manchmal mehr mein meine meinem meinen meiner meinst mich
-mir mit moglich mochte mochten moment morgen morgens muss mussen musste na nach nachher nachmittag nachste nachsten
-nacht naturlich neben nehmen nett neu neue nicht nichts nie noch nochmal normal nun nur ob oder ohne okay paar passt
-perfekt probleme problem recht richtig sage sagen sagst sagt schade schau schauen schlecht schnell schon schone
-schonen sehe sehen sehr sein seine seit selbst sich sicher sie siehst sind so sofort soll sollen sollte sollten sonst
-spater stimmt super tag tage tagen toll tun uber uberhaupt um und ungefahr uns unser unsere unten unter viel viele
-vielen vielleicht vom von vor vorher wahrscheinlich wann war ware waren warte warten warum was weg wegen weil weiss
-weisst weiter weitere weitermachen welche welchen welcher welches wem wen wenn wer werde werden wie wieder will willst
-wir wird wirklich wissen wo woche wochen wochenende woher wohin wohl wollen wollte worden wurde wurden wunderbar
-wunsche zeit zu zuerst zum zur zuruck zusammen zwar zwei zwischen heute erinnerst erinnere sag grad halt hattest
-hoflich freundlich cool eins guckst guck schonmal gruess erfolg spass feierabend geholfen verstehe versteh verstanden
-versteht erklaren aha achso jawohl jep joa genauso ebenfalls gleichfalls ebenso naja tja hm schlafen geschlafen
-aufstehen frohe frohes frohlichen gluckwunsch herzlichen wunsch kaputt krank gesund lustig blod doof dumm entschuldige
-verzeihung sorry stor store storen stort beeil eilig dringend bitteschon willkommen hatt hattet sodass trotzdem
-allerdings ausserdem namlich zumindest mindestens hochstens ziemlich echt total absolut etwa circa anfangen aufhoren
-fortfahren fortsetzen beginnen stopp stop abbrechen pause interessant spannend wichtig falsch egal klappt geklappt
-funktioniert lauft gefallt gefallen liebsten lieber hoffentlich gottseidank zufallig eventuell moglicherweise ehrlich
-ehrlichgesagt ahnung bescheid vorhin neulich soeben demnachst ubermorgen vorgestern jahr jahre monate minute minuten
-sekunde sekunden erzahl erzahle erzahlen mitteilen nennen genannt heisst bedeutet meint gemeint brauch braucht wunscht
-gernegeschehen freut frohlich
+deshalb dich die dies diese diesem diesen dieser dieses doch dort du durch durfen eben eher eigentlich ein eine einem
+einen einer eines einfach einige einmal ende endlich er erst erstmal es etwas euch euer fallt fast fertig finde finden
+frage fragen freue fruh fur ganz gar geben gegen geh gehe gehen geht genug gerade gerne gern gesagt gestern gib gibt
+glaube gleich gut gute guter gutes hab habe haben hast hat hatte hatten helfen hier hilfe hilf hin hoffe ich ihm ihn
+ihnen ihr ihre im immer in ins irgendwie ist jede jeden jeder jedes jemand jetzt jo kann kannst kein keine keinen klar
+klasse klingt komme kommen kommt konnen konnte konntest konntet kurz kurzer lange lass lassen leider letzte letzten
+leute los mache machen macht machst mag mal man manchmal mehr mein meine meinem meinen meiner meinst mich mir mit
+moglich mochte mochten moment morgen morgens muss mussen musste na nach nachher nachmittag nachste nachsten nacht
+naturlich neben nehmen nett neu neue nicht nichts nie noch nochmal normal nun nur ob oder ohne okay paar passt perfekt
+probleme problem recht richtig sagen sagst sagt schade schau schauen schlecht schnell schon schone schonen sehe sehen
+sehr sein seine seit selbst sich sicher sie siehst sind so sofort soll sollen sollte sollten sonst spater stimmt super
+tage tagen tun uber uberhaupt um und ungefahr uns unser unsere unten unter viel viele vielen vielleicht vom von vor
+vorher wahrscheinlich wann war ware waren warte warten warum was weg wegen weil weiss weisst weiter weitere
+weitermachen welche welchen welcher welches wem wen wenn wer werde werden wie wieder will willst wir wird wirklich
+wissen wo woche wochen wochenende woher wohin wohl wollen wollte worden wurde wurden wunderbar wunsche zeit zu zuerst
+zum zur zuruck zusammen zwar zwei zwischen heute erinnerst erinnere sag grad halt hattest hoflich freundlich cool eins
+guckst guck schonmal gruess erfolg spass feierabend geholfen verstehe versteh verstanden versteht erklaren aha achso
+jawohl jep joa genauso ebenfalls gleichfalls ebenso naja tja hm schlafen geschlafen aufstehen frohe frohes frohlichen
+gluckwunsch herzlichen wunsch kaputt krank gesund lustig blod doof dumm entschuldige verzeihung sorry stor store
+storen stort beeil eilig dringend bitteschon willkommen hatt hattet sodass trotzdem allerdings ausserdem namlich
+zumindest mindestens hochstens ziemlich echt total absolut etwa circa anfangen aufhoren fortfahren fortsetzen beginnen
+stopp stop abbrechen pause interessant spannend wichtig falsch egal klappt geklappt funktioniert lauft gefallt
+gefallen liebsten lieber hoffentlich gottseidank zufallig eventuell moglicherweise ehrlich ehrlichgesagt ahnung
+bescheid vorhin neulich soeben demnachst ubermorgen vorgestern jahr jahre monate minute minuten sekunde sekunden
+erzahl erzahle erzahlen mitteilen nennen genannt heisst bedeutet meint gemeint brauch braucht wunscht gernegeschehen
+freut frohlich
 """
 
 _GERMAN_LITTLE = """
 antwort antworte antworten aufgabe beispiel beispiele beschreib beschreibe brief erklar erklare erklaren ersetze
 formatiere formulier formuliere formulieren franzosisch englisch deutsch spanisch fass fasse zusammenfassen
 zusammenfassung folgende folgenden gedicht generiere geschichte grund idee ideen korrigier korrigiere korrigieren
-kurze kurzen lies liste mail nachricht nenne punkte satz satze satzen schlag schreib schreibe schreiben text texte
-thema titel ubersetz ubersetze ubersetzen umformulieren umschreiben verbesser verbessere verbessern verstehe vergleich
-vergleiche vorschlag vorschlage wort worte wetter regen kaffee essen hunger mude urlaub monat jahr jahre uhr minuten
-stunde stunden montag dienstag mittwoch donnerstag freitag samstag sonntag drei vier funf kurzfassung stichpunkte ton
-witz unten oben abschnitt absatz absatze anschreiben email mails rechtschreibung grammatik wandle andere andern kurzer
-langer einfacher besser umschreib lustiges lustigen kreativ tabelle stichworte herbst fruhling sommer winter sechs
-sieben acht neun zehn rede gruppe programm code funktion fehler datei klasse methode variable test tests
+kurze kurzen liste nachricht nenne punkte satz satze satzen schlag schreib schreibe schreiben text texte thema titel
+ubersetz ubersetze ubersetzen umformulieren umschreiben verbesser verbessere verbessern verstehe vergleich vergleiche
+vorschlag vorschlage wort worte wetter regen kaffee essen hunger mude urlaub monat jahr jahre uhr minuten stunde
+stunden montag dienstag mittwoch donnerstag freitag samstag sonntag drei vier funf kurzfassung stichpunkte ton witz
+unten oben abschnitt absatz absatze anschreiben mails rechtschreibung grammatik wandle andere andern kurzer langer
+einfacher besser umschreib lustiges lustigen kreativ tabelle stichworte herbst fruhling sommer winter sechs sieben
+acht neun zehn gruppe programm funktion fehler datei klasse methode
 """
 
 _SPANISH_NOTHING = """
 a acuerdas acuerdo adelante ademas ah ahi ahora al algo alguien algun alguna algunas algunos alli antes apenas aqui
 asi aun aunque ayer ayuda ayudame ayudar bastante bien bueno buena buen cada casi claro como con conmigo contigo cosa
 cosas creo crees cual cuales cualquier cuando cuanto cuanta cuantos da dale dame de debe deberia debo decir decirme
-del demas demasiado dentro desde despues dia dias dice dices dime dio donde dos durante e el ella ellas ellos en
-encanta encontrar entonces entre era eran eres es esa esas ese eso esos espera espero esta estaba estamos estan estar
-estas este esto estos estoy estuvo etcetera excelente facil falta favor feliz fin fue fueron fui genial gran grande
-gusta gustaria gusto ha haber habia hablamos hablar hace hacen hacer haces hacia hago han hasta hay haz he hemos hola
-hoy igual ir jaja jajaja la las le les listo llamo lo los luego lugar manana mas me mejor menos mi mia mientras mio
-mis misma mismo momento mucha muchas mucho muchos muy nada nadie necesito necesita necesitamos ni ningun ninguna
-ninguno no noche noches nos nosotros nuestra nuestro nueva nuevo nunca o os otra otras otro otros para parece pasa
-paso pero perfecto perfecta poco podemos poder podria podrias pone poner por porque posible pregunta primera primero
+del demas demasiado dentro desde despues dia dias dices dime dio donde dos durante e el ella ellas ellos en encanta
+encontrar entonces entre era eran eres es esa esas ese eso esos espera espero esta estaba estamos estan estar estas
+este esto estos estoy estuvo etcetera excelente facil falta favor feliz fin fue fueron fui genial gran grande gusta
+gustaria gusto ha haber habia hablamos hablar hace hacen hacer haces hacia hago han hasta hay haz he hemos hola hoy
+igual ir jaja jajaja la las le les listo llamo lo los luego lugar manana mas me mejor menos mi mia mientras mio mis
+misma mismo momento mucha muchas mucho muchos muy nada nadie necesito necesita necesitamos ni ningun ninguna ninguno
+no noche noches nos nosotros nuestra nuestro nueva nuevo nunca o os otra otras otro otros para parece pasa paso pero
+perfecto perfecta poco podemos poder podria podrias pone poner por porque posible pregunta primera primero
 probablemente problema pronto puede pueden puedes puedo pues que quien quienes quiere quieres quiero quisiera quiza
 quizas rapido razon realmente recuerda recuerdas recuerdo recordar saber sabes se sea seguir seguimos seguro semana
-ser seria si sido siempre siento sigue sin sino sobre solo somos son soy su super supongo sus tal tambien tampoco tan
-tanto tarde tardes te tenemos tener tengo ti tiempo tiene tienen tienes toda todas todavia todo todos trata tu tus un
-una unas uno unos usted ustedes va vamos van vas veces ver vez voy y ya yo oye mira venga estupendo entiendo entiendes
-entender entendido comprendo comprender explicas explicarmelo perdona perdone disculpa disculpe molestar molesto
-molestia sirve servido sirvio ayudado ayudo gracia vuelvo volver vuelta espere esperame empezar empezamos terminar
-terminado acabar acabo parar contento triste cansado enfermo loco tonto divertido gracioso increible maravilloso
-estupenda fantastico raro rara importante interesante verdad verdadero mentira cumpleanos navidad saludo abrazo beso
-besos querido querida senor senora amigo amiga amigos buenas vaya anda hazlo hazme dimelo damelo ponlo cambialo dejalo
-olvidalo olvide olvidado acaso ojala anoche anteayer pasado proxima proximo siguiente ultimo ultima semanas meses
-suficiente demasiada cualquiera alguno cuyo cuya mediante segun contra estaria habria tendria haria diria iria sera
-seran estara estaran tendra hara dira ire iremos
+ser seria si sido siempre siento sigue sin sino sobre somos son soy su super supongo sus tal tambien tampoco tan tanto
+tarde tardes te tenemos tener tengo ti tiempo tiene tienen tienes toda todas todavia todos trata tu tus un una unas
+uno unos usted ustedes va vamos van vas veces ver vez voy y ya yo oye mira venga estupendo entiendo entiendes entender
+entendido comprendo comprender explicas explicarmelo perdona perdone disculpa disculpe molestar molesto molestia sirve
+servido sirvio ayudado ayudo gracia vuelvo volver vuelta espere esperame empezar empezamos terminar terminado acabar
+acabo parar contento triste cansado enfermo loco tonto divertido gracioso increible maravilloso estupenda fantastico
+raro rara importante interesante verdad verdadero mentira cumpleanos navidad saludo abrazo beso besos querido querida
+senor senora amigo amiga amigos buenas vaya anda hazlo hazme dimelo damelo ponlo cambialo dejalo olvidalo olvide
+olvidado acaso ojala anoche anteayer pasado proxima proximo siguiente ultimo ultima semanas meses suficiente demasiada
+cualquiera alguno cuyo cuya mediante segun contra estaria habria tendria haria diria iria sera seran estara estaran
+tendra hara dira ire iremos
 """
 
 _SPANISH_LITTLE = """
 cambia cambiar carta correo corrige corregir chiste crea cuento cuentame describe educada educado ejemplo ejemplos
 escribe escribir escribeme explica explicame explicar espanol espanola ingles frances aleman frase frases haz idea
 ideas lista manera mensaje parrafo parrafos poema pon punto puntos redacta reescribe reescribir resume resumen resumir
-sugiere tema texto tono traduce traducir traduccion titulo version palabra palabras corto corta formal amable mejora
-mejorar tiempo lluvia cafe comer hambre cansado cansada vacaciones mes ano anos hora horas minuto minutos lunes martes
-miercoles jueves viernes sabado domingo tres cuatro cinco formato comparar compara diferencia siguiente anterior
-resumeme adivinanza chistes titulos oracion oraciones gramatica ortografia codigo funcion error archivo clase metodo
-variable prueba pruebas otono primavera verano invierno seis siete ocho nueve diez tabla columnas
+sugiere tema texto tono traduce traducir traduccion titulo palabra palabras corto corta formal amable mejora mejorar
+tiempo lluvia comer hambre cansado cansada vacaciones mes ano anos hora horas minuto minutos lunes martes miercoles
+jueves viernes sabado domingo tres cuatro cinco formato comparar compara diferencia siguiente anterior resumeme
+adivinanza chistes titulos oracion oraciones gramatica ortografia codigo funcion error archivo clase metodo prueba
+pruebas otono primavera verano invierno seis siete ocho nueve diez tabla columnas
 """
 
 _FRENCH_NOTHING = """
-a accord ai aide aider aiderais aimerais ainsi alors apres as assez attends au aucun aucune aujourd hui aura aurais
-aussi autre autres aux avais avait avant avec avez avoir avons beaucoup bel belle besoin bien bientot bon bonne
-bonjour bref ca car ce ceci cela celle celui cent certain certes ces cet cette chaque chercher chez chose choses comme
-comment contre cool crois d dans de deja demain depuis dernier derniere des desolee deux devrais devrait dire dis dit
-dois doit donc donne donner dont du elle elles en encore enfin ensemble ensuite entre envie es est et etaient etait
-etant etc ete etes etre eu eux excellent exactement facile faire fais fait faites fallait faut fin fois font
-generalement genial gros hein hier ici idee il ils j jamais je jour journee jours juste l la laisse le les leur leurs
-lequel laquelle lui m ma maintenant mais mal matin me meme mes merci mieux moi moins moment mon monde mot n ne ni
-nickel non nos notre nous nouveau nouvelle nuit on ont ou oui par parce parfait parfois parle parler part pas passe
-pense penses pensais petit petite peu peut peux plait plus plusieurs plutot possible pour pourquoi pourrais pourrait
-pouvez pouvoir premier premiere prends pres probablement probleme puis puisque qu quand quel quelle quelles quelqu
-quelque quelques quels question qui quoi raison rappelle rappeler rapidement rien s sa sais sait savez savoir se sera
-serait ses seul seulement si sinon soir soiree soit sommes sont sous souvent souviens suis super sur sympa t ta tant
-tard te tel telle temps tes toi ton top toujours tous tout toute toutes tres trop trouve trouver tu un une vais vas va
-vers veut veux viens vient vite voici voir vois voudrais voulais vous vrai vraiment vu y allons allez salut continuons
-continuer semaine dimanche week veuillez svp stp s'il comprends comprend comprendre compris repeter repete revenir
-reviens revient derange deranger excuse excusez pardon rire drole desole pardonne remercie remercier disons dites
-croire sembler semble content contente triste malade fatigue fatiguee fou folle bete interessant important incroyable
-magnifique formidable chouette bizarre faux verite dommage heureusement malheureusement evidemment joyeux joyeuse
-anniversaire noel felicitations bravo courage bisou bises cher chere chers amicalement cordialement monsieur madame
-ami amis amie commencer commence commencons finir fini terminer termine arreter arrete attendre attendez patience
-pause reprendre reprenons apres-demain lendemain prochain prochaine semaines mois annee aidez aidez-moi aidee servi
-service rendu utile pratique dessus dessous ci la-bas pareil autant davantage serais seraient aurait auraient ferais
-ferait dirais irai ira iront seront auront feras fera feront quoique lorsque tandis afin sauf selon malgre envers
-durant pendant environ presque surtout oublie oublier oublies souvenir souvenez rappelez rappelles
+a ai aide aider aiderais aimerais ainsi alors apres as assez attends au aucun aucune aujourd hui aura aurais aussi
+autre autres aux avais avait avant avec avez avoir avons beaucoup bel besoin bien bientot bon bonne bonjour bref ca
+car ce ceci cela celle celui certain certes ces cet cette chaque chercher chez chose choses comme comment contre cool
+crois d dans de deja demain depuis dernier derniere des desolee deux devrais devrait dire dis dit dois doit donc donne
+donner dont du elle elles en encore enfin ensuite entre envie es est et etaient etait etant etc ete etes etre eu eux
+excellent exactement facile faire fais fait faites fallait faut fin fois generalement genial gros hein hier ici idee
+il ils j jamais je jour journee jours juste l la laisse le les leur leurs lequel laquelle lui m ma maintenant mais mal
+matin me meme mes merci mieux moi moins moment mon monde mot n ne ni nos notre nous nouveau nouvelle nuit on ont ou
+oui par parce parfait parfois parle parler part pas passe pense penses pensais petit petite peu peut peux plait plus
+plusieurs plutot possible pour pourquoi pourrais pourrait pouvez pouvoir premier prends pres probablement probleme
+puis puisque qu quand quel quelle quelles quelqu quelque quelques quels question qui quoi rappelle rappeler rapidement
+rien s sa sais sait savez savoir se sera serait ses seul seulement si sinon soir soiree soit sommes sont sous souvent
+souviens suis super sur sympa t ta tant tard te tel telle tes toi ton top toujours tous tout toute toutes tres trop
+trouve trouver tu un une vais vas va vers veut veux viens vient vite voici voir vois voudrais voulais vous vrai
+vraiment vu y allons allez salut continuons continuer semaine dimanche week veuillez svp stp s'il comprends comprend
+comprendre compris repeter repete revenir reviens revient derange deranger excuse excusez pardon rire drole desole
+pardonne remercie remercier disons dites croire sembler semble content contente triste malade fatiguee fou folle bete
+interessant important incroyable magnifique chouette bizarre faux verite dommage heureusement malheureusement
+evidemment joyeux joyeuse anniversaire noel felicitations bravo bisou bises cher chere chers amicalement cordialement
+monsieur madame ami amis amie commencer commence commencons finir fini terminer termine arreter arrete attendre
+attendez patience pause reprendre reprenons apres-demain lendemain prochain prochaine semaines mois annee aidez
+aidez-moi aidee servi service rendu utile pratique dessus dessous ci la-bas pareil autant davantage serais seraient
+aurait auraient ferais ferait dirais irai iront seront auront feras fera feront quoique lorsque tandis afin sauf selon
+malgre envers durant pendant presque surtout oublie oublier oublies souvenir souvenez rappelez rappelles
 """
 
 _FRENCH_LITTLE = """
-allemand anglais espagnol francais ajoute ameliore ameliorer blague change compare comparer conte corrige corriger
-courriel crois cree decris ecris ecrire ecrit exemple exemples explique expliquer explication fais format formel
-histoire idee idees lettre liste mail maniere message mots paragraphe paragraphes phrase phrases poeme poli polie
-poliment points propose reformule reformuler redige rediger reponse resume resumer sujet suggere texte titre ton
-traduire traduis traduction version court courte temps pluie cafe manger faim fatigue fatiguee vacances mois an ans
-annee heure heures minute minutes lundi mardi mercredi jeudi vendredi samedi trois quatre cinq ci-dessus ci-dessous
-suivant suivante precedent orthographe grammaire fonction code erreur fichier classe methode variable test tests
-automne printemps ete hiver six sept huit neuf dix tableau colonnes devinette
+allemand anglais espagnol francais ajoute ameliore ameliorer blague comparer conte corrige corriger courriel crois
+cree decris ecris ecrire ecrit exemple exemples explique expliquer explication fais formel histoire idee idees lettre
+liste maniere mots paragraphe paragraphes phrase poeme poli polie poliment propose reformule reformuler redige rediger
+reponse resume resumer sujet suggere texte titre ton traduire traduis traduction courte pluie manger faim fatiguee
+vacances mois an ans annee heure heures minute minutes lundi mardi mercredi jeudi vendredi samedi trois quatre cinq
+ci-dessus ci-dessous suivant suivante precedent orthographe grammaire fonction erreur fichier classe methode automne
+printemps ete hiver six sept huit neuf dix colonnes devinette
 """
 
 _ASKING = """
@@ -295,13 +293,13 @@ quelles combien
 
 #: Words that a question begins with; none is something else in another of the languages, as `was` is.
 ASKING = frozenset(_ASKING.split())
-#: By language the words that tell nothing, little and some.
-LANGUAGES = {
-    "english": (_ENGLISH_NOTHING, _ENGLISH_LITTLE, _ENGLISH_SOME),
-    "german": (_GERMAN_NOTHING, _GERMAN_LITTLE, ""),
-    "spanish": (_SPANISH_NOTHING, _SPANISH_LITTLE, ""),
-    "french": (_FRENCH_NOTHING, _FRENCH_LITTLE, ""),
-}
+#: Words that tell nothing, little and some: those of other languages, courtesy, and those of English, which count where
+#: a word is of several.
+LISTS = (
+    (f"{_GERMAN_NOTHING}{_SPANISH_NOTHING}{_FRENCH_NOTHING}", f"{_GERMAN_LITTLE}{_SPANISH_LITTLE}{_FRENCH_LITTLE}", ""),
+    (_COURTESY, "", ""),
+    (_ENGLISH_NOTHING, _ENGLISH_LITTLE, _ENGLISH_SOME),
+)
 #: Characters of Chinese that grammar, courtesy and talk are made of, and of Japanese that words of such are.
 CHINESE = (
     "的了是我你您他她它们在有和就不也都很到说要去会着没看好这那吗呢吧啊呀哦嗯请谢帮想知道什么怎哪谁为让给把被从对"

@@ -40,11 +40,11 @@ class Document:
 
     `mark` is for the caller to tell its version by: any bytes, of one length in an index. `words` are those of its
     first passage, `further` those of the others: passages are ranked, and the best counts for the document. `labels`
-    are found exactly, and never ranked. `unsaid` words of each passage make it no longer: those that it is found by
-    and does not say, as its day.
+    are found exactly, and never ranked. `lengths` are what the passages count as in words, where that is not how many
+    they have: a passage is no longer for its day, by which it is found.
     """
 
-    __slots__ = ("key", "labels", "mark", "passages", "unsaid")
+    __slots__ = ("key", "labels", "lengths", "mark", "passages")
 
     def __init__(
         self,
@@ -52,19 +52,14 @@ class Document:
         mark: bytes,
         words: Sequence[str],
         labels: Collection[str] = (),
-        unsaid: int = 0,
         further: Iterable[Sequence[str]] = (),
+        lengths: Sequence[int] = (),
     ) -> None:
         self.key = key
         self.mark = mark
         self.passages = [words, *further]
         self.labels = labels
-        self.unsaid = unsaid
-
-    @property
-    def lengths(self) -> list[int]:
-        """How many words each passage counts as."""
-        return [len(words) - self.unsaid for words in self.passages]
+        self.lengths = lengths or list(map(len, self.passages))
 
 
 class Damaged(ValueError):
@@ -444,8 +439,8 @@ def documents_of(segment: Segment, dead: Collection[int]) -> list[Document]:
             mark,
             words[first],
             labels[first],
-            len(words[first]) - int(segment.lengths[first]),
             [words[at] for at in further],
+            list(map(int, (segment.lengths[at] for at in (first, *further)))),
         )
         for key, mark, (first, *further) in zip(
             segment.keys.all(), segment.marks(), segment.all_passages(), strict=True

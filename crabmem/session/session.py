@@ -131,17 +131,6 @@ class Session:
         return self.profile.search.files if said is None or "[search]" in said else ()
 
     @property
-    def mmr(self) -> float | None:
-        """How much hits make room for others, as `search.mmr` of the profile says, which few do.
-
-        Raises: as `profile`.
-        """
-        from ..prompt.shipped import toml_of
-
-        said = toml_of(self.engine.profile_name)
-        return self.profile.search.mmr if said is None or "mmr" in said else None
-
-    @property
     def settings(self) -> Settings:
         """The settings as `crabmem.toml` now says; unknown keys are passed over, see `settings_problem`.
 

@@ -184,11 +184,10 @@ class Snapshot:
         explain: bool = False,
         fits: PathFilter | None = None,
         ranker: Ranker | None = None,
-        mmr: float | None = None,
     ) -> Recall:
         """The entries that answer `query` best, of those that `fits` accepts; `limit` of None is the setting.
 
-        `ranker` takes the place of `self.ranker`; `mmr` is that of `Question`.
+        `ranker` takes the place of `self.ranker`.
 
         Raises:
             InvalidArguments: that cannot be asked.
@@ -206,8 +205,6 @@ class Snapshot:
             budget,
             explain,
             factor,
-            rules.feedback,
-            mmr,
             None if self.is_past else self._engine.today,
         )
         return recall_from(self.entries, question, fits, ranker and ranker(query))

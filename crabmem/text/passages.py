@@ -1,10 +1,9 @@
-"""Parts of texts: where that stands which was asked for, and how much of several texts a budget holds."""
+"""Parts of texts: where that stands which was asked for."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from itertools import groupby
-from operator import ge
 
 _ENDS = re.compile(r"\n+|(?<=[.!?;:])\s+|(?<=[。！？；।])")
 _PIECE = 240
@@ -103,26 +102,3 @@ def _grown(spans: Sequence[Span], first: int, last: int, room: int) -> int:
     """The end of the last piece that follows and still fits."""
     fitting = [end for _, end in spans[last:] if end - spans[first][0] <= room]
     return fitting[-1] if fitting else spans[last][1]
-
-
-def shares(lengths: Sequence[int], budget: int, least: Sequence[int]) -> list[int]:
-    """How many characters of `budget` each text gets, the first first: none of those that are left out.
-
-    What is shorter than its even share leaves the rest to the longer ones. None is cut to fewer characters than
-    its `least`, but the first when it is alone: rather the last are left out.
-    """
-    for kept in range(len(lengths), 0, -1):
-        given = _even(lengths[:kept], budget)
-        if kept == 1 or all(map(ge, given, map(min, lengths, least))):
-            return given
-    return []
-
-
-def _even(lengths: Sequence[int], budget: int) -> list[int]:
-    left = budget
-    for at, length in enumerate(sorted(lengths)):
-        most = left // (len(lengths) - at)
-        if length > most:
-            return [min(each, most) for each in lengths]
-        left -= length
-    return list(lengths)

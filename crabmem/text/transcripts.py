@@ -42,6 +42,11 @@ def lines_of(data: bytes) -> Iterator[str]:
                 yield f"{when}{message['role']}: {piece}"
 
 
+def persons_lines(text: str) -> str:
+    """Those lines of `lines_of` in `text` that a person said."""
+    return "\n".join(line for line in text.splitlines() if line.partition(": ")[0].split()[-1:] == [_ROLES[0]])
+
+
 def time_of(line: str) -> datetime | None:
     """When a line of `lines_of` was said; None where the transcript does not say it."""
     try:

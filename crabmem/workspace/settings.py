@@ -209,9 +209,6 @@ class Settings:
     recency: Annotated[
         float, Meta(ge=0, le=1, description="how much more facts score whose file name begins with today's date")
     ] = 0.0
-    feedback: Annotated[
-        bool, Meta(description="do facts move up that have rare words in common with those found first?")
-    ] = False
     soul_editable: Annotated[bool, Meta(description="may agents write the identity, Crab.md?")] = False
     soul: Annotated[
         Literal["refuse", "propose"],

@@ -16,13 +16,17 @@ from typing import Any
 import bm25s
 
 from crabmem import CrabmemError, Fact, Memory
+from crabmem.operations import context
+from crabmem.recall.ranking import text_of
 
-from .sets import Record
+from .sets import Query, Record
 
 #: The ids of at most so many entries, best first.
 Search = Callable[[str, int], list[str]]
 
 _SETTINGS = 'durability = "fast"\nsecrets = "off"\n'
+#: Characters of an answer, as before a turn.
+BUDGET = 4_000
 _WORDS = re.compile(r"\w+")
 
 
@@ -43,6 +47,22 @@ def crabmem(memory: Memory, records: Sequence[Record]) -> Search:
     """`Memory.recall`."""
     ids = {each.name.strip(): each.id for each in records}
     return lambda query, limit: [ids[hit.entry.name] for hit in memory.recall(query, limit)]
+
+
+def told_first(memory: Memory, records: Sequence[Record], message: str) -> tuple[str, str] | None:
+    """The ids of what is told first before a message, and of what recall finds first; None where memory is silent."""
+    ids = {each.name.strip(): each.id for each in records}
+    told = context.would_say(memory, message).hits
+    return (ids[told[0].entry.name], ids[memory.recall(message, 1)[0].entry.name]) if told else None
+
+
+def within_budget(memory: Memory, records: Sequence[Record], query: Query) -> tuple[float, int, int]:
+    """The share of the text of the evidence that an answer within the budget shows, its pieces, and its characters."""
+    ids = {each.name.strip(): each.id for each in records}
+    hits = memory.recall(query.text, budget=BUDGET)
+    shown = {ids[hit.entry.name]: len(hit.shown) / max(1, len(hit.entry.content)) for hit in hits}
+    shares = [max((shown.get(each, 0.0) for each in unit), default=0.0) for unit in query.units]
+    return sum(shares) / len(shares), sum(map(bool, shares)), sum(len(text_of(hit)) for hit in hits)
 
 
 def others(records: Sequence[Record], with_names: bool) -> dict[str, Search]:
@@ -121,9 +141,29 @@ def _tantivy(texts: Sequence[str]) -> Found | None:
     return found
 
 
+def _counted(texts: Sequence[str], *, by_word: bool) -> Found:
+    """What a folder of files and a search for the words of a question give, stop words of bm25s aside.
+
+    The files with most matches first, as counted by `rg --count-matches`; or `by_word` those in which most of the words
+    stand, as by one `grep -il` for each word, then with most matches.
+    """
+    lowered = [text.lower() for text in texts]
+
+    def found(query: str, limit: int) -> list[int]:
+        words = bm25s.tokenize(query, stopwords="en", return_ids=False, show_progress=False)[0]
+        counts = [[text.count(word) for word in set(words)] for text in lowered]
+        ranks = [(sum(map(bool, each)) * by_word, sum(each)) for each in counts]
+        best = sorted(range(len(texts)), key=ranks.__getitem__, reverse=True)
+        return [at for at in best if ranks[at][1]][:limit]
+
+    return found
+
+
 #: Those who are compared, by the names they have in tables.
 OTHERS: Mapping[str, Callable[[Sequence[str]], Found | None]] = {
     "bm25s": _bm25s,
     "SQLite FTS5 (porter, OR)": _fts5,
     "tantivy (en_stem)": _tantivy,
+    "grep, by how many words": partial(_counted, by_word=True),
+    "ripgrep, by count": partial(_counted, by_word=False),
 }

@@ -21,7 +21,7 @@ from crabmem.operations import context
 from crabmem.text.evaluation import FIGURE_NAMES, Figures, mean
 from crabmem.workspace.settings import AutoRecall
 
-from .engines import OTHERS, crabmem, others, remembered
+from .engines import BUDGET, OTHERS, crabmem, others, remembered, told_first, within_budget
 from .mixed import all_names, loaded_or_made
 from .sets import DEPTH, DataSet, Query, scored
 from .silence import Heard, Verdict, judge, table
@@ -34,6 +34,8 @@ _SEED = 1
 _SHOWN = ("r@5", "r@10", "ndcg@10", "mrr")
 #: Whose figures stand beside ours in the table of halves.
 _BESIDE = "bm25s"
+# Characters of a token of a model, about.
+_TOKEN = 4
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -49,6 +51,11 @@ class Difference:
     def __str__(self) -> str:
         return f"{self.mean:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
 
+    @property
+    def shown(self) -> str:
+        """As a figure that is no difference is shown."""
+        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -58,6 +65,9 @@ class Finding:
     figures: dict[str, list[Figures]]
     heard: Heard
     speaking: Speaking = field(default_factory=Speaking)
+    #: Of each question what share of the text of its evidence an answer within the budget shows, how many pieces of it
+    #: are there, and how many characters that answer has.
+    shown: list[tuple[float, int, int]] = field(default_factory=list)
 
     def difference(self, other: str, figure: str) -> Difference:
         """How much more crabmem finds than another."""
@@ -110,7 +120,7 @@ def main(arguments: Sequence[str]) -> None:
     verdicts = _verdicts(found, threshold)
     if given.json:
         given.json.write_text(_as_json(found, verdicts, threshold), "utf-8")
-    tables = [*(_table(each) for each in found), _halves(found)]
+    tables = [*(_table(each) for each in found), _halves(found), _within(found)]
     tables += [list(table(verdicts, threshold))] if verdicts else []
     if heard := {each.data.name: each.speaking for each in found if not each.data.is_mixed}:
         tables.append(list(speaking_table(heard, threshold)))
@@ -142,22 +152,27 @@ def _measured(data: DataSet, every: Iterable[DataSet], given: argparse.Namespace
     """Ask all questions of a set of every engine, and let auto-recall hear those of other domains."""
     print(f"{data.name}: {data.entries} entries, {len(data.queries)} questions", file=sys.stderr, flush=True)
     elsewhere = [each for each in every if each.domain != data.domain and not each.is_mixed]
-    off = list(dict.fromkeys(query.text for each in elsewhere for query in each.queries))
+    every_off = list(dict.fromkeys(query.text for each in elsewhere for query in each.queries))
     finding, (messages, openings) = Finding(data, {}, Heard()), own()
-    for store in data.stores:
+    for number, store in enumerate(data.stores):
         with tempfile.TemporaryDirectory() as folder, remembered(store.records, Path(folder) / "memory") as memory:
             searches = {_OURS: crabmem(memory, store.records), **others(store.records, given.names)}
             for name, search in searches.items():
                 asked = ((query, _text(query, given.words)) for query in store.queries)
                 rows = [scored(search(text, DEPTH), query) for query, text in asked]
                 finding.figures.setdefault(name, []).extend(rows)
+            finding.shown.extend(within_budget(memory, store.records, query) for query in store.queries)
             if data.is_mixed:  # what it is about is measured in its parts
                 continue
-            questions = [query.text for query in store.queries]
+            questions, off = [query.text for query in store.queries], every_off[number :: len(data.stores)]
             finding.heard.listen(judge(memory), questions, off)
             sure = partial(context.confidence, memory)
             finding.speaking.listen(sure, {"bare": questions, **silent(messages), "other domain": off})
             finding.speaking.listen_within(sure, questions, openings)
+            for query in store.queries:
+                if told := told_first(memory, store.records, query.text):
+                    right = (any(found in unit for unit in query.units) for found in told)
+                    finding.speaking.compare(query.text, *right)
     return finding
 
 
@@ -195,8 +210,20 @@ def _halves(found: Iterable[Finding]) -> list[tuple[str, ...]]:
     lines: list[tuple[str, ...]] = [("R@10", "half", "questions", _OURS, _BESIDE, f"{_OURS} − it")]
     for each in found:
         for name, half in each.halves(_BESIDE).items():
-            ours = f"{half.ours.mean:.3f} [{half.ours.low:.3f}, {half.ours.high:.3f}]"
-            lines.append((each.data.name, name, str(half.questions), ours, f"{half.theirs:.3f}", str(half.more)))
+            lines.append(
+                (each.data.name, name, str(half.questions), half.ours.shown, f"{half.theirs:.3f}", str(half.more))
+            )
+    return lines
+
+
+def _within(found: Iterable[Finding]) -> list[tuple[str, ...]]:
+    """What an answer within a budget shows of the evidence, and what that costs."""
+    head = f"within {BUDGET:,} characters", "evidence shown", "characters", "tokens per piece"
+    lines: list[tuple[str, ...]] = [head]
+    for each in found:
+        shares, pieces, characters = (np.array(column, dtype=np.float64) for column in zip(*each.shown, strict=True))
+        tokens = characters.sum() / _TOKEN / max(1.0, pieces.sum())
+        lines.append((each.data.name, bootstrapped(shares).shown, f"{characters.mean():,.0f}", f"{tokens:,.0f}"))
     return lines
 
 
@@ -221,6 +248,8 @@ def _as_json(found: Iterable[Finding], verdicts: dict[str, Verdict], threshold: 
 def _speaking(found: Speaking, threshold: float) -> dict[str, Any]:
     """By half and kind, how many messages there were, the share that is spoken to and its interval."""
     shares = {name: {kind: found.share(kind, name, threshold) for kind in KINDS} for name in HALVES}
+    for name in HALVES:
+        shares[name] |= dict(zip(("right fact first", "in recall"), found.right_first(name), strict=True))
     return {
         name: {kind: {"messages": it.messages, "spoken": it.value, "interval": it.interval} for kind, it in of.items()}
         for name, of in shares.items()
@@ -236,5 +265,6 @@ def _as_data(found: Finding) -> dict[str, Any]:
     return {
         "entries": found.data.entries, "questions": len(found.data.queries), "counts": found.data.counts,
         "figures": {name: mean(rows).by_name() for name, rows in found.figures.items()}, "differences": differences,
+        "within": {"shown": asdict(bootstrapped(np.array([share for share, _, _ in found.shown])))},
         "halves": {name: asdict(half) for name, half in found.halves(_BESIDE).items()},
     }  # fmt: skip

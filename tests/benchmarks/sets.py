@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from crabmem.text.entry import MAX_CONTENT
 from crabmem.text.evaluation import Figures, figures
 
 _FILE = "entries.jsonl.gz"
@@ -96,12 +97,12 @@ def names(folder: Path) -> list[str]:
 
 
 def loaded(folder: Path) -> DataSet:
-    """The set in a folder."""
+    """The set in a folder; what is longer than a fact may be is cut for all who are measured."""
     units = {(row["store"], row["qid"]): row["units"] for row in rows(folder / "qrels.jsonl.gz")}
     records: dict[str, list[Record]] = {}
     queries: dict[str, list[Query]] = {}
     for row in rows(folder / _FILE):
-        record = Record(row["id"], row["name"], row["description"], row["content"])
+        record = Record(row["id"], row["name"], row["description"], row["content"][:MAX_CONTENT])
         records.setdefault(row["store"], []).append(record)
     for row in rows(folder / "queries.jsonl.gz"):
         evidence = tuple(map(frozenset, units[row["store"], row["qid"]]))

@@ -56,6 +56,8 @@ class Speaking:
     """How sure auto-recall was of the messages of each kind and half."""
 
     sure: dict[tuple[str, str], list[float]] = field(default_factory=dict)
+    #: By half, of each question that was spoken to whether the first fact told is right, and the first recalled.
+    first: dict[str, list[tuple[bool, bool]]] = field(default_factory=dict)
 
     def listen(self, sure: Sure, messages: Mapping[str, Iterable[str]]) -> None:
         """Judge messages, by their kinds, in one memory."""
@@ -70,6 +72,16 @@ class Speaking:
             around = [(text, "") for text in openings if half(text) == name]
             for message in opened(given, around) if around else ():
                 self.sure.setdefault(("opening", name), []).append(sure(message.text))
+
+    def compare(self, question: str, told: bool, recalled: bool) -> None:
+        """Note whether the fact that is told first, and the one that recall finds first, answers a question."""
+        self.first.setdefault(half(question), []).append((told, recalled))
+
+    def right_first(self, name: str) -> tuple[Share, Share]:
+        """Before how many of the questions of a half the right fact comes first, and in how many answers of recall."""
+        found = self.first.get(name, [])
+        told, recalled = (Share(sum(each[at] for each in found), len(found)) for at in (0, 1))
+        return told, recalled
 
     def share(self, kind: str, name: str, threshold: float) -> Share:
         """Before how many of the messages of a kind and half memory speaks."""
@@ -96,7 +108,8 @@ def silent(messages: Iterable[Message]) -> dict[str, list[str]]:
 
 def table(speaking: Mapping[str, Speaking], threshold: float) -> Iterator[tuple[str, ...]]:
     """The shares as lines of cells, the head first."""
-    yield f"speaks at {threshold:g} to", "half", *KINDS
+    yield f"speaks at {threshold:g} to", "half", *KINDS, "right fact first", "in recall"
     for name, each in speaking.items():
         for part in HALVES:
-            yield name, part, *(str(each.share(kind, part, threshold)) for kind in KINDS)
+            shares = (*(each.share(kind, part, threshold) for kind in KINDS), *each.right_first(part))
+            yield name, part, *map(str, shares)

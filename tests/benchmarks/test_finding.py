@@ -94,7 +94,11 @@ def test_a_run_has_a_table_for_each_set_and_one_for_silence(
     assert sum(of["other domain"]["messages"] for of in spoken.values()) == 2
     for of in spoken.values():
         assert of["opening"]["messages"] == of["bare"]["messages"] and of["small talk"]["spoken"] == 0
+    told = [of[column] for of in spoken.values() for column in ("right fact first", "in recall")]
+    assert sorted((it["messages"], it["spoken"]) for it in told) == [(0, 0), (0, 0), (1, 1), (1, 1)]
+    assert garden["within"]["shown"]["mean"] == 1 and harbour["within"]["shown"]["mean"] == 0.5
     assert "speaks at 0.22 to" in printed.out and "untouched" in printed.out
+    assert "within 4,000 characters" in printed.out and "right fact first" in printed.out
 
 
 def test_a_run_may_be_of_one_set_of_first_words_and_of_names_and_print_markdown(

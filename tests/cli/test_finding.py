@@ -10,10 +10,9 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from crabmem import Memory
-from crabmem.cli.app import cli
 from crabmem.operations import agents
 from tests import forked
 from tests.conftest import Run, completed, typed
@@ -60,16 +59,6 @@ def test_an_explanation_names_the_lines_of_a_long_fact_that_count(run: Run, root
     told = re.search(r"in all, for lines (\d+) to (\d+) of the content", run("recall", "valve", "--explain").stdout)
     assert told and int(told[1]) <= 61 <= int(told[2]) < 121
     assert "of the content" not in run("recall", "wifi", "--explain").stdout
-
-
-def test_an_explanation_says_how_much_of_a_hit_one_before_it_says(tmp_path: Path) -> None:
-    (tmp_path / "own.toml").write_text('about = "x"\n[search]\nmmr = 0.5\n[[part]]\nwords = "Hello."\n')
-    with Memory(tmp_path / "m", profile=str(tmp_path / "own.toml")) as memory:
-        for name in ("One", "Two"):
-            memory.remember(name, "how to bleed the valve", "With the small key, slowly, and a rag below.")
-    words = ["--dir", str(tmp_path / "m"), "recall", "valve", "--explain"]
-    told = CliRunner().invoke(cli, words, env={"CRABMEM_PROFILE": str(tmp_path / "own.toml")}).stdout
-    assert re.findall(r"in all, (0\.\d\d) of its words as in one before it", told) == ["0.78"], told
 
 
 def test_tags_are_listed_with_how_many_facts_have_each_whatever_their_case(run: Run) -> None:

@@ -43,6 +43,37 @@ def test_it_is_silent_when_a_message_is_about_something_else(household: Memory, 
     assert household.before_turn(message) == ""
 
 
+@pytest.fixture
+def services(memory: Memory) -> Memory:
+    """Of each service who owns it, how it is deployed and which database it has."""
+    for name in ("billing", "checkout", "ledger", "mailer"):
+        made = f"make deploy SVC={name}.\nprod: {name}.example.com"
+        memory.remember(f"{name} owner", f"who owns {name}", "Bruno owns it")
+        memory.remember(f"deploy of {name}", f"how {name} is deployed", made)
+        memory.remember(f"{name} database", f"which database {name} uses", "PostgreSQL")
+    return memory
+
+
+@pytest.mark.parametrize("name", ["billing", "checkout", "ledger", "mailer"])
+@pytest.mark.parametrize(
+    "message",
+    ["who owns {}", "hi, could you tell me who owns {}?", "could you tell me who owns {} please",
+     "do you know who owns {}", "which database does {} use"],
+)  # fmt: skip
+def test_what_recall_finds_first_is_told_first_however_politely_it_is_asked(
+    services: Memory, name: str, message: str
+) -> None:
+    asked = message.format(name)
+    wanted = f"{name} database" if "database" in asked else f"{name} owner"
+    assert services.recall(asked)[0].entry.name == wanted
+    block = services.before_turn(asked)
+    assert block.partition("## ")[2].splitlines()[0] == wanted
+
+
+def test_what_recall_finds_first_alone_is_no_reason_to_speak(services: Memory) -> None:
+    assert services.before_turn("what is the capital of a country with an owner in every port?") == ""
+
+
 def test_a_memory_of_one_fact_speaks_too(memory: Memory) -> None:
     memory.remember("Luna's vet", "who looks after the dog", "Dr. Moreno, every Friday.")
     assert "Moreno" in memory.before_turn("Remind me, who is looking after our dog on Friday?")

@@ -132,6 +132,18 @@ def test_what_changes_comes_or_goes_is_seen_at_the_next_search(root: Path, notes
         assert found(memory, "oven") == []
 
 
+def test_what_a_person_said_in_a_transcript_counts_more_than_what_was_answered(root: Path, tmp_path: Path) -> None:
+    sessions = tmp_path / "sessions"
+    for name, who in (("a", "assistant"), ("b", "user")):
+        line: dict[str, object] = {"type": who, "message": {"role": who, "content": "Stoneware is fired twice."}}
+        transcript(sessions / f"{name}.jsonl", [line])
+    names(root, transcripts=(sessions,))
+    allow(root)
+    with Memory(root, agent="bot") as memory:
+        first, second = memory.search("stoneware")
+    assert first.path.endswith("b.jsonl") and first.score > second.score
+
+
 def test_another_process_reads_again_only_what_changed(
     root: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,6 +77,14 @@ def test_a_part_of_a_word_does_not_count_as_the_word(root: Path) -> None:
         assert paths(memory.search("art")) == ["memory/art.md"]
 
 
+def test_a_profile_that_says_mmr_is_read_and_finds_as_one_without(root: Path, tmp_path: Path) -> None:
+    found = []
+    for said in ({}, {"mmr": 0.7}):
+        with Memory(root, profile=profile(tmp_path, **said)) as memory:
+            found.append([(hit.path, hit.score) for hit in memory.search("vet wifi")])
+    assert found[0] == found[1] != []
+
+
 def test_saying_a_word_twice_changes_no_score(root: Path) -> None:
     with opened(root) as memory:
         once, twice = memory.search("vet wifi"), memory.search("vet wifi vet VET wifi")

@@ -28,7 +28,14 @@ def spans(text: str) -> list[tuple[int, int]]:
 @given(TEXTS, st.integers(20, 60), st.integers(0, 20), st.integers(60, 300))
 @settings(max_examples=examples(300))
 def test_passages_are_in_order_even_and_hold_all_of_the_text(text: str, size: int, overlap: int, whole: int) -> None:
-    values = {"_SIZE": size, "_OVERLAP": min(overlap, size // 2), "_WHOLE": whole, "_LINE": 5, "_WORD": 5}
+    values = {
+        "_SHORT": size,
+        "_SIZE": size,
+        "_OVERLAP": min(overlap, size // 2),
+        "_WHOLE": whole,
+        "_LINE": 5,
+        "_WORD": 5,
+    }
     with pytest.MonkeyPatch.context() as patch:
         for name, value in values.items():
             patch.setattr(passages, name, value)
@@ -115,3 +122,22 @@ def test_an_edit_of_a_long_fact_ranks_as_an_index_made_anew(memory: Memory) -> N
     found = [(hit.entry.name, hit.score) for hit in memory.recall(asked)]
     maintenance.reindex(memory)
     assert [(hit.entry.name, hit.score) for hit in memory.recall(asked)] == found
+
+
+def test_a_line_of_a_person_is_found_before_an_answer_of_a_page_to_it(memory: Memory) -> None:
+    answer = "For a leaking valve replace the seal. Turn the valve off, open it, clean it; a leaking seal is worn.\n"
+    memory.remember("m1", "user, 5 January 2024", "My valve is leaking again, the one behind the boiler.")
+    memory.remember("m2", "assistant, 5 January 2024", answer + LONG)
+    for number in range(8):
+        memory.remember(f"m{number + 3}", "assistant", f"{LONG}A boiler has a valve.\n")
+    assert memory.recall("leaking valve")[0].entry.name == "m1"
+
+
+@pytest.mark.parametrize(("who", "is_first"), [("user", True), ("Human, Monday", True), ("user guide", False)])
+def test_the_same_words_count_more_in_a_turn_of_a_person(memory: Memory, who: str, is_first: bool) -> None:
+    memory.remember("a", "assistant", "The valve leaks.")
+    memory.remember("b", who, "The valve leaks.")
+    first, second = memory.recall("valve")
+    assert (first.entry.name == "b" and first.score > second.score) == is_first
+    maintenance.reindex(memory)
+    assert [hit.score for hit in memory.recall("valve")] == [first.score, second.score]

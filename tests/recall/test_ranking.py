@@ -74,11 +74,22 @@ def test_what_a_budget_leaves_out_is_named(memory: Memory) -> None:
     assert len(said.text) < memory.settings.recall_budget + 200
 
 
+def test_the_first_may_have_half_of_the_budget_and_what_the_others_leave(memory: Memory) -> None:
+    first, others = LONG[:3_000], [f"valve {number} " + LONG[:3_000] for number in range(3)]
+    memory.remember("Log", "of the valve, the valve", f"valve {first}")
+    memory.remember("Short", "a part", "The valve.")
+    assert [hit.passage for hit in memory.recall("valve", budget=4_000)] == [None, None]
+    for number, text in enumerate(others):
+        memory.remember(f"Other {number}", "another part", text)
+    found = memory.recall("of the valve", budget=4_000)
+    assert 1_500 < len(text_of(found[0])) <= 2_000 and len(rendered(found)) > 3_500
+
+
 def test_long_descriptions_leave_out_the_last_and_not_all_but_the_first(memory: Memory) -> None:
     for number in range(40):
         memory.remember(f"Log {number}", "of the valve " * 15, f"valve {LONG}")
     found = memory.recall("valve", 40, budget=4_000)
-    assert len(found) > 10 and 3_000 < len(rendered(found)) <= 4_000
+    assert len(found) == 2 and 3_000 < len(rendered(found)) <= 4_000
     assert all("valve" in hit.shown for hit in found)
 
 

@@ -1,10 +1,10 @@
-"""Parts of texts, and shares of a budget."""
+"""Parts of texts."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.text.passages import passage, shares
+from crabmem.text.passages import passage
 
 BOILER = "The boiler stands in the cellar. Its pressure should be 1.5 bar;"
 TEXT = (
@@ -62,24 +62,3 @@ def test_a_passage_is_a_part_of_the_text_and_keeps_the_budget(text: str, asked: 
 def test_a_passage_holds_the_word_where_the_text_does(text: str, word: str, characters: int) -> None:
     found = passage(text, {word: 1.0}, lambda part: [char for char in part if char.isalpha()], characters)
     assert (word in text) == (word in found)
-
-
-@given(st.lists(st.tuples(st.integers(1, 500), st.integers(1, 200))), st.integers(1, 3_000))
-def test_shares_keep_the_budget_and_leave_out_the_last(texts: list[tuple[int, int]], budget: int) -> None:
-    lengths, least = [length for length, _ in texts], [least for _, least in texts]
-    given_ = shares(lengths, budget, least)
-    assert sum(given_) <= budget
-    assert all(share <= length for share, length in zip(given_, lengths, strict=False))
-    enough = zip(given_, map(min, lengths, least), strict=False)
-    assert len(given_) == 1 or all(share >= needed for share, needed in enough)
-    assert sum(lengths) > budget or given_ == lengths
-    assert bool(given_) == bool(lengths)
-
-
-def test_a_short_text_leaves_its_rest_to_a_long_one() -> None:
-    assert shares([1_000, 50, 1_000], 850, [100] * 3) == [400, 50, 400]
-
-
-def test_the_last_are_left_out_rather_than_cut_to_nothing() -> None:
-    assert shares([1_000] * 5, 450, [200] * 5) == [225, 225]
-    assert shares([1_000] * 5, 100, [200] * 5) == [100]

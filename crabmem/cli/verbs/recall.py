@@ -153,8 +153,7 @@ def _explanation(hit: Hit, explain: bool) -> str:
     lines = [f"{sum(each.added for each in found):8.3f}  {word}: {_places(found)}" for word, found in ordered]
     where = f", for lines {hit.lines[0]} to {hit.lines[1]} of the content" if hit.lines else ""
     meant = "" if hit.by_meaning is None else f", {hit.by_meaning:.3f} of it for what it means"
-    again = f", {hit.repeated:.2f} of its words as in one before it" if hit.repeated else ""
-    return "\n\n" + "\n".join([*lines, f"{hit.score:8.3f}  in all{where}{meant}{again}"])
+    return "\n\n" + "\n".join([*lines, f"{hit.score:8.3f}  in all{where}{meant}"])
 
 
 def _places(matches: Sequence[Match]) -> str:
