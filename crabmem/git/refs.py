@@ -59,9 +59,10 @@ class Refs:
         """
         text = self._text("HEAD")
         if text is None:
-            raise DamagedHistory(
-                "`.git/HEAD` is missing: the next write puts it back, and so does `crabmem doctor --fix`"
-            )
+            way = "the next write puts it back, and so does `crabmem doctor --fix`"
+            if not (self._git / "objects").is_dir():
+                way = "restore it from a backup, or move `.git` away to begin a new history"
+            raise DamagedHistory(f"`.git/HEAD` is missing: {way}")
         if text.startswith(_SYMBOLIC):
             ref = text.removeprefix(_SYMBOLIC).strip()
             if not is_ref(ref):

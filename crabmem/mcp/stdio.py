@@ -36,8 +36,9 @@ class Stdio:
         from .kept import keep
         from .running import follow, record, sync
 
+        # A handler that comes in the middle of `wait` would wait for its lock for ever.
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: self._ended.set())
+            signal.signal(number, lambda *_: threading.Thread(target=self._ended.set).start())
         memory, stop, subscriptions = served.memory, threading.Event(), self._conversation.subscriptions
         answers = Answers(served)
         # Before anything else is answered from memory: what changes from now on is noticed.

@@ -44,7 +44,7 @@ def status(session: Session) -> Status:
     held = unrecorded_in(session, scan)
     in_progress, count, since, sync = None, 0, None, None
     try:
-        edits = tuple(edits_of(session, scan, held))
+        edits = tuple(_edits_of(session, scan, held))
         if session.engine.history.exists():
             last = next(commits(session), None)
             in_progress = session.engine.history.in_progress()
@@ -79,7 +79,13 @@ def _counted(now: Snapshot) -> tuple[int, int, Scan]:
     return len(now.entries.paths), len(now.entries.unreadable), now.scan
 
 
-def edits_of(session: Session, scan: Scan, held: Losses | None) -> Iterator[UnrecordedEdit]:
+def edits(session: Session, even_if_many: bool = False) -> tuple[UnrecordedEdit, ...]:
+    """Return what `adopt` would record, by path."""
+    scan = session.engine.store.scan()
+    return tuple(_edits_of(session, scan, None if even_if_many else unrecorded_in(session, scan)))
+
+
+def _edits_of(session: Session, scan: Scan, held: Losses | None) -> Iterator[UnrecordedEdit]:
     """Yield what is on disk otherwise than in the newest commit, by path: what `adopt` records, and so not `held`."""
     history, view, kept = session.engine.history, session.view, held.paths if held else ()
     found = session.engine.writer.outside(scan).items()

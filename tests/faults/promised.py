@@ -235,7 +235,7 @@ KEPT: tuple[Kept, ...] = (
          'is_right = secrets.compare_digest(token.strip(" ").encode(), self._token)', "is_right = True",
          "test_who_has_no_business_here_is_refused"),
     _row("page-cookie", "the page answers to the browser with the cookie", "web/entrance.py",
-         'and _is_same(cookies.get(COOKIE, ""), self.secret)', "",
+         'and is_known else None', "else None",
          "test_without_the_cookie_nothing_of_memory_is_shown"),
     _row("page-folder", "and below its folder", "web/entrance.py", "_is_same(start + end, self.folder) and", "",
          "test_outside_of_the_folder_of_the_pages_nothing_of_memory_is_shown"),

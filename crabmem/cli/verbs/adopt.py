@@ -15,7 +15,7 @@ from ...disk.allowed import Allowed
 from ...disk.store import Store
 from ...operations import adoption, files, history, maintenance, setup
 from ...operations.doctor.files import left_out
-from ...operations.status import edits_of
+from ...operations.status import edits as edits_of
 from ...prompt.profile import load_profile
 from ...results import Commit, UnrecordedEdit, json_of
 from ...session.locate import outside, workspace_at
@@ -67,7 +67,7 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, dry_run: boo
         return _adopt_folder(ctx, folder, yes_really, dry_run, json_wanted)
     memory = open_session(ctx)
     if dry_run:
-        edits = tuple(edits_of(memory, memory.engine.store.scan(), None if yes_really else adoption.unrecorded(memory)))
+        edits = edits_of(memory, even_if_many=yes_really)
         show(json_wanted, {"commit": None, "edits": json_of(edits)}, lambda: "\n".join(map(_edit, edits)))
         if not json_wanted:
             tell(f"would record {counted(len(edits), 'file')}" if edits else "nothing changed")

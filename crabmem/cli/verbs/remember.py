@@ -6,6 +6,7 @@ import shlex
 
 import click
 
+from ...errors import InvalidArguments
 from ...operations import facts
 from ...results import json_of
 from ..app import verb
@@ -101,11 +102,11 @@ def remember(
         raise _wrong_usage("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
     text = content_of(ctx, content, file, source) if is_said else standard_input(ctx) if name == "-" else name
     if not text.strip():
-        raise _wrong_usage(
-            "the content is empty. To remove a fact: `crabmem forget NAME`" if is_said or name == "-" else _NO_NAME
-        )
+        if not is_said and name != "-":
+            raise InvalidArguments(_NO_NAME)
+        raise _wrong_usage("the content is empty. To remove a fact: `crabmem forget NAME`")
     if not name.strip() or (new_name is not None and not new_name.strip()):
-        raise _wrong_usage(_NO_NAME)
+        raise InvalidArguments(_NO_NAME)
     if (aliases and no_aliases) or (tags and no_tags):
         raise _wrong_usage("--no-tags and --no-aliases remove them; -t and -a alone replace those there are")
     if description is not None and not description.strip():
