@@ -178,6 +178,19 @@ def test_a_proposal_is_shown_word_by_word_and_applied(site: Site, person: Sessio
     assert "helper" not in text_of(person, "Crab.md") and len(proposals.proposals(person)) == 2
 
 
+def test_of_very_long_proposals_the_first_lines_are_compared_and_shown(site: Site, story: Path) -> None:
+    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    with Memory(story, agent="coder") as memory:
+        for number in range(5):
+            memory.remember(f"Long {number}", "d", "x\n" * 130_000)
+    inbox = site.get("/").text
+    assert inbox.count("data-item") == 5
+    assert inbox.count("+130006</span>") == 4 and inbox.count("open it to see what it would change") == 1
+    page = site.get(f"/proposal?id={re.findall('proposal.id=(.{40})', inbox)[0]}")
+    assert page.text.count('<li class="come">') == 2_000
+    assert "… 128,006 more lines: <code>crabmem proposals show" in page.text
+
+
 def test_a_proposal_whose_file_was_changed_is_refused_with_the_new_difference(
     site: Site, person: Session, waiting: list[str]
 ) -> None:
