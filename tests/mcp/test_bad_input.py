@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.mcp.protocol import Refused
 from crabmem.mcp import wire as wires
 from crabmem.mcp.conversation import Conversation
+from crabmem.mcp.protocol import Refused
 from crabmem.mcp.wire import id_of, message_in, parse_line, to_json
 from crabmem.operations import adoption, history
 from tests.conftest import assert_clean
@@ -447,3 +447,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
         headers = {**JSON_TEXT, **KNOWN, "MCP-Protocol-Version": TODAY, "Mcp-Method": "tools/list"}
         assert "remember" in httpx2.post(url, json=body, headers=headers).text
+
+
+@pytest.mark.parametrize("more", [{}, {"Last-Event-ID": "1"}])
+def test_a_server_ends_cleanly_while_a_client_of_the_older_protocol_listens(root: Path, more: dict[str, str]) -> None:
+    """Also one that comes back, and names the last event that it had."""
+    with ExitStack() as streams:
+        with web(root) as url:
+            hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+            session = httpx2.post(url, json=hello, headers={**JSON_TEXT, **KNOWN}).headers["mcp-session-id"]
+            headers = {**JSON_TEXT, **KNOWN, "mcp-session-id": session, **more}
+            assert streams.enter_context(httpx2.stream("GET", url, headers=headers)).status_code == 200
