@@ -9,7 +9,7 @@ from itertools import accumulate, islice
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import InvalidArguments, NotFound, Stale
+from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..operations import history, proposals, provenance, status
 from ..operations.proposals import Wording
 from ..operations.review import Decision, Outcome, carry_out_decisions
@@ -77,7 +77,7 @@ def decide(ask: Ask) -> Page | Go:
         except NotFound as error:
             failed.append(error.text())
     outcomes = _carried_out(ask, decided)
-    failed += [each.error.text() for each in outcomes if each.error]
+    failed += [_words_for(each.error) for each in outcomes if each.error]
     if failed:
         words = f"of what was ticked {len(failed)} could not be done: {shortened('; '.join(failed), _TOLD)}"
         return inbox(ask, f"{words} ({counted(len(ticked) - len(failed), 'other')} done)")
@@ -111,10 +111,15 @@ def decide_one(ask: Ask) -> Page | Go:
     if isinstance(outcome.error, NotFound):
         raise outcome.error
     if outcome.error:
-        words = "the file was changed since this page was made: look at what it would change now, and decide again"
-        return proposal(ask, words if isinstance(outcome.error, Stale) else outcome.error.text(), said)
+        return proposal(ask, _words_for(outcome.error), said)
     left = [each for each in ids[ids.index(id) :] + ids if each != id] if id in ids else ids
     return _after("/proposal", {"id": left[0]}, [outcome]) if left else _after("/", {}, [outcome])
+
+
+def _words_for(error: CrabmemError) -> str:
+    """What a page says of an error: of a version that is another now, what its reader can do."""
+    words = "the file was changed since this page was made: look at what it would change now, and decide again"
+    return words if isinstance(error, Stale) else error.text()
 
 
 def _decision(ask: Ask, key: str, texts: Mapping[str, str] = MappingProxyType({})) -> Decision:

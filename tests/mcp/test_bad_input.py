@@ -452,9 +452,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize("more", [{}, {"Last-Event-ID": "1"}])
 def test_a_server_ends_cleanly_while_a_client_of_the_older_protocol_listens(root: Path, more: dict[str, str]) -> None:
     """Also one that comes back, and names the last event that it had."""
-    with ExitStack() as streams:
-        with web(root) as url:
-            hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
-            session = httpx2.post(url, json=hello, headers={**JSON_TEXT, **KNOWN}).headers["mcp-session-id"]
-            headers = {**JSON_TEXT, **KNOWN, "mcp-session-id": session, **more}
-            assert streams.enter_context(httpx2.stream("GET", url, headers=headers)).status_code == 200
+    with ExitStack() as streams, web(root) as url:
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+        session = httpx2.post(url, json=hello, headers={**JSON_TEXT, **KNOWN}).headers["mcp-session-id"]
+        headers = {**JSON_TEXT, **KNOWN, "mcp-session-id": session, **more}
+        assert streams.enter_context(httpx2.stream("GET", url, headers=headers)).status_code == 200

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -178,6 +179,16 @@ def test_a_proposal_is_shown_word_by_word_and_applied(site: Site, person: Sessio
     assert "helper" not in text_of(person, "Crab.md") and len(proposals.proposals(person)) == 2
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["crab.md", "memory\\entries\\x.md", "memory/entries/Deploy-Key.md", "memory/entries/a\nb.md", "memory/n.md"],
+)
+def test_saving_makes_no_file_that_was_not_shown(site: Site, person: Session, path: str) -> None:
+    head = history.newest(person)
+    answer = site.post(f"/fact?{urlencode({'path': path})}", {"do": "save", "version": "", "text": "x\n"})
+    assert answer.status in (404, 409) and history.newest(person) == head and not (person.root / path).exists()
+
+
 def test_of_very_long_proposals_the_first_lines_are_compared_and_shown(site: Site, story: Path) -> None:
     (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
     with Memory(story, agent="coder") as memory:
@@ -240,6 +251,7 @@ def test_what_was_ticked_alone_is_decided_on(site: Site, person: Session, waitin
     proposals.write_identity(person, "# Somebody else\n\nShort.\n")
     refused = site.post("/", {"do": "apply", "which": keys[1:]})
     assert refused.status == 409 and "could not be done" in refused.text
+    assert "was changed since this page was made" in refused.text and "version" not in refused.text
     assert [each.id for each in proposals.proposals(person)] == waiting[1:]
 
 
