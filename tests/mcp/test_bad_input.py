@@ -353,7 +353,8 @@ def test_so_many_requests_wait_and_no_more() -> None:
         (number, "1000 requests wait for their answers already") for number in (1_000, 1_001)
     ]
     talk.end()
-    os.close(source), os.close(sink)
+    for handle in (source, sink):
+        os.close(handle)
 
 
 def _flood(wire: Wire) -> None:
