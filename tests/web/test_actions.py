@@ -196,7 +196,7 @@ def test_of_very_long_proposals_the_first_lines_are_compared_and_shown(site: Sit
             memory.remember(f"Long {number}", "d", "x\n" * 130_000)
     inbox = site.get("/").text
     assert inbox.count("data-item") == 5
-    assert inbox.count("+130006</span>") == 4 and inbox.count("open it to see what it would change") == 1
+    assert inbox.count("+130006</span>") == 2 and inbox.count("open it to see what it would change") == 3
     page = site.get(f"/proposal?id={re.findall('proposal.id=(.{40})', inbox)[0]}")
     assert page.text.count('<li class="come">') == 2_000
     assert "… 128,006 more lines: <code>crabmem proposals show" in page.text
