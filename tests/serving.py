@@ -128,8 +128,8 @@ def web(root: Path, *arguments: str, options: Sequence[str] = ()) -> Iterator[st
             yield line.split(" at ")[1].split(";")[0]
         finally:
             process.terminate()
-            out, _ = process.communicate(timeout=30)
-        assert (process.returncode, out) == (0, b"")
+            out, told_late = process.communicate(timeout=30)
+        assert (process.returncode, out) == (0, b"") and b"Traceback" not in told_late, told_late
 
 
 class Wire:

@@ -53,6 +53,8 @@ _TODAYS = _METHODS | {"server/discover", "subscriptions/listen"}
 _FIRST = {"initialize", "server/discover", "tools/list"}
 #: Threads that answer.
 _WORKERS = 6
+#: Requests that wait for one of these threads.
+_MAX_WAITING = 1_000
 _INVALID = "Invalid request parameters"
 
 
@@ -134,6 +136,8 @@ class Conversation:
                 self.subscriptions.unsubscribe(request.id, request.params)
             case method if method in _FIRST and self._source and not self._is_loaded:
                 self._wire.send(self._answer(request, self._source))
+            case _ if len(self._waiting) >= _MAX_WAITING:
+                raise Refused(INVALID_REQUEST, f"{_MAX_WAITING} requests wait for their answers already")
             case _:
                 with self._changed:
                     self._unanswered[request.id] = request

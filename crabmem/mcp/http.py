@@ -59,6 +59,7 @@ async def _serve(served: Served, token: str, listens: socket.socket, ready: Call
 
     def end() -> None:
         server.listeners.close()
+        app.close()
         web.should_exit = True
 
     async with _running(server, end):
@@ -98,17 +99,36 @@ async def _end_at_signal(end: Callable[[], None], *, task_status: TaskStatus[Non
 
 
 class _TokenGuard:
-    """Lets requests through that name the token."""
+    """Lets requests through that name the token; `close` ends the answers of clients that listen."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._token = app, token.encode()
+        self._listening = set[anyio.CancelScope]()
+
+    def close(self) -> None:
+        for each in self._listening.copy():
+            each.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             if not self._names_token(Headers(scope=scope)):
                 return await _refusal(scope["path"])(scope, receive, send)
             trust(scope)
+            if scope["method"] == "GET":
+                return await self._listen(scope, receive, send)
         await self._app(scope, receive, send)
+
+    async def _listen(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # No event is kept, and the library answers nothing at all to a client that names its last one.
+        headers = [each for each in scope["headers"] if each[0] != b"last-event-id"]
+        with anyio.CancelScope() as listening:
+            self._listening.add(listening)
+            try:
+                await self._app({**scope, "headers": headers}, receive, send)
+            finally:
+                self._listening.discard(listening)
+        if listening.cancelled_caught:
+            await send({"type": "http.response.body"})
 
     def _names_token(self, headers: Headers) -> bool:
         scheme, _, token = headers.get("authorization", "").partition(" ")

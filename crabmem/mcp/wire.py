@@ -6,6 +6,7 @@ import json
 import os
 import select
 import threading
+import time
 
 from .protocol import INVALID_REQUEST, PARSE_ERROR, Refused
 
@@ -18,8 +19,15 @@ if TYPE_CHECKING:
 _READ_BYTES = 1 << 20
 #: Bytes of a line: the largest files there are, twice escaped, are far from it.
 _MAX_LINE = 64 << 20
+#: Seconds that a client which hung up has to read on.
+_PATIENCE = 5.0
+_LOOK_MILLISECONDS = 250
+# Linux alone tells of a socket that is closed in one direction.
+_HUNG_UP = select.POLLHUP | select.POLLERR | select.POLLNVAL | getattr(select, "POLLRDHUP", 0)
 # In the place of a line that is longer; no JSON.
 _TOO_LONG = b"\0"
+# Halves of surrogate pairs.
+_HALF = frozenset(map(chr, range(0xD800, 0xE000)))
 
 
 class Wire:
@@ -30,6 +38,7 @@ class Wire:
         self._sending = threading.Lock()
         #: Nobody reads any more what is sent.
         self.is_broken = False
+        self._is_over = False
 
     def lines(self) -> Iterator[bytes]:
         """The lines that come, without blank ones and an unfinished last one; `_TOO_LONG` for one that is too long."""
@@ -43,6 +52,7 @@ class Wire:
                 if line.strip():
                     yield line
             del pending[_MAX_LINE + 1 :]
+        self._is_over = True
 
     def _chunk(self) -> bytes:
         """The bytes that can be read; b"" at the end."""
@@ -60,17 +70,32 @@ class Wire:
             data = memoryview(to_json(message) + b"\n")
             while data and not self.is_broken:
                 try:
-                    data = data[os.write(self._sink, data) :]
+                    # Such a part is written at once; a larger one could block for ever.
+                    if self._is_read():
+                        data = data[os.write(self._sink, data[: select.PIPE_BUF]) :]
+                    else:
+                        self.is_broken = True
                 except BlockingIOError:
-                    _wait(self._sink, select.POLLOUT)
+                    continue
                 except OSError:
                     self.is_broken = True
 
+    def _is_read(self) -> bool:
+        """Wait until the client has read enough; false if it hung up and reads nothing."""
+        since = time.monotonic()
+        while not _wait(self._sink, select.POLLOUT, _LOOK_MILLISECONDS):
+            if not self._is_over and not _wait(self._source, _HUNG_UP, 0) & _HUNG_UP:
+                since = time.monotonic()
+            elif time.monotonic() - since > _PATIENCE:
+                return False
+        return True
 
-def _wait(handle: int, event: int) -> None:
+
+def _wait(handle: int, event: int, milliseconds: int | None = None) -> int:
+    """Return what happened at a handle; 0 when the time is over."""
     poll = select.poll()
     poll.register(handle, event)
-    poll.poll()
+    return next((happened for _, happened in poll.poll(milliseconds)), 0)
 
 
 def parse_line(line: bytes) -> object:
@@ -98,9 +123,10 @@ def message_in(data: object) -> Answer:
 
 
 def id_of(data: object) -> int | str | None:
-    """What data calls itself as a request; None where that cannot be a name of one."""
+    """What data calls itself as a request; None where that cannot be a name of one, or could not be sent back."""
     id = data.get("id") if isinstance(data, dict) else None
-    return id if isinstance(id, int | str) and not isinstance(id, bool) else None
+    is_name = isinstance(id, int) and not isinstance(id, bool)
+    return id if is_name or (isinstance(id, str) and not _HALF.intersection(id)) else None
 
 
 def _has_the_parts(message: Answer) -> bool:

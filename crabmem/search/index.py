@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     Term = str | tuple[str, ...]
     Word = TypeVar("Word", bound=Term)
     Found = Callable[[int], dict[int, float]]
-    Held = dict[str, tuple[list[int], list[int]]]
+    # By name its positions, each with a count behind it: one list, as the garbage collector looks at each.
+    Held = dict[str, list[int]]
 
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
@@ -107,14 +108,17 @@ class Recent:
 
 def _hold(held: Held, names: Iterable[str], position: int) -> None:
     for name, count in counts_of(names).items():
-        positions, counts = held.setdefault(name, ([], []))
-        positions.append(position)
-        counts.append(count)
+        found = held.get(name)
+        if found is None:
+            held[name] = [position, count]
+        else:
+            found += position, count
 
 
 def holding(held: Held, name: str, size: int) -> tuple[list[int], list[int]]:
     """The positions below `size` of the passages that have `name`, in order, and the counts."""
-    positions, counts = held.get(name, ([], []))
+    found = held.get(name, [])[:]  # at once: another thread may add to it
+    positions, counts = found[::2], found[1::2]
     end = bisect_left(positions, size)
     return positions[:end], counts[:end]
 

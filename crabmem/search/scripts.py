@@ -9,6 +9,7 @@ without accents, and the stem of what is typed without them. So both ways of typ
 from __future__ import annotations
 
 from bisect import bisect_right
+from functools import cache
 from itertools import pairwise
 
 import Stemmer
@@ -136,10 +137,11 @@ def holds(pair: str, unit: str) -> bool:
     return any(unit in units for _, units in runs(pair))
 
 
+@cache
 def _compiled(pattern: str) -> Pattern[str]:
     import re  # takes longer to import than most queries to answer
 
-    return re.compile(pattern)  # which `re` keeps
+    return re.compile(pattern)
 
 
 _cache: dict[tuple[str, str], tuple[str, ...]] = {}

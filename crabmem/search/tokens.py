@@ -30,7 +30,9 @@ _CACHED_WORDS = 65_536
 _LONGEST_CACHED = 64
 # As in Unicode's Stream-Safe Text Format (UAX 15).
 _MARKS = 30
-_VERSION = 14
+# Characters that NFKC may add to a piece: it makes 18 of U+FDFA, and a content of these would be indexed for seconds.
+_MORE = 64
+_VERSION = 15
 
 
 def rules(language: str) -> bytes:
@@ -49,7 +51,7 @@ def tokens(text: str, language: str = "english") -> list[str]:
     scripts are what `scripts.terms` makes of them.
     """
     terms = terms_by_text(language)
-    found = list(chain.from_iterable(map(terms.__getitem__, text.split())))
+    found = list(islice(chain.from_iterable(map(terms.__getitem__, text.split())), 2 * len(text) + _MORE))
     if terms.is_english and _may_hold_year(text) and not english.MONTHS.keys().isdisjoint(found):
         from . import dates
 
@@ -155,12 +157,14 @@ def _composed(text: str) -> str:
 
     No language has so many, and putting them in order takes time with the square of their number.
     """
+    import re
     import unicodedata
 
-    if len(text) > _LONGEST_CACHED:
+    longest = len(text) * 3 // 2 + _MORE  # dialogues in Chinese hold many …, of which it makes three
+    if len(text) > _LONGEST_CACHED and re.search(rf"\W{{{_MARKS + 1}}}", text):  # `\w` matches no mark
         runs = groupby(text, lambda char: unicodedata.combining(char) > 0)
         text = "".join(chain.from_iterable(islice(run, _MARKS if is_mark else None) for is_mark, run in runs))
-    return unicodedata.normalize("NFKC", text.translate(_TYPED))
+    return unicodedata.normalize("NFKC", text.translate(_TYPED))[:longest]
 
 
 def _ascii(text: str) -> list[str]:

@@ -34,7 +34,7 @@ _NO_PASSWORD = re.compile(
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]+"
 )
-_BREAK = re.compile(r"[ \t]{0,80}\\?(?:\r\n|[\n\r\x85\u2028\u2029])[ \t>]*+")
+_BREAK = re.compile(r"(?:(?<![ \t])[ \t]*+)?\\?(?:\r\n|[\n\r\x85\u2028\u2029])[ \t>]*+")
 _REST_OF_KEY = r"[A-Za-z0-9+/=\s\\]*+(?:-----END [A-Z ]{0,40}-----)?"
 # In place of what was found: a part of nothing else.
 _TAKEN = "\0"

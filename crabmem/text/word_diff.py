@@ -44,8 +44,8 @@ class FileDiff(msgspec.Struct, frozen=True):
         return self.after or self.before or ""
 
 
-def files_in(diff: str) -> list[FileDiff]:
-    """The files of a unified diff as `unified_diff` makes it."""
+def files_in(diff: str, with_words: bool = True) -> list[FileDiff]:
+    """The files of a unified diff as `unified_diff` makes it, with the words that differ marked, or without."""
     lines, found, at = diff.split("\n"), list[FileDiff](), 0
     while at < len(lines):
         if not (lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")):
@@ -56,7 +56,8 @@ def files_in(diff: str) -> list[FileDiff]:
         at, own = at + 2, list[Line]()
         while at < len(lines) and (head := _HUNK.match(lines[at])):
             at, hunk = _hunk(lines, at + 1, head)
-            own += ([Line("@", None, None, ())] if own else []) + hunk
+            own += [Line("@", None, None, ())] if own else []
+            own += _with_words(hunk) if with_words and at <= _MOST else hunk
         found.append(FileDiff(before, after, tuple(own)))
     return found
 
@@ -74,7 +75,7 @@ def _hunk(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[int, list
         is_old, is_new = sign in " -", sign in " +"
         found.append(Line(sign, old if is_old else None, new if is_new else None, ((text, False),)))
         old, new = old + is_old, new + is_new
-    return at, found if at > _MOST else _with_words(found)
+    return at, found
 
 
 def _with_words(lines: Sequence[Line]) -> list[Line]:

@@ -14,7 +14,7 @@ _MOST_USED = 15
 
 def sync(ask: Ask) -> Page:
     """How syncing stands, as far as is known here: nobody is asked. And what two machines disagree about."""
-    waiting = [each for each in proposals.proposals(ask.session) if proposals.is_of_sync(each)]
+    waiting = [each for each in ask.waiting if proposals.is_of_sync(each)]
     return Page("sync", {"title": "Sync", "state": syncing.sync_status(ask.session), "conflicts": waiting})
 
 

@@ -156,7 +156,9 @@ def change(ask: Ask) -> Page | Go:
 
 
 def _save(ask: Ask, path: str, version: str) -> Go:
-    text, is_entry = ask.form.one("text"), bool(version) and ask.session.layout.is_entry(path)
+    if not version:  # a new file would have a name that nobody checked
+        raise NotFound(f"there is no {path} that was shown: a new fact has a form of its own")
+    text, is_entry = ask.form.one("text"), ask.session.layout.is_entry(path)
     write = facts.rewrite_entry if is_entry else partial(changes.write_file, tool="edit")
     return Go("/fact", {"path": path}, [write(ask.session, path, text, if_version=version).commit])
 

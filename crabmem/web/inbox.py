@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, islice
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import InvalidArguments, NotFound, Stale
+from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..operations import history, proposals, provenance, status
 from ..operations.proposals import Wording
 from ..operations.review import Decision, Outcome, carry_out_decisions
@@ -21,6 +22,9 @@ from .asking import CONFLICT, Ask, Go, Page, paged, version_at
 
 _SHOWN, _NEWEST = 40, 6
 _TOLD = 600
+# Bytes of proposals on one page, whose first lines it shows: comparing 262,144 takes up to 0.4 s.
+_COMPARED = 500_000
+_LOOKED_AT = 500
 _BETWEEN = "@"
 # What a fact says comes after such lines.
 _HEADER = re.compile(r"-{3}|\w+:.*")
@@ -30,14 +34,22 @@ def inbox(ask: Ask, problem: str = "") -> Page:
     """All that waits, the oldest first."""
     session, stands = ask.session, status.status(ask.session)
     rows = paged(ask.waiting, ask, _SHOWN)
-    rows["items"] = [_row(session, each) for each in proposals.with_effects(session, rows["items"])]
+    near, far = _parted(rows["items"])
+    rows["items"] = [_row(session, each) for each in [*proposals.with_effects(session, near), *far]]
     newest = [] if rows["total"] or not stands.last else history.log(session, _NEWEST)
     shown = {"title": "Inbox", "rows": rows, "status": stands, "newest": newest, "problem": problem}
     return Page("inbox", shown, CONFLICT if problem else 200)
 
 
+def _parted(items: Sequence[Proposal]) -> tuple[Sequence[Proposal], Sequence[Proposal]]:
+    """Those whose lines the list compares and shows, and those after very long texts."""
+    sizes = (sum(len(file.data or b"") + len(file.base or b"") for file in each.files) for each in items)
+    near = sum(before < _COMPARED for before in islice(accumulate(sizes, initial=0), len(items)))
+    return items[:near], items[near:]
+
+
 def _row(session: Session, each: Proposal) -> dict[str, Any]:
-    lines = [line for file in files_in(each.diff) for line in file.lines]
+    lines = [line for file in files_in(each.diff, with_words=False) for line in file.lines]
     signs = [line.sign for line in lines]
     gists = [(shown, name, _gist(lines, sign)) for shown, name, sign in (("−", "minus", "-"), ("+", "plus", "+"))]
     return {
@@ -48,7 +60,8 @@ def _row(session: Session, each: Proposal) -> dict[str, Any]:
 
 def _gist(lines: Sequence[Any], sign: str) -> str:
     """The first of the lines with a sign that says something."""
-    texts = ("".join(text for text, _ in line.pieces).strip() for line in lines if line.sign == sign)
+    changed = islice((line for line in lines if line.sign == sign), _LOOKED_AT)
+    texts = ("".join(text for text, _ in line.pieces).strip() for line in changed)
     return min(filter(None, texts), key=lambda text: bool(_HEADER.fullmatch(text)), default="")
 
 
@@ -66,7 +79,7 @@ def decide(ask: Ask) -> Page | Go:
         except NotFound as error:
             failed.append(error.text())
     outcomes = _carried_out(ask, decided)
-    failed += [each.error.text() for each in outcomes if each.error]
+    failed += [_words_for(each.error) for each in outcomes if each.error]
     if failed:
         words = f"of what was ticked {len(failed)} could not be done: {shortened('; '.join(failed), _TOLD)}"
         return inbox(ask, f"{words} ({counted(len(ticked) - len(failed), 'other')} done)")
@@ -100,10 +113,15 @@ def decide_one(ask: Ask) -> Page | Go:
     if isinstance(outcome.error, NotFound):
         raise outcome.error
     if outcome.error:
-        words = "the file was changed since this page was made: look at what it would change now, and decide again"
-        return proposal(ask, words if isinstance(outcome.error, Stale) else outcome.error.text(), said)
+        return proposal(ask, _words_for(outcome.error), said)
     left = [each for each in ids[ids.index(id) :] + ids if each != id] if id in ids else ids
     return _after("/proposal", {"id": left[0]}, [outcome]) if left else _after("/", {}, [outcome])
+
+
+def _words_for(error: CrabmemError) -> str:
+    """What a page says of an error: of a version that is another now, what its reader can do."""
+    words = "the file was changed since this page was made: look at what it would change now, and decide again"
+    return words if isinstance(error, Stale) else error.text()
 
 
 def _decision(ask: Ask, key: str, texts: Mapping[str, str] = MappingProxyType({})) -> Decision:

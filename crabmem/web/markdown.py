@@ -22,11 +22,17 @@ _TAGS = {
     "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 _ATTRIBUTES = {"a": {"href", "class"}, "span": {"class"}, "ol": {"start"}}
+_LONGEST_LINK = 1_000
+# Characters. Texts made for it keep a reader of Markdown busy for a time that grows with the square of their length.
+_RENDERED = 64_000
 _SCHEMES = ("http://", "https://", "mailto:")
 
 
 def rendered(text: str) -> Markup:
-    """The HTML of a text, in which what nobody sees is spelled out."""
+    """The HTML of a text, in which what nobody sees is spelled out; a text of very many characters is not rendered."""
+    if len(text) > _RENDERED:
+        note = f"It has {len(text):,} characters: more than {_RENDERED:,} are shown as they are."
+        return Markup('<p class="note">{}</p><pre class="said">{}</pre>').format(note, spelled(text))
     schemes, rel = {"http", "https", "mailto"}, "noopener noreferrer"
     html = _READER.render(spelled(text))
     return Markup(nh3.clean(html, tags=_TAGS, attributes=_ATTRIBUTES, url_schemes=schemes, link_rel=rel))
@@ -34,9 +40,12 @@ def rendered(text: str) -> Markup:
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
     """A `[[link]]` to a fact, as Obsidian writes it."""
-    end = state.src.find("]]", state.pos + 2)
-    inner = state.src[state.pos + 2 : end]
-    if not state.src.startswith("[[", state.pos) or end < 0 or end >= state.posMax or "\n" in inner or "[" in inner:
+    if not state.src.startswith("[[", state.pos):
+        return False
+    start = state.pos + 2
+    end = state.src.find("]]", start, min(state.posMax, start + _LONGEST_LINK))
+    inner = state.src[start:end]
+    if end < 0 or "\n" in inner or "[" in inner:
         return False
     target, _, label = inner.partition("|")
     if not target.strip():
@@ -52,8 +61,8 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 def _link_close(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
     """The end of a link, and where it leads, which the text of a link may hide."""
-    starts = (place for place in range(at) if tokens[place].type == "link_open")
-    start = max(place for place in starts if tokens[place].level == tokens[at].level)
+    starts = (place for place in range(at, -1, -1) if tokens[place].type == "link_open")
+    start = next(place for place in starts if tokens[place].level == tokens[at].level)
     address = str(tokens[start].attrs.get("href", ""))
     said = "".join(token.content for token in tokens[start:at])
     hides = not address.startswith("./fact?") and said != address

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import Memory
+from crabmem.mcp import wire as wires
+from crabmem.mcp.conversation import Conversation
 from crabmem.mcp.protocol import Refused
 from crabmem.mcp.wire import id_of, message_in, parse_line, to_json
 from crabmem.operations import adoption, history
@@ -78,6 +80,7 @@ def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
         (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', -32600, None),
         (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
         (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600, 1),
+        (b'{"jsonrpc": "2.0", "id": "a\\ud800", "method": "ping"}', -32600, None),
     ],
 )
 def test_a_line_that_is_no_message_is_answered_and_does_no_harm(
@@ -314,6 +317,46 @@ def test_a_client_that_reads_nothing_does_not_keep_the_server_from_ending(root: 
         assert wire.process.wait(30) == 0
 
 
+@pytest.mark.parametrize("reads_slowly", [False, True])
+def test_a_client_that_hangs_up_and_reads_nothing_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, reads_slowly: bool
+) -> None:
+    """And one that reads on, however slowly, is not."""
+    monkeypatch.setattr(wires, "_PATIENCE", 0.4)
+    (source, hang_up), (read, sink) = os.pipe(), os.pipe()
+    ours = wires.Wire(source, sink)
+    os.close(hang_up)
+    sender = threading.Thread(target=ours.send, args=({"long": "x" * 200_000},), daemon=True)
+    sender.start()
+    for _ in range(8 if reads_slowly else 0):
+        time.sleep(0.1)
+        os.read(read, 8_192)
+    if reads_slowly:
+        assert not ours.is_broken
+        os.close(read)
+    sender.join(10)
+    assert ours.is_broken and not sender.is_alive()
+    for handle in (sink, source):
+        os.close(handle)
+
+
+def test_so_many_requests_wait_and_no_more() -> None:
+    (source, hang_up), (read, sink) = os.pipe(), os.pipe()
+    talk = Conversation(wires.Wire(source, sink))
+    threading.Thread(target=talk.read, daemon=True).start()
+    with os.fdopen(hang_up, "wb") as said, os.fdopen(read, "rb") as heard:
+        for number in range(1_002):
+            said.write(request("tools/call", number, name="recall", arguments={"query": "x"}))
+        said.flush()
+        refused = [json.loads(heard.readline()) for _ in range(2)]
+    assert [(each["id"], each["error"]["message"]) for each in refused] == [
+        (number, "1000 requests wait for their answers already") for number in (1_000, 1_001)
+    ]
+    talk.end()
+    for handle in (source, sink):
+        os.close(handle)
+
+
 def _flood(wire: Wire) -> None:
     with suppress(OSError, ValueError):
         for number in range(2_000):
@@ -405,3 +448,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
         headers = {**JSON_TEXT, **KNOWN, "MCP-Protocol-Version": TODAY, "Mcp-Method": "tools/list"}
         assert "remember" in httpx2.post(url, json=body, headers=headers).text
+
+
+@pytest.mark.parametrize("more", [{}, {"Last-Event-ID": "1"}])
+def test_a_server_ends_cleanly_while_a_client_of_the_older_protocol_listens(root: Path, more: dict[str, str]) -> None:
+    """Also one that comes back, and names the last event that it had."""
+    with ExitStack() as streams, web(root) as url:
+        hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO}
+        session = httpx2.post(url, json=hello, headers={**JSON_TEXT, **KNOWN}).headers["mcp-session-id"]
+        headers = {**JSON_TEXT, **KNOWN, "mcp-session-id": session, **more}
+        assert streams.enter_context(httpx2.stream("GET", url, headers=headers)).status_code == 200

@@ -1,5 +1,6 @@
 """The index: BM25 as Lucene scores it, after any changes, the same from both readers."""
 
+import gc
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -475,3 +476,13 @@ def test_what_stands_for_a_word_does_not_depend_on_what_is_gone(changes: list[Ch
     for ranked in index.search([word, "a", "bbbbb"]):
         [added] = index.explained(list(index.terms_for([word, "a", "bbbbb"])), [ranked.key])
         assert sum(added.values()) == pytest.approx(ranked.score, rel=1e-12)
+
+
+def test_a_new_word_is_one_object_to_the_garbage_collector() -> None:
+    """With three a document of many different words took four times as long."""
+    many = Document("a.md", b"", [f"w{at}" for at in range(10_000)])
+    before = len(gc.get_objects())
+    index = Index().updated({"a.md": many})
+
+    assert len(gc.get_objects()) - before < 11_000
+    assert index.is_held("w9999")

@@ -289,3 +289,14 @@ def test_a_long_number_is_found_however_its_digits_are_grouped(written: str, ask
 def test_numbers_that_are_no_long_one_stay_apart(text: str) -> None:
     assert [word for word in tokens(text) if word.isdigit() and len(word) > 12] == []
     assert "20192020" not in tokens(text) and "20240609" not in tokens(text) and "1234" not in tokens(text)
+
+
+@pytest.mark.parametrize("piece", ["\ufdfa", "\ufdfa\ufdfa\ufdfa{}", "\ufdfa{} "])
+def test_a_text_of_signs_that_fold_into_many_letters_has_no_more_words_than_another(piece: str) -> None:
+    text = "".join(piece.format(chr(0x4E00 + at)) for at in range(5_000))
+
+    assert len(tokens(text)) <= 2 * len(text) + 64
+
+
+def test_the_end_of_a_talk_with_many_signs_of_three_dots_is_found() -> None:
+    assert tokens("「是吗……不知道」" * 200 + "龙虾")[-1] == "龙虾"

@@ -2,6 +2,7 @@
 
 import string
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -193,3 +194,11 @@ def test_command_line_refuses_and_warns_on_stderr(memory: Memory, monkeypatch: p
     monkeypatch.setenv("EDITOR", f"{sys.executable} -c \"import sys; open(sys.argv[1], 'a').write('{TOKEN}')\"")
     edited = run(cli, ["--dir", str(memory.root), "edit", "luna"])
     assert "memory/entries/luna.md: it holds what looks like a secret" in edited.stderr
+
+
+def test_many_blanks_at_the_end_of_a_line_part_no_key_and_take_no_time() -> None:
+    key = SHAPES["GitHub token"]
+    assert credentials_in(f"{key[:20]}{' ' * 100}\n{key[20:]}")
+    began = time.process_time()
+    assert not credentials_in("x" + " " * 262_000 + "y")
+    assert time.process_time() - began < 0.2

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
@@ -178,6 +179,29 @@ def test_a_proposal_is_shown_word_by_word_and_applied(site: Site, person: Sessio
     assert "helper" not in text_of(person, "Crab.md") and len(proposals.proposals(person)) == 2
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["crab.md", "memory\\entries\\x.md", "memory/entries/Deploy-Key.md", "memory/entries/a\nb.md", "memory/n.md"],
+)
+def test_saving_makes_no_file_that_was_not_shown(site: Site, person: Session, path: str) -> None:
+    head = history.newest(person)
+    answer = site.post(f"/fact?{urlencode({'path': path})}", {"do": "save", "version": "", "text": "x\n"})
+    assert answer.status in (404, 409) and history.newest(person) == head and not (person.root / path).exists()
+
+
+def test_of_very_long_proposals_the_first_lines_are_compared_and_shown(site: Site, story: Path) -> None:
+    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    with Memory(story, agent="coder") as memory:
+        for number in range(5):
+            memory.remember(f"Long {number}", "d", "x\n" * 130_000)
+    inbox = site.get("/").text
+    assert inbox.count("data-item") == 5
+    assert inbox.count("+130006</span>") == 2 and inbox.count("open it to see what it would change") == 3
+    page = site.get(f"/proposal?id={re.findall('proposal.id=(.{40})', inbox)[0]}")
+    assert page.text.count('<li class="come">') == 2_000
+    assert "… 128,006 more lines: <code>crabmem proposals show" in page.text
+
+
 def test_a_proposal_whose_file_was_changed_is_refused_with_the_new_difference(
     site: Site, person: Session, waiting: list[str]
 ) -> None:
@@ -227,6 +251,7 @@ def test_what_was_ticked_alone_is_decided_on(site: Site, person: Session, waitin
     proposals.write_identity(person, "# Somebody else\n\nShort.\n")
     refused = site.post("/", {"do": "apply", "which": keys[1:]})
     assert refused.status == 409 and "could not be done" in refused.text
+    assert "was changed since this page was made" in refused.text and "version" not in refused.text
     assert [each.id for each in proposals.proposals(person)] == waiting[1:]
 
 

@@ -125,6 +125,20 @@ def test_a_link_says_where_it_leads(site: Site) -> None:
     assert site.follow(site.get("/fact?name=Deploy%20key")).status == 200
 
 
+@pytest.mark.parametrize("text", ["[[a]] " * 10_000, "!" * 60_000 + "\U0001f468", "[[" * 30_000])
+def test_no_links_keep_a_reader_busy(text: str) -> None:
+    began = time.process_time()
+    rendered(text)
+    assert time.process_time() - began < 1.5
+
+
+def test_a_very_long_text_is_shown_as_it_is() -> None:
+    html = rendered("*a* <b>\u202e\n" * 7_000)
+    assert "<em>" in html
+    html = rendered("*a* <b>\u202e\n" * 8_000)
+    assert "It has 72,000 characters" in html and "*a* &lt;b&gt;‹U+202E›\n*a*" in html and "<em>" not in html
+
+
 def test_an_invisible_sign_is_shown_wherever_a_text_is(tmp_path: Path) -> None:
     with Memory(tmp_path / "notes", agent="coder", session="s-1") as memory:
         memory.remember("Bank", "d", "pay to \u202eannA\u202c here")
