@@ -79,7 +79,7 @@ def test_a_part_of_a_word_does_not_count_as_the_word(root: Path) -> None:
 
 def test_a_profile_that_says_mmr_is_read_and_finds_as_one_without(root: Path, tmp_path: Path) -> None:
     found = []
-    for said in ({}, {"mmr": 0.7}):
+    for said in (dict[str, Any](), {"mmr": 0.7}):
         with Memory(root, profile=profile(tmp_path, **said)) as memory:
             found.append([(hit.path, hit.score) for hit in memory.search("vet wifi")])
     assert found[0] == found[1] != []
