@@ -84,7 +84,7 @@ def _always(*words: str) -> Callable[[str], tuple[str, ...]]:
     return lambda question: words
 
 
-_WITHIN = within({1_000: 3, 10_000: 6.5})
+_WITHIN = within({1_000: 8, 10_000: 13})
 _PLAIN = Command("`crabmem recall`, fresh process after another's write", _recall(), _WITHIN, is_users=True)
 _SETTLED = Command(
     "`crabmem recall`, nothing written meanwhile",
