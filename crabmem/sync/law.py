@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..git.diff import similarity
+from ..git.diff import Likeness
 from ..text import frontmatter
 from ..text.entry import Entry, entry_in
 from ..text.hashes import blob_id
@@ -40,8 +40,6 @@ from ..workspace.layout import way as ways_to
 #: What a path says: the id of a blob of either side, new bytes, or None for no file.
 Said = str | bytes | None
 
-# Below that a file is a new one, and not an old one with another name; as Git has it.
-_ALIKE = 0.5
 _DIGITS, _ALL_DIGITS = 8, 40
 # A link in a line of an overview: [[here]] or [so](here).
 _LINK = re.compile(rb"\[\[[^\[\]|#\n]+|\]\([^()\s]+\)")
@@ -273,18 +271,12 @@ class _Joining:
                 if path not in found and to in new:
                     found[path] = to
                     del new[to]
+        likeness = Likeness(self.rules.read)  # for each side, as the other machine begins with the other one
         for path in gone:
-            if path in found or not new:
-                continue
-            likeness = {each: self._likeness(path, blob) for each, blob in new.items()}
-            best = max(new, key=lambda each: (likeness[each], each))
-            if likeness[best] >= _ALIKE:
+            if path not in found and (best := likeness.most_alike(self.base[path], new)):
                 found[path] = best
                 del new[best]
         return found
-
-    def _likeness(self, old: str, new: str) -> float:
-        return similarity(self.rules.read(self.base[old]), self.rules.read(new))
 
     def _name(self, path: str) -> list[str]:
         """Return the key of the name that the fact at `path` had; none for no fact."""

@@ -19,7 +19,7 @@ from ...text.marks import MARKS, shared, shared_name
 from ...text.merge import merge
 from ...text.quotes import distinctive_lines
 from ..commits import COMMITTER, Note, author_and_message, header_lines, read_commit
-from ..diff import similarity
+from ..diff import Likeness
 from ..purged import JOIN, PUT, Erased, PurgeRecord
 from ..trees import FOLDER, Item, Trees, parsed_row, read_rows, to_bytes, to_text
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, with_new_words
@@ -28,8 +28,6 @@ from .overlay import Overlay
 
 Files: TypeAlias = dict[str, Item]
 
-# A file that came is another one than those that went below that likeness.
-_ALIKE = 0.5
 _TOOL = "purge"
 # What a word has to have to tell a text from others.
 _TELLING, _SHORTEST = re.compile(r"[-_0-9]"), 4
@@ -39,6 +37,8 @@ _MOST_PARENTS = 16
 _MOST_PUT = 1_000
 # Names in trees that are gone through in all, 2 µs each; from half of it on commits are not put one by one any more.
 _MOST_NAMES = 20_000_000
+# Bytes of texts that are compared to find moved files, before that, too, is done for tips alone.
+_MOST_COMPARED = 100_000_000
 
 
 class PurgedLine:
@@ -51,7 +51,7 @@ class PurgedLine:
     def __init__(self, record: PurgeRecord, objects: Overlay) -> None:
         """`objects` has the line as it was, above what stands here; ends of purges are in either."""
         self._record, self._objects, self._text = record, objects, objects.blob
-        self._trees = Trees(objects, _MOST_NAMES)
+        self._trees, self._compared = Trees(objects, _MOST_NAMES), 0
         self.ids: dict[str, str] = {}
         self.lost, self.lacking = set[str](), set[str]()
         #: What commits and texts became here, of which the record says nothing.
@@ -100,10 +100,14 @@ class PurgedLine:
                 self.ids[oid] = oid
             else:
                 behind.add(oid)
-                is_one = is_pushed and len(self._news) < _MOST_PUT and self._trees.walked < _MOST_NAMES / 2
+                is_one = is_pushed and len(self._news) < _MOST_PUT and self._is_work_left
                 if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
         return self.ids
+
+    @property
+    def _is_work_left(self) -> bool:
+        return self._trees.walked < _MOST_NAMES / 2 and self._compared < _MOST_COMPARED
 
     def _is_purged(self, oid: str, end: str, is_behind: bool) -> bool:
         if self._comparison.is_purged(oid, end):
@@ -221,9 +225,11 @@ class PurgedLine:
         """
         was, now = self._files(base), self._files(self.ids[base])
         touched = {path: item[1] for path, item in was.items() if now.get(path) != item}
-        left, free = Files(), [path for path in touched if path not in files]
+        left, free = Files(), {path: blob for path, blob in touched.items() if path not in files}
+        places = {blob: path for path, blob in reversed(touched.items())}
+        likeness = Likeness(self._text)  # for each commit, so that each machine finds the same of it
         for path, (mode, blob) in sorted(files.items()):
-            origin = path if path in was else self._origin(blob, touched, free)
+            origin = path if path in was else places.get(blob) or likeness.most_alike(blob, free)
             if origin not in touched or (blob != touched[origin] and self._stays(blob)):
                 is_known = was.get(path) == (mode, blob) or self._stays(blob) or self._record.has_blob(blob)
                 own = blob if is_known else self._cut(path, blob)
@@ -250,6 +256,7 @@ class PurgedLine:
             # What a purge left is no text of anybody's that could come back.
             if blob != before and went & _lines(self._text(blob)) and not self._record.sources(blob):
                 self._gone[blob] = text
+        self._compared += likeness.done
         return left
 
     def _cut(self, path: str, blob: str) -> str:
@@ -278,14 +285,6 @@ class PurgedLine:
                 self._standing[1].update(oid for _, mode, oid in map(parsed_row, rows) if mode != FOLDER)
                 trees += [oid for _, mode, oid in map(parsed_row, rows) if mode == FOLDER]
         return blob in self._standing[1]
-
-    def _origin(self, blob: str, touched: Mapping[str, str], free: list[str]) -> str:
-        """Return at which of the `free` paths a text stood that has another name now; "" for none."""
-        if blob in touched.values():
-            return next(path for path, each in touched.items() if each == blob)
-        text = self._text(blob) if free else b""
-        likeness, path = max(((similarity(self._text(touched[each]), text), each) for each in free), default=(0.0, ""))
-        return path if likeness >= _ALIKE else ""
 
     def _refuse(self, files: Files, parents: Iterable[str]) -> Files:
         """Return files without texts that may not come back: where such a one took the place of another, as `parents`
