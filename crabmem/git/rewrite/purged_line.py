@@ -15,7 +15,7 @@ from ...errors import Untrusted
 from ...results import CREATOR
 from ...text.frontmatter import parts_of
 from ...text.hashes import blob_id, short
-from ...text.marks import MARKS, shared, shared_name
+from ...text.marks import MARKS, MOST_WORK, shared, shared_name
 from ...text.merge import merge
 from ...text.quotes import distinctive_lines
 from ..commits import COMMITTER, Note, author_and_message, header_lines, read_commit
@@ -58,6 +58,8 @@ class PurgedLine:
         self._news, self._gone = dict[str, str](), dict[str, str | None]()
         self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved
+        #: What texts of two purges became, and how much work is left for more of them.
+        self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
         #: The rows and texts of so many of `ids`.
@@ -138,10 +140,10 @@ class PurgedLine:
         if fork[0] not in self._news:
             raws = [self._objects.raw(each)[1] for each in fork]
             rows, messages = zip(*map(parted, raws), strict=True)
-            headers = [(key, reduce(shared, said)) for key, said in _by_key(rows)]
+            headers = [(key, reduce(self._shared, said)) for key, said in _by_key(rows)]
             files = reduce(self._shared_files, map(self._files, fork))
             parents = [self.ids.get(each, each) for each in self._objects.header(oid).parents]
-            made = self._commit(files, parents, headers, reduce(shared, messages))
+            made = self._commit(files, parents, headers, reduce(self._shared, messages))
             self._news |= dict.fromkeys(fork, made)
         return self._news[fork[0]]
 
@@ -154,14 +156,23 @@ class PurgedLine:
             self._gone[blob] = None
             if place:
                 text = other[place][1]
-                name = "/".join(map(shared_name, path.split("/"), place.split("/")))
-                if text != blob:
-                    both = (to_text(self._text(each)) for each in (blob, text))
-                    text = self._objects.put("blob", to_bytes(shared(*both)))
+                steps = zip(path.split("/"), place.split("/"), strict=False)
+                name = "/".join(shared_name(*each, self._work) for each in steps)
+                text = text if text == blob else self._shared_text(*sorted((blob, text)))
                 self._gone |= {blob: text, other[place][1]: text}
                 self._place(found, name, (mode, text))
         self._gone |= {blob: None for blob in others if blob not in self._gone}
         return found
+
+    def _shared(self, one: str, other: str) -> str:
+        return shared(one, other, work=self._work)
+
+    def _shared_text(self, *both: str) -> str:
+        """Make a text of two; the same two stand in many commits."""
+        if both not in self._joins:
+            text = self._shared(*(to_text(self._text(each)) for each in both))
+            self._joins[both] = self._objects.put("blob", to_bytes(text))
+        return self._joins[both]
 
     # What was made of an old line since
 
