@@ -7,7 +7,8 @@ The rules, in their order; neither times nor machines play a part:
    there. If both renamed it, the name of the side whose text stands by rule 6 counts.
 3. A fact that both sides began, by its name, is one file. Two facts that both sides began at one path are two files.
 4. No two paths of the result differ only by case or by the form of letters, and no file is where another has a folder:
-   the second file has a part of its content's id in its name. Files that say the same are one.
+   the second file has a part of its content's id in its name. Files that say the same are one. A folder in the place of
+   the settings has another name.
 5. Frontmatter is joined by key and by item of a list, all else by line; a day's note by section, in the order of time.
    What both put at the same place is all there. Equal lines are one, in the overview wherever they link.
 6. If both changed the same line or key, a person's stands before an agent's, else that of the file whose id sorts
@@ -34,7 +35,7 @@ from ..text.merge import Merged, applied, merge
 from ..text.merge import Side as Take
 from ..text.note_merge import merge_notes
 from ..text.slug import composed, name_key
-from ..workspace.layout import Layout
+from ..workspace.layout import SETTINGS, Layout
 from ..workspace.layout import way as ways_to
 
 #: What a path says: the id of a blob of either side, new bytes, or None for no file.
@@ -322,6 +323,7 @@ class _Joining:
         """Give another path to the second of two files that no disk, or not every disk, can hold at theirs."""
         whole = {path: said for path, said in {**self.base, **self.files}.items() if said is not None}
         folders = {_folded(each) for path in whole if "/" in path for each in ways_to(path.rpartition("/")[0])}
+        folders -= {_folded(SETTINGS)}
         taken, moved = dict[str, str](), dict[str, str]()
         for path in sorted(whole, key=lambda path: (path not in self.base, path)):
             there = taken.setdefault(_folded(path), path)
@@ -329,8 +331,11 @@ class _Joining:
                 self.files[path] = None
                 if there == path or _id(whole[path]) != _id(whole[there]):
                     self.second.append((path, whole[path]))
+            elif is_in_place_of_settings(path):
+                self.files[path] = None  # no command goes on where a folder stands in the place of the settings
+                self.second.append((path, whole[path]))
         for path, said in sorted(self.second, key=lambda each: (each[0], _id(each[1]))):
-            free = (each for each in names_beside(path, _id(said)) if self._is_free(each, said, taken, folders))
+            free = (each for each in _other_names(path, _id(said)) if self._is_free(each, said, taken, folders))
             moved[path] = next(free)
             self.files[moved[path]] = said
             self.copies += [] if self.rules.layout.is_kept(path) else [moved[path]]
@@ -412,6 +417,20 @@ def _without_doubles(data: bytes, base: bytes) -> bytes:
             found.append(line)
         seen.add(said)
     return b"".join(found)
+
+
+def _other_names(path: str, oid: str) -> Iterator[str]:
+    """Yield names for a file that cannot have its own; a folder in the place of the settings stays together."""
+    if not is_in_place_of_settings(path):
+        return names_beside(path, oid)
+    first, _, rest = path.partition("/")
+    return (f"{folder}/{rest}" for folder in names_beside(first, blob_id(first.encode())))
+
+
+def is_in_place_of_settings(path: str) -> bool:
+    """Return whether a file is in a folder that stands where settings are."""
+    first, slash, _ = path.partition("/")
+    return bool(slash) and _folded(first) == _folded(SETTINGS)
 
 
 def names_beside(path: str, oid: str) -> Iterator[str]:
