@@ -471,3 +471,21 @@ def test_hundreds_that_a_side_moved_and_rewrote_are_compared_within_a_bound(monk
     assert done.kept and not lost_of(base, one, other, done)
     again = joined(base, other, one)
     assert tree(base, again, other, one) == tree(base, done, one, other)
+
+
+@pytest.mark.parametrize("path", [f"{ENTRIES}/{'ä' * 140}.md", f"{ENTRIES}/{'b' * 300}/x.md", "c" * 300])
+def test_a_path_that_no_disk_holds_is_cut_and_nothing_is_lost(path: str) -> None:
+    text = entry("Long", "A text.")
+    one, other = {LUNA: entry("Luna", "A cat.")}, {path: text}
+    done = joined({}, one, other)
+    made = tree({}, done, one, other)
+    (new,) = made.keys() - {LUNA}
+    assert (
+        made[new] == text
+        and done.copies == (new,)
+        and new.startswith(path[:10])
+        and ORDINARY.is_entry(new) == ORDINARY.is_entry(path)
+    )
+    assert all(len(part.encode()) <= 255 for part in new.split("/"))
+    again = joined(made, made, {**made, path: text})
+    assert tree(made, again, made, {**made, path: text}) == made

@@ -179,7 +179,7 @@ def _summary(done: Synced) -> list[str]:
             f"removed on one machine and changed on another, so still there: {listed(done.kept, _NAMED, 'files')}"
         )
     if done.copies:
-        lines.append(f"beside memory, under another name, as theirs is taken: {listed(done.copies, _NAMED, 'files')}")
+        lines.append(f"under another name, as theirs is taken or too long: {listed(done.copies, _NAMED, 'files')}")
     if done.moved:
         lines.append(
             f"another name for what stood where a file or folder came in: {listed(done.moved, _NAMED, 'places')}"
