@@ -335,8 +335,9 @@ class Synced:
 
     `is_joined` where both sides had something new. `disputed` are the paths of which it set another text aside, to be
     decided; `waiting` counts all texts of other machines that wait now. `kept` are paths that one machine removed and
-    another changed: they stay; `copies` second files of what both changed beside memory, `left` files beside memory
-    that stay as they are here although the head has another text, `moved` the new names of what stood here where a file
+    another changed: they stay; `copies` second files of what both changed beside memory, and what came in under another
+    name than it has there, `left` files beside memory that stay as they are here although the head has another text,
+    `moved` the new names of what stood here where a file
     or folder came in. `doubled` are names that several facts have, with
     their paths. `overruled` are commits by which another machine took a text that was rejected here. `held` says what
     many losses on disk were not recorded; "" for none. `rounds` counts how often it began again, as others were

@@ -75,6 +75,13 @@ class WriterLock:
         if known != us:
             fs.hint(self._holder, us)
 
+    def is_holder_alive(self) -> bool:
+        """Return whether the process that held the lock last is there still, on this machine."""
+        try:
+            return fs.is_alive(int(fs.read(self._holder)[0]))
+        except (OSError, ValueError):
+            return False
+
     def _holder_name(self) -> str:
         try:
             return f"process {int(fs.read(self._holder)[0])}"

@@ -766,6 +766,11 @@ class History:
         """Return the locks of other Git processes, or of one that died."""
         return [lock for lock in (*self._git.glob("*.lock"), *(self._git / "refs").rglob("*.lock"))]
 
+    def left_locks(self) -> list[Path]:
+        """Return the locks that a write of ours left which was ended; Git waits for them."""
+        ours = [lock for lock in self._refs.our_locks() if lock.suffix == ".lock"]
+        return ours if ours and not WriterLock(self._private / state.LOCK).is_holder_alive() else []
+
     def without_text(self, blobs: Mapping[str, str]) -> list[str]:
         """Return the paths at which the head has the given blob, which is missing from the history."""
         head = self.head()

@@ -178,11 +178,16 @@ class Refs:
 
     def release_leftovers(self) -> None:
         """Remove the locks that a crash left to us. Only under the writer's lock."""
+        for lock in self.our_locks():
+            fs.unlink(lock)
         for ours in list(self._temporary.glob(f"{_LINK}*")):
-            for lock in (self._git / GC, *self._git.rglob("*.lock")):
-                if _same_file(ours, lock):
-                    fs.unlink(lock)
             fs.unlink(ours)
+
+    def our_locks(self) -> list[Path]:
+        """Return the locks that a write of ours holds, or left as it was ended."""
+        links = list(self._temporary.glob(f"{_LINK}*"))
+        locks = (self._git / GC, *self._git.rglob("*.lock")) if links else ()
+        return [lock for lock in locks if any(_same_file(ours, lock) for ours in links)]
 
     @contextmanager
     def without_gc(self) -> Iterator[None]:

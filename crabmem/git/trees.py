@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Set
 from functools import partial
 from itertools import accumulate, count, repeat
+from math import inf
 from typing import TypeVar
 
 from ..errors import DamagedHistory, DeniedHistory
@@ -253,11 +254,15 @@ class Trees:
     """The trees of one repository, by id; None is a tree without anything. Paths are text.
 
     Raises:
-        DamagedHistory: by every method, when a tree is missing or broken.
+        DamagedHistory: by every method, when a tree is missing or broken, and when more than `most` names in all were
+            gone through.
     """
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self, objects: Objects, most: float = inf) -> None:
         self._objects = objects
+        self._most = most
+        #: How many names `items`, `files` and differences went through.
+        self.walked = 0
         self._trees: dict[str, Tree] = {}
         self._rows: dict[str, Rows] = {}
 
@@ -302,7 +307,7 @@ class Trees:
     def _add_items(self, found: dict[str, Item], tree: str | None, folder: str, depth: int, seen: "count[int]") -> None:
         """Add what is in a tree; `seen` counts, as folders without files can name one another a billion times."""
         for name, mode, oid in self.tree(tree):
-            check_extent(next(seen), depth)
+            self._check_extent(next(seen), depth)
             path = folder + to_text(name)
             if mode == FOLDER:
                 self._add_items(found, oid, f"{path}/", depth - 1, seen)
@@ -337,23 +342,37 @@ class Trees:
 
         Folders that are the same are not read.
         """
+        found = ((path, _blob(old), _blob(new)) for path, old, new in self.item_differences(before, after))
+        return (each for each in found if each[1] or each[2])
+
+    def item_differences(self, before: str | None, after: str | None) -> Iterator[tuple[str, Item | None, Item | None]]:
+        """Yield what `differences` does, with modes, and links and submodules as well."""
         return self._differences(before, after, b"", count())
 
     def _differences(
         self, before: str | None, after: str | None, folder: bytes, seen: "count[int]"
-    ) -> Iterator[tuple[str, str | None, str | None]]:
+    ) -> Iterator[tuple[str, Item | None, Item | None]]:
         if before == after:
             return
         after_rows = self._rows_of(after, before)
         before_rows = self._rows_of(before, after)
         gone, come = before_rows.apart(after_rows.raw)
         for key, old, new in differing(frozenset(before_rows.rows[gone]), frozenset(come)):
-            check_extent(next(seen), DEEPEST - folder.count(b"/"))
+            self._check_extent(next(seen), DEEPEST - folder.count(b"/"))
             path = folder + key
             if path.endswith(b"/"):
                 yield from self._differences(old and old[1], new and new[1], path, seen)
-            elif (was := _blob(old)) or _blob(new):
-                yield to_text(path), was, _blob(new)
+            else:
+                yield to_text(path), old, new
+
+    def _check_extent(self, files: int, depth: int) -> None:
+        check_extent(files, depth)
+        self.walked += 1
+        if self.walked > self._most:
+            raise DamagedHistory(
+                f"to compare the commits of the history more than {self._most:,} names would be gone through: it is no "
+                "memory's"
+            )
 
     def is_readable(self, commit: str) -> bool:
         """Return whether the commit and the folders of its tree are there and whole.

@@ -44,6 +44,8 @@ _WORTH_SAVING = 64
 # From where a commit was reached, and whether it stands below one that both sides stand on.
 _ONE, _OTHER, _BELOW = 1, 2, 4
 _BOTH = _ONE | _OTHER
+# Hidden commits that are older than all that was yielded, and looked behind nevertheless: their times may be wrong.
+_PATIENCE = 32
 # Fewer steps back are quicker than a look for the line.
 _STEPS = 16
 
@@ -218,6 +220,7 @@ class Walk:
         wrong: those are among the `hidden` in the end.
         """
         waiting, seen, numbers, oldest = list[tuple[int, int, str]](), set[str](), count(), math.inf
+        patience = _PATIENCE
 
         def found(oid: str, is_hidden: bool) -> None:
             if oid not in seen or (is_hidden and oid not in hidden):
@@ -230,8 +233,15 @@ class Walk:
             found(oid, True)
         for oid in tips:
             found(oid, False)
-        while waiting and (-waiting[0][0] >= oldest or any(oid not in hidden for _, _, oid in waiting)):
-            newness, _, oid = heappop(waiting)
+        while waiting:
+            if -waiting[0][0] >= oldest or any(oid not in hidden for _, _, oid in waiting):
+                newness, _, oid = heappop(waiting)
+            elif patience:
+                patience -= 1
+                waiting.sort()  # which a heap may be
+                newness, _, oid = waiting.pop()
+            else:
+                return
             if oid not in hidden:
                 oldest = min(oldest, -newness)
                 yield oid

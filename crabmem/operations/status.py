@@ -7,7 +7,7 @@ from ..results import Status, UnrecordedEdit
 from ..session.init import is_begun
 from ..session.locate import agent_folders
 from ..session.rules import settings_problem
-from ..text.words import counted
+from ..text.words import counted, listed
 from .adoption import unrecorded_in
 from .history import commits
 from .syncing import left_beside, left_words
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ..session.session import Session
     from ..session.snapshot import Snapshot
     from ..write.losses import Losses
+
+# Locks that are named.
+_NAMED = 3
 
 
 def _paused(session: Session) -> Paused | None:
@@ -117,10 +120,12 @@ def _oddities(session: Session, held: Losses | None) -> Iterator[str]:
     """What is odd and found at once, for who sees everything."""
     if not session.view.is_whole:
         return
-    from .doctor.past import position
+    from .doctor.past import LEFT_LOCK, position
 
     if held:
         yield held.words
+    if left := session.engine.history.left_locks():
+        yield f"Git waits for {listed([lock.name for lock in left], _NAMED, 'locks')} in .git, {LEFT_LOCK}"
     if words := session.engine.history.aside_words():
         yield words
     if session.engine.allowed.reach(session.root).remote and (paths := left_beside(session)):

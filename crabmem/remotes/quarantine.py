@@ -176,6 +176,8 @@ class Quarantine:
             Objects.check_form(each.kind, each.data)
             if each.kind == "commit":
                 says = header(each.data)
+                if min(says.committed, says.authored) < 0:  # Git's times have no sign: `git fsck` would fail for ever
+                    raise BrokenPack(f"{each.oid} says that it was made before 1970")
                 self._needed |= {says.tree: "tree"} | dict.fromkeys(says.parents, "commit")
             else:
                 self._needed[tag_target(each.data)] = _ANY

@@ -33,7 +33,7 @@ from ..write.actor import ITSELF
 from ..write.intent import Join
 from ..write.withholding import Rule
 from ..write.writer import Draft, Written
-from .law import Dispute, Joined, Rules, Said, Side, join, lost, names_beside
+from .law import Dispute, Joined, Rules, Said, Side, is_in_place_of_settings, join, lost, names_beside
 
 _NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", JOINING),))
 _MOVING = Note(
@@ -161,8 +161,8 @@ class _Joining:
         for path in (path for path in {*ours, *theirs, *wanted} if not self._layout.is_kept(path)):
             before, one, other = (items.get(path) for items in (base, ours, theirs))
             item = _of_both(before, one, other)
-            if item is None or stat.S_ISREG(item[0]):
-                blob = wanted.get(path, item and item[1])
+            if item is None or stat.S_ISREG(item[0]) or is_in_place_of_settings(path):
+                blob = wanted.get(path, item[1] if item and stat.S_ISREG(item[0]) else None)
                 item = (item[0] if item else REGULAR, blob) if blob else None
             if item != one:
                 found[path] = item

@@ -7,7 +7,8 @@ The rules, in their order; neither times nor machines play a part:
    there. If both renamed it, the name of the side whose text stands by rule 6 counts.
 3. A fact that both sides began, by its name, is one file. Two facts that both sides began at one path are two files.
 4. No two paths of the result differ only by case or by the form of letters, and no file is where another has a folder:
-   the second file has a part of its content's id in its name. Files that say the same are one.
+   the second file has a part of its content's id in its name. Files that say the same are one. A folder in the place of
+   the settings has another name, and so has a file that no disk can hold under its own: it is cut.
 5. Frontmatter is joined by key and by item of a list, all else by line; a day's note by section, in the order of time.
    What both put at the same place is all there. Equal lines are one, in the overview wherever they link.
 6. If both changed the same line or key, a person's stands before an agent's, else that of the file whose id sorts
@@ -26,7 +27,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..git.diff import similarity
+from ..git.diff import Likeness
 from ..text import frontmatter
 from ..text.entry import Entry, entry_in
 from ..text.hashes import blob_id
@@ -34,15 +35,15 @@ from ..text.merge import Merged, applied, merge
 from ..text.merge import Side as Take
 from ..text.note_merge import merge_notes
 from ..text.slug import composed, name_key
-from ..workspace.layout import Layout
+from ..workspace.layout import SETTINGS, Layout
 from ..workspace.layout import way as ways_to
 
 #: What a path says: the id of a blob of either side, new bytes, or None for no file.
 Said = str | bytes | None
 
-# Below that a file is a new one, and not an old one with another name; as Git has it.
-_ALIKE = 0.5
 _DIGITS, _ALL_DIGITS = 8, 40
+# Bytes of a name that every disk holds, and how many stay of one that has more, before what is added.
+_LONGEST, _KEPT = 255, 150
 # A link in a line of an overview: [[here]] or [so](here).
 _LINK = re.compile(rb"\[\[[^\[\]|#\n]+|\]\([^()\s]+\)")
 
@@ -273,18 +274,12 @@ class _Joining:
                 if path not in found and to in new:
                     found[path] = to
                     del new[to]
+        likeness = Likeness(self.rules.read)  # for each side, as the other machine begins with the other one
         for path in gone:
-            if path in found or not new:
-                continue
-            likeness = {each: self._likeness(path, blob) for each, blob in new.items()}
-            best = max(new, key=lambda each: (likeness[each], each))
-            if likeness[best] >= _ALIKE:
+            if path not in found and (best := likeness.most_alike(self.base[path], new)):
                 found[path] = best
                 del new[best]
         return found
-
-    def _likeness(self, old: str, new: str) -> float:
-        return similarity(self.rules.read(self.base[old]), self.rules.read(new))
 
     def _name(self, path: str) -> list[str]:
         """Return the key of the name that the fact at `path` had; none for no fact."""
@@ -330,6 +325,7 @@ class _Joining:
         """Give another path to the second of two files that no disk, or not every disk, can hold at theirs."""
         whole = {path: said for path, said in {**self.base, **self.files}.items() if said is not None}
         folders = {_folded(each) for path in whole if "/" in path for each in ways_to(path.rpartition("/")[0])}
+        folders -= {_folded(SETTINGS)}
         taken, moved = dict[str, str](), dict[str, str]()
         for path in sorted(whole, key=lambda path: (path not in self.base, path)):
             there = taken.setdefault(_folded(path), path)
@@ -337,11 +333,15 @@ class _Joining:
                 self.files[path] = None
                 if there == path or _id(whole[path]) != _id(whole[there]):
                     self.second.append((path, whole[path]))
+            elif is_in_place_of_settings(path) or _is_too_long(path):
+                self.files[path] = None  # no command goes on where a folder stands in the place of the settings
+                self.second.append((path, whole[path]))
         for path, said in sorted(self.second, key=lambda each: (each[0], _id(each[1]))):
-            free = (each for each in names_beside(path, _id(said)) if self._is_free(each, said, taken, folders))
+            free = (each for each in _other_names(path, _id(said)) if self._is_free(each, said, taken, folders))
             moved[path] = next(free)
             self.files[moved[path]] = said
-            self.copies += [] if self.rules.layout.is_kept(path) else [moved[path]]
+            is_named = _is_too_long(path) or not self.rules.layout.is_kept(path)
+            self.copies += [moved[path]] if is_named else []
         gone = {path for path in moved if self.files[path] is None}
         self.disputes = [each._replace(path=moved[each.path]) if each.path in gone else each for each in self.disputes]
 
@@ -420,6 +420,39 @@ def _without_doubles(data: bytes, base: bytes) -> bytes:
             found.append(line)
         seen.add(said)
     return b"".join(found)
+
+
+def _other_names(path: str, oid: str) -> Iterator[str]:
+    """Yield names for a file that cannot have its own; a folder in the place of the settings stays together."""
+    if is_in_place_of_settings(path):
+        first, _, rest = path.partition("/")
+        return (_shortened(f"{folder}/{rest}") for folder in names_beside(first, blob_id(first.encode())))
+    return names_beside(_shortened(path), oid)
+
+
+def _is_too_long(path: str) -> bool:
+    return any(len(_bytes(part)) > _LONGEST for part in path.split("/"))
+
+
+def _shortened(path: str) -> str:
+    """Return a path that every disk holds: of a name that is too long, its beginning, and a part of its hash."""
+    return "/".join(_short(part) if len(_bytes(part)) > _LONGEST else part for part in path.split("/"))
+
+
+def _short(name: str) -> str:
+    stem, dot, ending = name.rpartition(".")
+    ending = f"{dot}{ending}" if stem and len(_bytes(ending)) < _DIGITS else ""
+    return f"{_bytes(name)[:_KEPT].decode(errors='ignore')}-{blob_id(_bytes(name))[:_DIGITS]}{ending}"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
+
+
+def is_in_place_of_settings(path: str) -> bool:
+    """Return whether a file is in a folder that stands where settings are."""
+    first, slash, _ = path.partition("/")
+    return bool(slash) and _folded(first) == _folded(SETTINGS)
 
 
 def names_beside(path: str, oid: str) -> Iterator[str]:

@@ -23,6 +23,8 @@ _WIDE = ("utf-16-le", "utf-16-be")
 _BOM = "\ufeff"
 # Cells of a table of two regions that share nothing unique, and of all tables for two texts.
 _TABLE, _WORK = 40_000, 400_000
+#: Cells of all tables for what one sync brings, 3 µs each.
+MOST_WORK = 1_000_000
 _DEEPEST = 30
 _ALL_MARKS = frozenset(mark for marks in MARKS for mark in marks)
 # What stands for two rows of which neither can be the other with marks; and how much is kept of them.
@@ -100,16 +102,21 @@ def _takes_from_value(old: header.Value, new: header.Value) -> bool:
     return old == new
 
 
-def shared(one: str, other: str, mark: str = _MARK) -> str:
+def shared(one: str, other: str, mark: str = _MARK, work: list[int] | None = None) -> str:
     """Return what two texts have in common that two purges made of one: what either took is a mark.
 
     The same for either order. The marks of each stand for something in the other, and all between them stays; where the
-    texts do not fit together, one mark stands for all but their beginning and end.
+    texts do not fit together, one mark stands for all but their beginning and end. So it does where `work` is done: how
+    many cells of tables are left for all texts that a remote sends.
     """
     if one == other:
         return one
     first, second = (_TOKEN.findall(text) for text in sorted((one, other)))
-    kept = list(_kept(first, second, [_WORK], _DEEPEST))
+    most = min(_WORK, work[0]) if work else _WORK
+    left = [most]
+    kept = list(_kept(first, second, left, _DEEPEST))
+    if work:
+        work[0] -= most - left[0]
     if _MISFIT in kept:
         head, tail = _alike(first, second, ())
         least = min(len(first), len(second))
@@ -123,9 +130,9 @@ def shared(one: str, other: str, mark: str = _MARK) -> str:
     return "".join(said)
 
 
-def shared_name(one: str, other: str) -> str:
+def shared_name(one: str, other: str, work: list[int] | None = None) -> str:
     """Return what two names of a file have in common that two purges gave it."""
-    return shared(one, other, _NAME_MARK)
+    return shared(one, other, _NAME_MARK, work)
 
 
 def _is_mark(token: str) -> bool:

@@ -10,10 +10,16 @@ from crabmem import DamagedHistory, Memory
 from crabmem.disk import state
 from crabmem.git import objects, trees
 from crabmem.git.objects import Objects, oid_of
+from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import Refs
 from crabmem.git.repository import remotes
+from crabmem.git.rewrite import objects as rewrite_objects
+from crabmem.git.rewrite import purged_line
+from crabmem.git.rewrite.objects import Survey, survey
+from crabmem.git.rewrite.overlay import Overlay
+from crabmem.git.rewrite.purged_line import PurgedLine
 from crabmem.git.store import Disk
-from crabmem.git.trees import Trees
+from crabmem.git.trees import FOLDER, REGULAR, Trees, read_rows, row_of
 from tests.conftest import git
 
 
@@ -57,6 +63,75 @@ def test_a_tree_of_trees_is_not_taken_apart(tmp_path: Path, monkeypatch: pytest.
         row, mode = bytes.fromhex(oid_of("tree", tree)), b"40000"
     with pytest.raises(DamagedHistory, match="more than 100 files"):
         Trees(found).files(row.hex())
+
+
+def bomb(store: Objects, text: bytes, levels: int) -> str:
+    """Return a tree of few bytes that says ten to the power of so many files."""
+    tree = store.put("tree", row_of(b"a.txt", REGULAR, store.put("blob", text)))
+    for _ in range(levels):
+        tree = store.put("tree", b"".join(row_of(b"%d" % number, FOLDER, tree) for number in range(10)))
+    return tree
+
+
+def committed(store: Objects, tree: str, *parents: str) -> str:
+    rows = "".join(f"parent {each}\n" for each in parents)
+    who = "E <e@x> 1700000000 +0000"
+    return store.put("commit", f"tree {tree}\n{rows}author {who}\ncommitter {who}\n\nx\n".encode())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Objects:
+    (tmp_path / "objects/pack").mkdir(parents=True)
+    return Objects(tmp_path / "objects", tmp_path)
+
+
+def test_a_survey_of_a_tree_of_trees_reads_few_of_them(store: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that meets an old line surveys it before anything of it is believed."""
+    monkeypatch.setattr(trees, "MOST_FILES", 1_000)
+    head = committed(store, bomb(store, b"x", 9))
+    store.flush()
+    read = list[str]()
+
+    def noting(oid: str, objects: Objects) -> list[bytes]:
+        read.append(oid)
+        return read_rows(oid, objects)
+
+    monkeypatch.setattr(rewrite_objects, "read_rows", noting)
+    with pytest.raises(DamagedHistory, match="more than 1,000 files"):
+        survey([head], store)
+    assert len(read) < 1_000
+
+
+def test_a_survey_of_a_tree_of_trees_in_each_of_many_commits_is_bounded(
+    store: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "MOST_FILES", 10_000)
+    heads = [committed(store, bomb(store, b"%d" % number, 2)) for number in range(10)]
+    store.flush()
+    assert len(survey(heads[:1], store).files) == 100
+    with pytest.raises(DamagedHistory, match="more than 10,000 files"):
+        survey(heads, store)
+
+
+def test_purges_of_trees_of_trees_are_compared_within_a_bound(
+    tmp_path: Path, store: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(purged_line, "_MOST_NAMES", 8_000)
+    sides = [[committed(store, bomb(store, b"%d %s" % (n, text), 3)) for n in range(6)] for text in (b"x", b"(purged)")]
+    store.flush()
+    pairs = dict(zip(*sides, strict=True))
+    few = dict(list(pairs.items())[:3])
+
+    def run(ends: dict[str, str]) -> object:
+        line = PurgedLine(PurgeRecord([Erased(ends)]), Overlay(tmp_path / "objects", store))
+        return line.run(Survey(commits=[*ends]), [*ends])
+
+    assert run(few) == few
+    with pytest.raises(DamagedHistory, match="more than 8,000 names"):
+        run(pairs)
+    monkeypatch.setattr(trees, "MOST_FILES", 1_000)
+    with pytest.raises(DamagedHistory, match="more than 1,000 files"):
+        run(few)
 
 
 def test_a_reference_that_somebody_moved_meanwhile_is_left_to_them(tmp_path: Path) -> None:

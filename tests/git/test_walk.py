@@ -242,6 +242,21 @@ def test_what_some_commits_lack_of_others_is_found_though_many_were_made_in_one_
     assert sorted(told) == sorted(there - here)
 
 
+@pytest.mark.parametrize("wrong", [1, 2, 20])
+def test_commits_of_a_wrong_clock_hide_what_they_stand_on(tmp_path: Path, wrong: int) -> None:
+    """A remote whose newest commits are dated in 1970 has all that is below them."""
+    names, graph = ids(100 + wrong + 2), Graph(tmp_path)
+    times = [*range(1_000, 1_100), *range(wrong), 2_000, 2_001]
+    parents = [[each - 1] if each else [] for each in range(len(names))]
+    mine, join = len(names) - 2, len(names) - 1
+    parents[mine], parents[join] = [99], [mine, mine - 1]
+    for place, name in enumerate(names):
+        graph.add(name, Header("", tuple(names[each] for each in parents[place]), times[place], times[place]), None)
+    hidden = set[str]()
+    found = walk.Walk(Objects(tmp_path), graph).newest_first([names[join]], [names[mine - 1]], hidden)
+    assert [commit for commit in list(found) if commit not in hidden] == [names[join], names[mine]]
+
+
 _SHAPES = st.lists(
     st.tuples(st.sets(st.integers(0, 11), max_size=2), st.integers(0, 30)), min_size=2, max_size=12
 )  # the parents of each commit, by number, as far as they come before it; its time

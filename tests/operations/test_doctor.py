@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from crabmem import Finding, Memory
+from crabmem.disk import state
+from crabmem.disk.lock import WriterLock
+from crabmem.git.refs import Refs
 from crabmem.operations import maintenance
 from crabmem.operations.doctor.examine import CHECKS
+from crabmem.operations.status import status
 from tests.conftest import git, typed
 
 Sample = Callable[[str], Path]
@@ -270,6 +274,25 @@ def test_a_lock_of_another_git_process_is_warned_about(tmp_path: Path, name: str
     assert found.level == "warning" and f"`rm {lock}`" in found.message
     maintenance.mend(memory)
     assert lock.exists()
+
+
+@pytest.mark.parametrize("by", ["doctor", "the next write"])
+def test_locks_that_a_killed_write_of_ours_left_are_told_and_removed(tmp_path: Path, by: str) -> None:
+    memory = Memory(tmp_path)
+    memory.init()
+    private = tmp_path / state.FOLDER
+    refs = Refs(tmp_path / ".git", private / state.TEMPORARY)
+    if not (child := os.fork()):
+        with WriterLock(private / state.LOCK).held(1), refs.holding("HEAD.lock", 1), refs.holding("index.lock", 1):
+            os._exit(0)
+    os.waitpid(child, 0)
+    found = about(memory, ".git/HEAD.lock")
+    assert found.level == "warning" and "Git waits for it" in found.message and "doctor --fix" in found.message
+    assert any(".git, left by a write that was interrupted" in line for line in status(memory).odd)
+    maintenance.mend(memory) if by == "doctor" else memory.remember("Luna", "the cat", "A cat.")
+    assert not [*(tmp_path / ".git").glob("*.lock")] and not status(memory).odd
+    with refs.holding("HEAD.lock", 1), WriterLock(private / state.LOCK).held(1):  # at work, and not left
+        assert about(memory, ".git/HEAD.lock").level == "info" and not status(memory).odd
 
 
 def test_text_that_a_crash_left_over_is_warned_about(tmp_path: Path) -> None:

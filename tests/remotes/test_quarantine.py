@@ -201,6 +201,13 @@ def test_commits_that_are_none_are_refused(here: Side, raw: bytes) -> None:
         admit(here, packed(record(_COMMIT, raw)), [oid_of("commit", raw)])
 
 
+@pytest.mark.parametrize("who", [b"author", b"committer"])
+def test_a_commit_of_before_1970_is_refused_as_git_does_not_know_such_times(here: Side, who: bytes) -> None:
+    raw = commit(oid_of("tree", _PLAIN)).replace(who + b" " + _WHO, who + b" " + _WHO.replace(b"> ", b"> -"))
+    with pytest.raises(Untrusted, match="before 1970"):
+        admit(here, packed(record(_COMMIT, raw), record(_TREE, _PLAIN), record(_BLOB, _TEXT)), [oid_of("commit", raw)])
+
+
 def test_a_tag_brings_what_it_is_about(here: Side) -> None:
     raw = b"object %s\ntype commit\ntag v1\ntagger %s\n\nit\n" % (here.head().encode(), _WHO)
     assert admit(here, packed(record(_TAG, raw)), [oid_of("tag", raw)]) == 1

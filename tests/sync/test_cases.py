@@ -306,7 +306,7 @@ def test_of_a_file_beside_memory_that_both_changed_both_are_there_and_told(two: 
         git(memory.root, "add", "-f", "pic.png")
         git(memory.root, "-c", "user.name=m", "-c", "user.email=m@example.org", "commit", "-qm", "pic")
     synced(two[0])
-    assert "changed on both beside memory, so both are there: pic-" in crabs(two[1].root, "sync")
+    assert "under another name, as theirs is taken or too long: pic-" in crabs(two[1].root, "sync")
     assert len([path for path in git(two[1].root, "ls-tree", "--name-only", "HEAD").split() if "pic" in path]) == 2
 
 

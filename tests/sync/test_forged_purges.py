@@ -1,6 +1,7 @@
 """A record of purges can only take away: what says more, however it is forged, is refused, and nothing goes unasked."""
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from crabmem.errors import PurgeWaits, Untrusted
 from crabmem.git.objects import Objects, oid_of
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
+from crabmem.git.rewrite import purged_line as line_module
 from crabmem.git.rewrite.comparison import SUBJECT
 from crabmem.git.rewrite.objects import Rewriter, survey
 from crabmem.git.rewrite.overlay import Overlay
 from crabmem.git.rewrite.purged_line import PurgedLine
-from crabmem.git.trees import FOLDER, REGULAR, row_of, sort_key
+from crabmem.git.trees import FOLDER, REGULAR, Trees, row_of, sort_key
 from crabmem.sync.standing import state, trouble
 from crabmem.sync.sync import sync
+from crabmem.text import marks
 from tests.conftest import git
 
 from .conftest import Machine, Two, crabs, synced
@@ -191,6 +194,44 @@ def test_commits_are_neither_dropped_nor_added(tmp_path: Path) -> None:
         purged_line(tmp_path / "dropped", TAKEN["a mark"], drops_root=True)
     with pytest.raises(Untrusted):
         purged_line(tmp_path / "added", TAKEN["a mark"], adds_commit=True)
+
+
+def contradicting(number: int, side: int, words: int = 100) -> bytes:
+    """Return one of two texts that have nothing in common but marks, so that all of both is compared."""
+    chance = random.Random(f"{number} {side}")
+    return "".join(chance.choice("+-*/&%$!") if at % 2 else "(purged)" for at in range(words)).encode()
+
+
+def test_purges_that_contradict_one_another_cost_no_more_than_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anybody is asked; beyond it all that such a text has between its beginning and its end is gone."""
+    monkeypatch.setattr(line_module, "MOST_WORK", 30_000)
+    cells = list[int]()
+    fitted = marks._fitted
+
+    def noting(one: Sequence[str], other: Sequence[str]) -> Iterator[str | None]:
+        cells.append(len(one) * len(other))
+        return fitted(one, other)
+
+    monkeypatch.setattr(marks, "_fitted", noting)
+    (tmp_path / "objects" / "pack").mkdir(parents=True)
+    store = Objects(tmp_path / "objects", tmp_path)
+    old = Said({f"{number}.md": (REGULAR, b"text") for number in range(12)}).stored(store, ())
+    ends = [
+        Said({f"{number}.md": (REGULAR, contradicting(number, side)) for number in range(12)}).stored(store, ())
+        for side in range(2)
+    ]
+    store.flush()
+    overlay = Overlay(tmp_path / "objects", store)
+    line = PurgedLine(PurgeRecord([Erased({old: end}) for end in ends]), overlay)
+    line.run(survey(ends, store), ends)
+    assert 20_000 < sum(cells) <= 30_000
+    made = line.ids[ends[0]]
+    assert line.ids[ends[1]] == made and made not in ends
+    texts = [overlay.blob(oid) for oid in Trees(overlay).files(overlay.header(made).tree).values()]
+    assert len(texts) == 12
+    assert min(map(len, texts)) < 30 and max(map(len, texts)) > 200
 
 
 # Through a remote

@@ -1,6 +1,7 @@
 """The law of joining: what it keeps whatever the files, and what it makes of each case that people meet."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from unicodedata import normalize
 
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from crabmem.git import diff
 from crabmem.sync.law import Dispute, Joined, Rules, Said, Side, Why, join, lost
 from crabmem.text.hashes import blob_id
 from crabmem.text.slug import slug_of
@@ -435,3 +437,55 @@ def test_what_waits_of_agents_is_as_it_was_and_is_the_same_in_either_order(
     held = join(names, side(one, {*everything}), side(other, {*everything}), rules)
     assert tree(base, held, one, other) == dict(base)
     assert {each.path for each in held.disputes} <= {path for each in sides for path in each.changes}
+
+
+def test_hundreds_that_a_side_moved_and_rewrote_are_compared_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is compared with each, while others wait for the lock. Two machines compare the same, in whatever order."""
+    monkeypatch.setattr(diff, "_MOST_BYTES", 500_000)
+    pairs = list[int]()
+    whole = diff._sentences
+
+    class Noted(Counter[bytes]):
+        def __and__(self, other: Counter[bytes]) -> Counter[bytes]:
+            pairs.append(1)
+            return super().__and__(other)
+
+    monkeypatch.setattr(diff, "_sentences", lambda text: Noted(whole(text)))
+
+    def sides(count: int) -> tuple[Files, Files, Files]:
+        texts = {number: [f"{number} says {line}." for line in range(20)] for number in range(count)}
+        names = {number: (f"{ENTRIES}/f{number}.md", f"{ENTRIES}/g{number}.md") for number in texts}
+        return (
+            {names[number][0]: entry(f"F{number}", *text) for number, text in texts.items()},
+            {names[number][0]: entry(f"F{number}", *text, "More.") for number, text in texts.items()},
+            {names[number][1]: entry(f"G{number}", *text[:15], "Else.") for number, text in texts.items()},
+        )
+
+    base, one, other = sides(10)
+    done = joined(base, one, other)
+    assert not done.kept and len(tree(base, done, one, other)) == 10
+    base, one, other = sides(100)
+    pairs.clear()
+    done = joined(base, one, other)
+    assert len(pairs) < 250
+    assert done.kept and not lost_of(base, one, other, done)
+    again = joined(base, other, one)
+    assert tree(base, again, other, one) == tree(base, done, one, other)
+
+
+@pytest.mark.parametrize("path", [f"{ENTRIES}/{'ä' * 140}.md", f"{ENTRIES}/{'b' * 300}/x.md", "c" * 300])
+def test_a_path_that_no_disk_holds_is_cut_and_nothing_is_lost(path: str) -> None:
+    text = entry("Long", "A text.")
+    one, other = {LUNA: entry("Luna", "A cat.")}, {path: text}
+    done = joined({}, one, other)
+    made = tree({}, done, one, other)
+    (new,) = made.keys() - {LUNA}
+    assert (
+        made[new] == text
+        and done.copies == (new,)
+        and new.startswith(path[:10])
+        and ORDINARY.is_entry(new) == ORDINARY.is_entry(path)
+    )
+    assert all(len(part.encode()) <= 255 for part in new.split("/"))
+    again = joined(made, made, {**made, path: text})
+    assert tree(made, again, made, {**made, path: text}) == made

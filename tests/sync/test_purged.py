@@ -14,7 +14,7 @@ from dulwich.repo import Repo
 from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.disk import fs
-from crabmem.errors import HoldsPurged, PurgeWaits, SyncError, Unexpected, Untrusted, Unwritable
+from crabmem.errors import HoldsPurged, NotFound, PurgeWaits, SyncError, Unexpected, Untrusted, Unwritable
 from crabmem.git import purged
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
@@ -402,6 +402,16 @@ def test_two_purges_that_give_a_file_other_names_make_one_of_both(two: tuple[Mem
 
 def fetched(memory: Memory) -> None:
     git(memory.root, "fetch", "-q", "origin")
+
+
+def test_a_purge_of_what_stands_nowhere_is_none_also_after_a_fetch_of_the_old_line(two: tuple[Memory, Memory]) -> None:
+    one, _ = two
+    one.purge(text=SECRET)
+    fetched(one)
+    for text in ("nothing-4711", "nothing-4711"):
+        with pytest.raises(NotFound, match="stands nowhere"):
+            one.purge(text=text)
+    assert one.purge(text=SECRET).standing  # which the fetch brought again
 
 
 def test_a_fetch_between_two_purges_changes_nothing(two: tuple[Memory, Memory], hub: Path) -> None:

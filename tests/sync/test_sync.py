@@ -18,7 +18,7 @@ from crabmem.sync.sync import sync
 from tests.conftest import git
 from tests.refusing import Refusing
 
-from .conftest import Machine, crab, synced
+from .conftest import Machine, crab, crabs, synced
 
 
 def test_what_a_remote_has_is_told_before_anything_is_taken_in(two: tuple[Memory, Memory], machine: Machine) -> None:
@@ -222,11 +222,18 @@ def test_proposals_of_a_remote_without_a_branch_are_taken_in_whole(
     assert not git(third.root, "fsck", "--strict", "--no-dangling")
 
 
-BROKEN = ["[review\nwait = everything\n", 'secrets = "perhaps"\n', b"\xff\xfe"]
+BROKEN = [
+    "[review\nwait = everything\n",
+    'secrets = "perhaps"\n',
+    b"\xff\xfe",
+    "[review]\nexpire = 9\n".encode("utf-16"),
+    "a" + ".a" * 20_000 + " = 1\n",
+    "# " + "much " * 40_000,
+]
 
 
 @pytest.mark.parametrize("is_new", [False, True], ids=["a machine that has synced", "a new machine"])
-@pytest.mark.parametrize("said", BROKEN, ids=["no TOML", "no such value", "no text"])
+@pytest.mark.parametrize("said", BROKEN, ids=["no TOML", "no such value", "no text", "UTF-16", "dots", "200 kB"])
 def test_settings_that_cannot_be_read_wait_and_memory_goes_on(
     two: tuple[Memory, Memory], machine: Machine, hub: Path, said: str | bytes, is_new: bool
 ) -> None:
@@ -248,6 +255,29 @@ def test_settings_that_cannot_be_read_wait_and_memory_goes_on(
     synced(one)
     assert synced(third).disputed == ()
     assert (third.root / "crabmem.toml").read_text() == 'secrets = "warn"\n'
+
+
+@pytest.mark.parametrize("has_settings", [False, True])
+def test_a_folder_in_the_place_of_the_settings_gets_another_name(
+    two: tuple[Memory, Memory], hub: Path, has_settings: bool
+) -> None:
+    one, other = two
+    if has_settings:
+        (other.root / "crabmem.toml").write_text('secrets = "warn"\n')
+        other.adopt()
+    (one.root / "crabmem.toml").mkdir()
+    (one.root / "crabmem.toml/x.md").write_text("Nothing is lost.\n")
+    (one.root / "crabmem.toml/link").symlink_to("x.md")
+    git(one.root, "add", "crabmem.toml")
+    git(one.root, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-qm", "by hand")
+    git(one.root, "push", "-q", "origin", "main")
+    said = crabs(other.root, "sync")
+    (moved,) = other.root.glob("crabmem-*.toml/x.md")
+    assert f"under another name, as theirs is taken or too long: {moved.relative_to(other.root)}" in said
+    assert moved.read_text() == "Nothing is lost.\n"
+    other.for_actor("bot", "s-1").remember("Tea", "a drink", "Green.")
+    assert other.recall("green") and (other.root / "crabmem.toml").is_file() == has_settings
+    assert "crabmem.toml/" not in git(hub, "ls-tree", "-r", "--name-only", "main").replace(moved.parent.name, "")
 
 
 def test_of_settings_that_cannot_be_joined_one_stands_and_the_other_waits(two: tuple[Memory, Memory]) -> None:

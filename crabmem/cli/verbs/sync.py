@@ -15,6 +15,7 @@ from ...session.session import Session
 from ...sync import sync as operation
 from ...text.hashes import short
 from ...text.words import counted, listed
+from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
 from ..failure import Failure
 from ..options import dry_run_option, json_option, yes_option
@@ -178,17 +179,21 @@ def _summary(done: Synced) -> list[str]:
             f"removed on one machine and changed on another, so still there: {listed(done.kept, _NAMED, 'files')}"
         )
     if done.copies:
-        lines.append(f"changed on both beside memory, so both are there: {listed(done.copies, _NAMED, 'files')}")
+        lines.append(f"under another name, as theirs is taken or too long: {listed(done.copies, _NAMED, 'files')}")
     if done.moved:
         lines.append(
             f"another name for what stood where a file or folder came in: {listed(done.moved, _NAMED, 'places')}"
         )
     if done.left:
         lines.append(left_words(done.left))
-    if done.disputed:
+    if same := [path for path in done.disputed if path != SETTINGS]:
         lines.append(
-            f"both machines changed the same place of {listed(done.disputed, _NAMED, 'files')}: the other text waits; "
+            f"both machines changed the same place of {listed(same, _NAMED, 'files')}: the other text waits; "
             "`crabmem resolve` decides"
+        )
+    if SETTINGS in done.disputed:
+        lines.append(
+            f"{SETTINGS} of another machine waits, and is not in force: `crabmem resolve` says why, and decides"
         )
     if more := done.waiting - len(done.disputed):
         lines.append(f"{counted(more, 'text')} of other machines to decide on: `crabmem resolve`")

@@ -1,7 +1,7 @@
 """Whether commits are others but for texts that are gone, as a record of purges says of them."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from ...results import CREATOR
 from ...text.entry import entry_in
@@ -10,7 +10,7 @@ from ...text.slug import slug_of
 from ..commits import header, header_lines, read_commit
 from ..objects import Objects
 from ..purged import PurgeRecord
-from ..trees import Item, check_extent, differing, read_rows, to_text
+from ..trees import Item, Trees, to_text
 from .objects import IDENTITIES, SIGNATURES, with_new_ids
 
 #: A version of a file: its path, and the id of its text.
@@ -31,9 +31,14 @@ class Comparison:
     """
 
     def __init__(
-        self, record: PurgeRecord, objects: Objects, ids: Mapping[str, str], gone: Mapping[str, str | None]
+        self,
+        record: PurgeRecord,
+        objects: Objects,
+        trees: Trees,
+        ids: Mapping[str, str],
+        gone: Mapping[str, str | None],
     ) -> None:
-        self._record, self._objects, self._ids, self._gone = record, objects, ids, gone
+        self._record, self._objects, self._trees, self._ids, self._gone = record, objects, trees, ids, gone
         self.moved: dict[Version, Version | None] = {}
         self._same = set[tuple[str, str]]()
 
@@ -72,7 +77,7 @@ class Comparison:
         if old == new or (old, new) in self._same:
             return True
         gone, come, places = dict[str, Item](), dict[str, Item](), dict[str, list[str]]()
-        for path, was, now in self.differing(old, new):
+        for path, was, now in self._trees.item_differences(old, new):
             gone |= {path: was} if was else {}
             come |= {path: now} if now else {}
         for path in sorted(come.keys() - gone.keys()):
@@ -113,19 +118,6 @@ class Comparison:
                 return False
             self._same.add((old, new))
         return True
-
-    def differing(
-        self, old: str | None, new: str | None, folder: str = ""
-    ) -> Iterator[tuple[str, Item | None, Item | None]]:
-        """Yield the path of each file that differs between two trees, and its mode and id in each."""
-        check_extent(0, 100 - folder.count("/"))
-        before, after = (frozenset(read_rows(tree, self._objects) if tree else ()) for tree in (old, new))
-        for key, was, now in differing(before, after):
-            path = folder + to_text(key)
-            if key.endswith(b"/"):
-                yield from self.differing(was and was[1], now and now[1], path)
-            else:
-                yield path, was, now
 
 
 def parted(raw: bytes) -> tuple[list[Row], str]:

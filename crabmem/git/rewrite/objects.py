@@ -14,7 +14,9 @@ from ..commits import header_lines, tag_target
 from ..objects import Objects, oid_of
 from ..reach import Piece
 from ..trees import (
+    DEEPEST,
     SUBMODULE,
+    check_extent,
     parsed_row,
     read_rows,
     row_of,
@@ -32,6 +34,10 @@ _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTAL
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL | re.MULTILINE)
 _ID = re.compile(r"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
 _SHORTEST_ID = 7
+# Places of one object, on the average, beyond the names that a commit may have.
+_NAMES = 4
+# Names that a folder counts for that was read before, at another path: most of a tree of trees is that.
+_AGAIN = 20
 
 
 @dataclass
@@ -42,13 +48,15 @@ class Survey:
     tags: list[str] = field(default_factory=list)
     files: dict[str, set[str]] = field(default_factory=dict)
     objects: set[str] = field(default_factory=set)
+    #: How many names of its trees were gone through.
+    names: int = 0
 
 
 def survey(tips: Iterable[str], objects: Objects) -> Survey:
     """Return all that `tips` reach.
 
     Raises:
-        DamagedHistory: some of it is missing or broken.
+        DamagedHistory: some of it is missing or broken, or its trees say far more files than there are objects.
         Unwritable: there is something in it that cannot be rewritten.
     """
     found, rows = Survey(), dict[str, set[bytes]]()
@@ -93,6 +101,9 @@ def _add_tree(root: str, found: Survey, rows: dict[str, set[bytes]], objects: Ob
         seen |= new
         for name, mode, oid in map(parsed_row, sorted(new)):
             path = folder + to_text(name)
+            # Over all commits: each of a thousand may have another tree of trees.
+            found.names += _AGAIN if oid in found.objects and stat.S_ISDIR(mode) else 1
+            check_extent(found.names - _NAMES * len(found.objects), DEEPEST - path.count("/"))
             if stat.S_ISDIR(mode):
                 waiting.append((oid, f"{path}/"))
             elif stat.S_IFMT(mode) == SUBMODULE:

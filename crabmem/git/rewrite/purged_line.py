@@ -15,11 +15,11 @@ from ...errors import Untrusted
 from ...results import CREATOR
 from ...text.frontmatter import parts_of
 from ...text.hashes import blob_id, short
-from ...text.marks import MARKS, shared, shared_name
+from ...text.marks import MARKS, MOST_WORK, shared, shared_name
 from ...text.merge import merge
 from ...text.quotes import distinctive_lines
 from ..commits import COMMITTER, Note, author_and_message, header_lines, read_commit
-from ..diff import similarity
+from ..diff import Likeness
 from ..purged import JOIN, PUT, Erased, PurgeRecord
 from ..trees import FOLDER, Item, Trees, parsed_row, read_rows, to_bytes, to_text
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, with_new_words
@@ -28,8 +28,6 @@ from .overlay import Overlay
 
 Files: TypeAlias = dict[str, Item]
 
-# A file that came is another one than those that went below that likeness.
-_ALIKE = 0.5
 _TOOL = "purge"
 # What a word has to have to tell a text from others.
 _TELLING, _SHORTEST = re.compile(r"[-_0-9]"), 4
@@ -37,6 +35,10 @@ _TELLING, _SHORTEST = re.compile(r"[-_0-9]"), 4
 _MOST_PARENTS = 16
 # Commits that are put on the purged line one by one: each takes some milliseconds, and a remote may have any number.
 _MOST_PUT = 1_000
+# Names in trees that are gone through in all, 2 µs each; from half of it on commits are not put one by one any more.
+_MOST_NAMES = 20_000_000
+# Bytes of texts that are compared to find moved files, before that, too, is done for tips alone.
+_MOST_COMPARED = 100_000_000
 
 
 class PurgedLine:
@@ -48,13 +50,16 @@ class PurgedLine:
 
     def __init__(self, record: PurgeRecord, objects: Overlay) -> None:
         """`objects` has the line as it was, above what stands here; ends of purges are in either."""
-        self._record, self._objects, self._trees, self._text = record, objects, Trees(objects), objects.blob
+        self._record, self._objects, self._text = record, objects, objects.blob
+        self._trees, self._compared = Trees(objects, _MOST_NAMES), 0
         self.ids: dict[str, str] = {}
         self.lost, self.lacking = set[str](), set[str]()
         #: What commits and texts became here, of which the record says nothing.
         self._news, self._gone = dict[str, str](), dict[str, str | None]()
-        self._comparison = Comparison(record, objects, self.ids, self._gone)
+        self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved
+        #: What texts of two purges became, and how much work is left for more of them.
+        self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
         #: The rows and texts of so many of `ids`.
@@ -97,10 +102,14 @@ class PurgedLine:
                 self.ids[oid] = oid
             else:
                 behind.add(oid)
-                is_one = is_pushed and len(self._news) < _MOST_PUT
+                is_one = is_pushed and len(self._news) < _MOST_PUT and self._is_work_left
                 if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
         return self.ids
+
+    @property
+    def _is_work_left(self) -> bool:
+        return self._trees.walked < _MOST_NAMES / 2 and self._compared < _MOST_COMPARED
 
     def _is_purged(self, oid: str, end: str, is_behind: bool) -> bool:
         if self._comparison.is_purged(oid, end):
@@ -115,7 +124,7 @@ class PurgedLine:
         """Return whether a commit has some texts that its first parent has not."""
         says = self._objects.header(oid)
         before = self._objects.header(says.parents[0]).tree if says.parents else None
-        return any(now and now[1] in blobs for _, _, now in self._comparison.differing(before, says.tree))
+        return any(now and now[1] in blobs for _, _, now in self._trees.item_differences(before, says.tree))
 
     def _end(self, oid: str) -> str | None:
         """Return what a commit became; None where that is not here."""
@@ -131,10 +140,10 @@ class PurgedLine:
         if fork[0] not in self._news:
             raws = [self._objects.raw(each)[1] for each in fork]
             rows, messages = zip(*map(parted, raws), strict=True)
-            headers = [(key, reduce(shared, said)) for key, said in _by_key(rows)]
+            headers = [(key, reduce(self._shared, said)) for key, said in _by_key(rows)]
             files = reduce(self._shared_files, map(self._files, fork))
             parents = [self.ids.get(each, each) for each in self._objects.header(oid).parents]
-            made = self._commit(files, parents, headers, reduce(shared, messages))
+            made = self._commit(files, parents, headers, reduce(self._shared, messages))
             self._news |= dict.fromkeys(fork, made)
         return self._news[fork[0]]
 
@@ -147,14 +156,23 @@ class PurgedLine:
             self._gone[blob] = None
             if place:
                 text = other[place][1]
-                name = "/".join(map(shared_name, path.split("/"), place.split("/")))
-                if text != blob:
-                    both = (to_text(self._text(each)) for each in (blob, text))
-                    text = self._objects.put("blob", to_bytes(shared(*both)))
+                steps = zip(path.split("/"), place.split("/"), strict=False)
+                name = "/".join(shared_name(*each, self._work) for each in steps)
+                text = text if text == blob else self._shared_text(*sorted((blob, text)))
                 self._gone |= {blob: text, other[place][1]: text}
                 self._place(found, name, (mode, text))
         self._gone |= {blob: None for blob in others if blob not in self._gone}
         return found
+
+    def _shared(self, one: str, other: str) -> str:
+        return shared(one, other, work=self._work)
+
+    def _shared_text(self, *both: str) -> str:
+        """Make a text of two; the same two stand in many commits."""
+        if both not in self._joins:
+            text = self._shared(*(to_text(self._text(each)) for each in both))
+            self._joins[both] = self._objects.put("blob", to_bytes(text))
+        return self._joins[both]
 
     # What was made of an old line since
 
@@ -218,9 +236,11 @@ class PurgedLine:
         """
         was, now = self._files(base), self._files(self.ids[base])
         touched = {path: item[1] for path, item in was.items() if now.get(path) != item}
-        left, free = Files(), [path for path in touched if path not in files]
+        left, free = Files(), {path: blob for path, blob in touched.items() if path not in files}
+        places = {blob: path for path, blob in reversed(touched.items())}
+        likeness = Likeness(self._text)  # for each commit, so that each machine finds the same of it
         for path, (mode, blob) in sorted(files.items()):
-            origin = path if path in was else self._origin(blob, touched, free)
+            origin = path if path in was else places.get(blob) or likeness.most_alike(blob, free)
             if origin not in touched or (blob != touched[origin] and self._stays(blob)):
                 is_known = was.get(path) == (mode, blob) or self._stays(blob) or self._record.has_blob(blob)
                 own = blob if is_known else self._cut(path, blob)
@@ -247,6 +267,7 @@ class PurgedLine:
             # What a purge left is no text of anybody's that could come back.
             if blob != before and went & _lines(self._text(blob)) and not self._record.sources(blob):
                 self._gone[blob] = text
+        self._compared += likeness.done
         return left
 
     def _cut(self, path: str, blob: str) -> str:
@@ -275,14 +296,6 @@ class PurgedLine:
                 self._standing[1].update(oid for _, mode, oid in map(parsed_row, rows) if mode != FOLDER)
                 trees += [oid for _, mode, oid in map(parsed_row, rows) if mode == FOLDER]
         return blob in self._standing[1]
-
-    def _origin(self, blob: str, touched: Mapping[str, str], free: list[str]) -> str:
-        """Return at which of the `free` paths a text stood that has another name now; "" for none."""
-        if blob in touched.values():
-            return next(path for path, each in touched.items() if each == blob)
-        text = self._text(blob) if free else b""
-        likeness, path = max(((similarity(self._text(touched[each]), text), each) for each in free), default=(0.0, ""))
-        return path if likeness >= _ALIKE else ""
 
     def _refuse(self, files: Files, parents: Iterable[str]) -> Files:
         """Return files without texts that may not come back: where such a one took the place of another, as `parents`

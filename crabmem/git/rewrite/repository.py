@@ -85,8 +85,9 @@ class NewHistory:
 
     @property
     def changes_anything(self) -> bool:
-        """Whether it is another than the old one."""
-        return self.rewritten(self.rewriter.ids) > 0 or self.refs != self.new_refs or bool(self.rewriter.paths)
+        """Whether it is another than the old one; not where a reference of a remote alone leaves the old line."""
+        is_renamed = not self.new_refs.keys() <= self.refs.keys()
+        return self.rewritten(self.rewriter.ids) > 0 or is_renamed or bool(self.rewriter.paths)
 
     def rewritten(self, oids: Iterable[str]) -> int:
         """Return how many of these commits and tags get another id."""

@@ -25,6 +25,7 @@ _NAMED = 10
 _REPAIRS = 20
 _TELL_EVERY = 500
 _STALE_AFTER = 600
+LEFT_LOCK = "left by a write that was interrupted: the next write clears that away, as does `crabmem doctor --fix`"
 _FILES_OF_GIT = ("HEAD", "config", "index", "packed-refs", "shallow")
 # Clocks of machines that are set by the network differ by less.
 _SKEW = timedelta(hours=1)
@@ -181,8 +182,12 @@ def leftovers(patient: Patient) -> Iterator[Finding]:
             f"{what} was begun by another user or on another machine and not ended; if you trust this folder, "
             "`crabmem doctor --fix` finishes it",
         )
+    left = patient.history.left_locks()
+    for lock in left:
+        yield warning(_path(lock, patient), f"Git waits for it, {LEFT_LOCK}")
     for lock in patient.history.locks():
-        yield _lock(lock, workspace.root, patient.now.timestamp())
+        if lock not in left:
+            yield _lock(lock, workspace.root, patient.now.timestamp())
     for file in _listed(workspace.private / state.RECOVERED):
         yield warning(str(file), "text of a save that a crash left over; look at it, then delete it")
     for line in patient.writer.repairs()[-_REPAIRS:]:
