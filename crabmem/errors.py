@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
 
 class Way:
@@ -175,10 +175,14 @@ class Unexpected(SyncError):
 
 
 class PurgeWaits(Unexpected):
-    """A purge of another machine takes something here, and waits for a person's word; nothing was taken in or sent."""
+    """A purge of another machine takes something here, and waits for a person's word; nothing was taken in or sent.
 
-    def __init__(self, message: str) -> None:
+    `becomes` says in lines what becomes of each file.
+    """
+
+    def __init__(self, message: str, becomes: "Sequence[str]" = ()) -> None:
         super().__init__(message, is_meant=True)
+        self.becomes = (*becomes,)
 
 
 class BadConfig(CrabmemError):

@@ -34,8 +34,6 @@ _UNSEEN = (
 )
 _HEADS = ("--- a/", "+++ b/", "--- /dev/null", "+++ /dev/null")
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
-# Marks of the words that differ within a line, as `git diff --word-diff` has them.
-_WORDS = {"-": ("[-", "-]"), "+": ("{+", "+}")}
 # Lines that are alike and shown at once, and how many are shown of more.
 _ALIKE, _FIRST = 20, 5
 # Lines and characters of the diff of what was just written.
@@ -272,17 +270,9 @@ def coloured_diff(diff: str) -> str:
 
 def worded_diff(diff: str) -> str:
     """The same with the words marked that differ within changed lines, `[-so-]` and `{+so+}` as `git diff` does."""
-    from ..text.word_diff import files_in
+    from ..text.word_diff import worded
 
-    lines = list[str]()
-    for file in files_in(diff):
-        lines += [f"--- {file.before or '/dev/null'}", f"+++ {file.after or '/dev/null'}"]
-        for line in file.lines:
-            is_part = not all(differs for _, differs in line.pieces)
-            begin, end = _WORDS.get(line.sign, ("", "")) if is_part else ("", "")
-            said = "".join(f"{begin}{text}{end}" if differs else text for text, differs in line.pieces)
-            lines.append("@@" if line.sign == "@" else f"{line.sign}{said}")
-    return coloured_diff("\n".join(lines))
+    return coloured_diff(worded(diff))
 
 
 def _colour_line(line: str) -> str:

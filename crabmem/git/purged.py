@@ -5,7 +5,7 @@ says. The records of two machines are joined by having the files of both, and eq
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -27,12 +27,12 @@ _FORM = re.compile(
     rb"[a-z0-9 ]+\n(?:(?:commit [0-9a-f]{40} [0-9a-f]{40}|(?:blob|part) [0-9a-f]{40} (?:[0-9a-f]{40}|-))\n)*"
 )
 _NONE = "-"
-# An abbreviated id has at least so many.
-_DIGITS = 7
 _NOTE = Note("purges: which commits became which, and which texts are gone", COMMITTER)
 _NEVER = datetime.fromtimestamp(0, UTC)
 
 Ends = frozenset[str | None]
+#: What a record says of one commit: its old id, and its new one.
+Row = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -86,16 +86,38 @@ class Erased:
 
 
 class PurgeRecord:
-    """All purges that somebody knows of."""
+    """All purges that somebody knows of; what they say of commits is no more than that until these were compared.
 
-    def __init__(self, purges: Iterable[Erased] = ()) -> None:
+    `doubted` are rows of commits that were compared here, and do not hold: nothing goes by them.
+    """
+
+    def __init__(self, purges: Iterable[Erased] = (), doubted: Iterable[Row] = ()) -> None:
         self._purges = {blob_id(each.data): each for each in purges if each.commits or each.blobs}
+        self.doubted = frozenset(doubted)
 
     def __len__(self) -> int:
         return len(self._purges)
 
     def __or__(self, other: "PurgeRecord") -> "PurgeRecord":
-        return PurgeRecord([*self._purges.values(), *other._purges.values()])
+        return PurgeRecord([*self._purges.values(), *other._purges.values()], self.doubted | other.doubted)
+
+    def without(self, rows: Iterable[Row]) -> "PurgeRecord":
+        """Return the same record, of which these rows are doubted, too."""
+        return PurgeRecord(self._purges.values(), {*self.doubted, *rows})
+
+    def part(self, purges: Collection[str]) -> "PurgeRecord":
+        """Return the record of those of its purges that have these ids."""
+        return PurgeRecord(each for oid, each in self._purges.items() if oid in purges)
+
+    @property
+    def purges(self) -> Iterable[str]:
+        """The id of each purge."""
+        return self._purges.keys()
+
+    def _rows(self, is_put: bool) -> Iterator[Mapping[str, str]]:
+        for each in self._purges.values():
+            if (each.kind == PUT) == is_put:
+                yield {old: new for old, new in each.commits.items() if (old, new) not in self.doubted}
 
     @property
     def size(self) -> int:
@@ -108,13 +130,13 @@ class PurgeRecord:
 
     @cached_property
     def _commits(self) -> "_Steps":
-        put, others = self._put.steps, (each.commits for each in self._purges.values() if each.kind != PUT)
-        return _Steps({old: new for old, new in ids.items() if old not in put} for ids in others)
+        put = self._put.steps
+        return _Steps({old: new for old, new in ids.items() if old not in put} for ids in self._rows(is_put=False))
 
     @cached_property
     def overtaken(self) -> frozenset[str]:
         """What purges made of commits that others, who knew nothing of those, had put on a purged line meanwhile."""
-        put, others = self._put.steps, (each.commits for each in self._purges.values() if each.kind != PUT)
+        put, others = self._put.steps, self._rows(is_put=False)
         return frozenset(new for ids in others for old, new in ids.items() if put.get(old, new) != new)
 
     @cached_property
@@ -127,7 +149,7 @@ class PurgeRecord:
 
     @cached_property
     def _put(self) -> "_Steps":
-        return _Steps(each.commits for each in self._purges.values() if each.kind == PUT)
+        return _Steps(self._rows(is_put=True))
 
     @cached_property
     def _made(self) -> frozenset[str]:
@@ -147,6 +169,15 @@ class PurgeRecord:
             {*self._commits.steps, *self._put.steps, *self._blobs.steps, *self.siblings, *self.overtaken, *twins}
         )
 
+    def concerns(self, commit: str) -> bool:
+        """Return whether a commit is not what stands in its place in the end."""
+        return self.is_old(commit) or commit in self.siblings or commit in self.overtaken
+
+    def rows(self, commit: str, ends: Collection[str]) -> set[Row]:
+        """Return the rows of a commit by which it became one of `ends`, and no other one."""
+        after = {*self._commits.after(commit), *self._put.after(commit)}
+        return {(commit, each) for each in after if each and self.ends(each) <= {*ends}}
+
     def is_old(self, commit: str) -> bool:
         """Return whether a commit became another one."""
         return commit in self._commits.steps or commit in self._put.steps
@@ -165,17 +196,6 @@ class PurgeRecord:
             waiting += sorted(new)
             ends |= set() if after else {each}
         return frozenset(ends)
-
-    def beginning(self, digits: str) -> list[str]:
-        """Return the commits that became others whose ids begin with so many digits, at least seven."""
-        return [each for each in self._beginnings.get(digits[:_DIGITS], ()) if each.startswith(digits)]
-
-    @cached_property
-    def _beginnings(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
-        for each in (*self._commits.steps, *self._put.steps):
-            found.setdefault(each[:_DIGITS], []).append(each)
-        return found
 
     def is_end(self, commit: str) -> bool:
         """Return whether some commit became this one, which others may look for."""

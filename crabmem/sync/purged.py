@@ -2,14 +2,17 @@
 
 A purge leaves a record (`git/purged`): which commits became which, and which texts are gone, by their ids. The machine
 that purged gives the remote the purged line, the only push that takes a commit away from a branch. A machine that
-meets the record checks that it only takes away (`git/rewrite/comparison`), and asks its person once. Then what it has
-not pushed yet is put on that line as one commit, and its copies go, by the exchange of a purge. What a remote has of
-the old line never comes in as it is, whoever pushed it.
+meets the record compares each commit that is here, or that it fetched, with what it is said to have become
+(`git/rewrite/comparison`), and asks its person once for all that would change by that, here or there. Then what it has
+not pushed yet is put on that line as one commit, and its copies go, by the exchange of a purge. A row of commits that
+nobody could compare, or that does not hold, changes nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ..disk import fs
 from ..errors import HoldsPurged, PurgeWaits, SyncError, Unexpected
@@ -17,22 +20,28 @@ from ..git.kept import ASIDE
 from ..git.purged import PurgeRecord
 from ..git.refs import PURGED
 from ..git.repository import make_incoming
+from ..text.edit import unified_diff
 from ..text.hashes import short
+from ..text.word_diff import worded
 from ..text.words import counted, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection
     from pathlib import Path
+    from typing import NoReturn, Self
 
     from ..disk.scan import Scan
     from ..git.rewrite.overlay import Overlay
     from ..git.rewrite.purged_line import PurgedLine
-    from ..git.rewrite.repository import Put
+    from ..git.rewrite.repository import FileChange, Put
     from ..remotes.remote import Offer, Remote, Updates
     from ..session.engine import Engine
 
 _NAMED = 3
+# What is shown of a purge before a person says yes: so many files, lines of each and signs of a line; a text that is
+# larger is named alone.
+_SHOWN, _LINES, _WIDEST, _LARGEST = 20, 12, 200, 200_000
 
 
 class Purging:
@@ -48,12 +57,15 @@ class Purging:
         self._history = engine.history
         self.arrived, self.given_up, self.quoting = 0, set[str](), tuple[str, ...]()
         self._proposed = set[str]()
+        #: What goes at the remote by purges of others, which the person is asked about.
+        self._goes = list[Going]()
         self._begin(PurgeRecord(), PurgeRecord())
 
     def _begin(self, ours: PurgeRecord, theirs: PurgeRecord) -> None:
         self._ours, self._theirs, self._all = ours, theirs, ours | theirs
         #: What each commit that the remote has with what was purged is without it.
         self.became: dict[str, str] = {}
+        self._goes.clear()
 
     # What comes in
 
@@ -86,30 +98,32 @@ class Purging:
             HoldsPurged: it was purged, and the purged line is neither here nor there.
             Unexpected: changes that somebody made of it would go with it.
         """
-        known = {want: self._all.commit(want) for want in wants if self._all.is_old(want)}
-        self.became |= {want: clean for want, clean in known.items() if clean and self._history.has(clean)}
-        fresh = [want for want in wants if want not in self.became]
+        # What is here is compared with all else that is here.
+        apart = [want for want in wants if self._all.concerns(want) and not is_ours(want)]
+        fresh = [want for want in wants if want not in apart]
         try:
             self._other.fetch(fresh, haves, is_ours, self._all.refused)
         except HoldsPurged:
-            return self._clean(fresh, is_expected)
+            return self._clean(wants, is_expected)
         # What `git fetch` brought before is here already.
         new = (want for want in fresh if len(self._all) and not is_ours(want))
-        if any(self._all.is_old(each) for want in new for each in self._history.commits_since((), want)):
-            self._clean(fresh, is_expected)
+        if apart or any(self._all.is_old(each) for want in new for each in self._history.commits_since((), want)):
+            self._clean(wants, is_expected)
 
     def _clean(self, wants: Collection[str], is_expected: bool) -> None:
         """Fetch to a place aside, find what is new there on the purged line, and throw the place away."""
         with self._aside(wants) as there:
-            line = self._history.rewrite().clean(wants, there, self._all, self._proposed)
+            line, self._all = self._history.rewrite().clean(wants, there, self._all, self._proposed, is_expected)
             if line.lacking:
                 raise self._lacks(min(line.lacking))
             self._all |= PurgeRecord(line.erased())
             self.quoting = line.quoting
-        if line.lost and not is_expected:
+            if line.believed:
+                self._goes.append(Going.of(line, there.files(wants)))
+        if line.lost and not (is_expected or line.believed):
             raise Unexpected(
-                f"{self._shown}: {_lost(line)}: changed where a purge takes something, and these changes go with it; "
-                "nothing was changed. Copy what you want to keep",
+                f"{self._shown}: {_files(line.lost)}: changed where a purge takes something, and these changes go with "
+                "it; nothing was changed. Copy what you want to keep",
                 is_meant=True,
             )
         self.became |= {want: line.ids[want] for want in wants}
@@ -132,7 +146,8 @@ class Purging:
     def _lacks(self, commit: str) -> HoldsPurged:
         return HoldsPurged(
             f"{self._shown} has commit {short(commit)} of before a purge, and the purged line is neither there nor "
-            "here: nothing was taken in; sync the machine that purged first"
+            "here: nothing was taken in; sync the machine that purged first. If none did, `crabmem sync --yes` goes on "
+            "as if nobody had said that"
         )
 
     def tip(self, theirs: str | None) -> str | None:
@@ -141,7 +156,7 @@ class Purging:
         Raises:
             HoldsPurged: it was purged, and what it became is not here.
         """
-        if theirs and self._all.is_old(theirs) and theirs not in self.became:
+        if theirs and self._all.is_old(theirs) and not (theirs in self.became or self._history.reaches(theirs)):
             raise self._lacks(theirs)
         return self.became.get(theirs, theirs) if theirs else None
 
@@ -158,7 +173,8 @@ class Purging:
         Raises:
             Unexpected: a person has to say so.
         """
-        if self.became and self._ours.tip == pushed and not is_expected:
+        is_back = any(old != new for old, new in self.became.items())
+        if is_back and not self._goes and self._ours.tip == pushed and not is_expected:
             raise Unexpected(
                 f"{self._shown} has again what was purged: somebody pushed a line of before the purge to it; nothing "
                 "of that was taken in. What is new in it can be put on the purged line, which is pushed again then",
@@ -170,11 +186,17 @@ class Purging:
 
         What the exchange of a purge took along, as nothing reached it yet, is fetched and made again.
         """
-        known = {oid: self._clean_of(oid) for oid in proposals}
-        return {new if new and self._history.has(new) else old for old, new in known.items()}
+        known = {oid: self.became.get(oid, oid) for oid in proposals}
+        return {new if self._history.has(new) else old for old, new in known.items()}
 
-    def _clean_of(self, oid: str) -> str | None:
-        return self.became.get(oid) or self._all.commit(oid)
+    def stale(self) -> list[str]:
+        """Return the proposals of the remote that are said to be of before a purge."""
+        return [oid for oid in self._proposed if self._all.is_old(oid)]
+
+    @property
+    def doubted(self) -> int:
+        """How many rows of the record do not hold of what is here or there."""
+        return len(self._all.doubted)
 
     def new_of(self, tip: str | None, commits: Collection[str]) -> list[str]:
         """Return those of commits that `tip` has not under another id, of before a purge or after it."""
@@ -191,77 +213,93 @@ class Purging:
 
         Raises:
             PurgeWaits: a person has to say that it is meant.
-            Untrusted: it is no purge.
             HoldsPurged: the purged line is not there.
             Busy: a file that changes is not as it was recorded.
         """
         if not len(self._all):
             return False
         rewrite = self._history.rewrite()
-        here = rewrite.present(self._all)
+        concerns = self._all.is_old if self._all.tip == self._ours.tip else self._all.concerns
         # A text that somebody says again after its purge is not taken away; it is not pushed either.
-        if not (here if self._all.tip != self._ours.tip else any(map(self._all.is_old, here))):
-            rewrite.keep_record(self._all)
-            return False
-        self._engine.upkeep.close()
-        before = self._waiting()
-        self._engine.writer.rewrite(lambda scan, put: self._exchange(scan, put, also, is_expected))
-        self._other.forget()
-        self.given_up |= before - self._waiting()
-        self.arrived += self.news
-        return True
+        if any(map(concerns, rewrite.present(self._all))):
+            self._engine.upkeep.close()
+            before = self._waiting()
+            if self._engine.writer.rewrite(lambda scan, put: self._exchange(scan, put, also, is_expected)):
+                self._other.forget()
+                self.given_up |= before - self._waiting()
+                self.arrived += self.news
+                return True
+        if self._goes and not (is_expected or self._is_allowed(self._goes)):
+            self._ask(self._goes)
+        rewrite.keep_record(self._all)
+        return False
 
     def _waiting(self) -> set[str]:
         """Return the paths of texts that wait, of which a purge may leave nothing."""
         return {each.path for commit in self._history.aside() for each in self._history.changes.of(commit)}
 
-    def _exchange(self, scan: Scan, put: Put, also: Mapping[str, str], is_expected: bool) -> None:
+    def _exchange(self, scan: Scan, put: Put, also: Mapping[str, str], is_expected: bool) -> bool:
         from ..git.rewrite.files import PurgedFiles  # late: most syncs meet no purge
         from ..git.rewrite.purged_line import PurgedLine
 
         rewrite = self._history.rewrite()
         rewrite.check_possible(self._history.in_progress())
         with rewrite.alone():
-            new = rewrite.on_purged_line(self._all, also)
+            new = rewrite.on_purged_line(self._all, also, is_expected)
+            if isinstance(new, PurgeRecord):
+                self._all = new
+                return False
             line, head = new.rule, self._history.head()
             assert isinstance(line, PurgedLine)
             if line.lacking:
                 raise self._lacks(min(line.lacking))
-            files = PurgedFiles(self._engine.workspace, self._history, new.record)
+            files = PurgedFiles(self._engine.workspace, self._history, line)
             changes = [*files.changes(head, line.ids[head] if head else None, scan)]
-            if not (is_expected or self._is_allowed(line)):
-                self._ask(line, {change.path for change in changes if change.was and change.data is None})
+            if line.believed or line.lost:
+                here = Going.of(line, dict(self._history.files(head)) if head else {}, changes)
+                if not (is_expected or self._is_allowed([here, *self._goes])):
+                    self._ask([here, *self._goes])
             self.quoting = tuple(sorted({*self.quoting, *line.quoting}))
             rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered(), put)
         self._all = new.record
         self.given_up |= line.lost
-        if held := files.held():
+        if held := files.held(new):
             raise SyncError(
                 f"a purge that {self._shown} knows of was taken in, but what it took still stands in "
                 f"{listed(held, _NAMED, 'places')} of {self._engine.workspace.root}: sync again"
             )
+        return True
 
-    def _is_allowed(self, line: PurgedLine) -> bool:
+    def _is_allowed(self, goes: Collection[Going]) -> bool:
         """Return whether a person said beforehand that purges are meant: but for what is this machine's own, or
         says what agents may do."""
         layout = self._engine.workspace.layout
+        paths = {path for each in goes for path in each.became}
         is_memory = all(
-            (layout.is_kept(path) and not layout.is_whole(path)) or path == layout.overview for path in line.touched
+            (layout.is_kept(path) and not layout.is_whole(path)) or path == layout.overview for path in paths
         )
-        return not line.lost and (
-            not self.news or (is_memory and self._engine.allowed.reach(self._engine.workspace.root).purges)
-        )
+        is_own = any(each.lost for each in goes)
+        return is_memory and not is_own and self._engine.allowed.reach(self._engine.workspace.root).purges
 
-    def _ask(self, line: PurgedLine, removed: Collection[str]) -> None:
+    def _ask(self, goes: Sequence[Going]) -> NoReturn:
         whole = self._engine.workspace.layout.is_whole
-        paths = sorted(line.touched, key=lambda path: (not whole(path), path not in removed, path))
-        said = [f"text goes from {listed(paths, _NAMED, 'files')} here, and from history"] if paths else []
-        said += [f"{listed(sorted(removed), _NAMED, 'files')}: removed"] if removed else []
+        removed = {path for each in goes for path in each.removed}
+        order = sorted(
+            {path for each in goes for path in each.became},
+            key=lambda path: (not whole(path), path not in removed, path),
+        )
+        lost = {path for each in goes for path in each.lost}
+        said = [f"text goes from {listed(order, _NAMED, 'files')} here, and from history"] if order else []
+        said += [f"{_files(removed)}: removed"] if removed else []
         own = "changed where a purge takes something, and these changes go with it: copy what you want to keep"
-        said += [f"{_lost(line)}: {own}"] if line.lost else []
+        said += [f"{_files(lost)}: {own}"] if lost else []
         purges = counted(self.news, "purge") if self.news else "the purge of an old line that is here again"
+        sides = {path: each for each in reversed(goes) for path in each.became}
+        shown = (line for path in order[:_SHOWN] for line in sides[path].lines(path))
+        more = [f"and {counted(len(order) - _SHOWN, 'file')} more"] if len(order) > _SHOWN else []
         raise PurgeWaits(
-            f"{self._shown} knows of {purges}: {'; '.join(said or ['commits change'])}; nothing was taken in or sent"
+            f"{self._shown} knows of {purges}: {'; '.join(said or ['commits change'])}; nothing was taken in or sent",
+            [*shown, *more],
         )
 
     # What goes out
@@ -287,9 +325,9 @@ class Purging:
 
         A machine that sees it without the purged line waits. `aside` are the proposals that are here.
         """
-        stale = {old for old in offer.aside if old in self.became or self._all.is_old(old)}
+        stale = {old for old in offer.aside if self.became.get(old, old) != old}
         gone = {f"{ASIDE}/{old}": (old, None) for old in stale}
-        come = {f"{ASIDE}/{oid}": (None, oid) for oid in {*map(self._clean_of, stale)} & {*aside} - offer.aside}
+        come = {f"{ASIDE}/{oid}": (None, oid) for oid in {self.became[old] for old in stale} & {*aside} - offer.aside}
         tip = offer.refs.get(PURGED)
         return {**({PURGED: (tip, self._all.tip)} if self._all.tip not in (None, tip) else {}), **gone, **come}
 
@@ -303,5 +341,31 @@ class Purging:
         return tuple(name for name, address in self._history.rewrite().remotes().items() if address != url)
 
 
-def _lost(line: PurgedLine) -> str:
-    return listed(sorted(line.lost), _NAMED, "files")
+@dataclass(frozen=True)
+class Going:
+    """What becomes of files on one line: the newest text of each and what it became, by path; and in which way."""
+
+    became: Mapping[str, tuple[bytes, str, bytes | None]]
+    removed: frozenset[str]
+    lost: frozenset[str]
+
+    @classmethod
+    def of(cls, line: PurgedLine, files: Mapping[str, str], changes: Sequence[FileChange] = ()) -> Self:
+        """`files` are those of the newest commit, `changes` those of the workspace."""
+        removed = {change.path for change in changes if change.was and change.data is None}
+        became = {path: (before, place, after) for path, before, place, after in line.becomes(files)}
+        return cls(became, frozenset(removed), frozenset(line.lost))
+
+    def lines(self, path: str) -> Iterator[str]:
+        """Yield what is shown of a file: the words of a line that go, and the marks in their place."""
+        before, place, after = self.became[path]
+        yield f"{path}: {'removed' if after is None else 'changed' if place == path else f'called {place}'}"
+        if after is not None and max(len(before), len(after)) <= _LARGEST and b"\0" not in before:
+            old, new = (data.decode("utf-8", "replace") for data in (before, after))
+            lines = [line for line in worded(unified_diff(old, new, path)).splitlines()[2:] if line[:1] in ("-", "+")]
+            yield from (f"  {line if len(line) <= _WIDEST else line[:_WIDEST] + '…'}" for line in lines[:_LINES])
+            yield from [f"  and {counted(len(lines) - _LINES, 'line')} more"] if len(lines) > _LINES else []
+
+
+def _files(paths: Collection[str]) -> str:
+    return listed(sorted(paths), _NAMED, "files")

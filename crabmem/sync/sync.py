@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected
+from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected, Untrusted
 from ..git.kept import ASIDE, MOST_ASIDE
 from ..git.refs import PURGED
 from ..git.repository import create_bare
@@ -207,8 +207,9 @@ class _Syncing:
         raw, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(HEADS)}"
         self.purging.meet(offer)
         before = self._history.tracked(tracked)
-        if wants := [*filter(None, [raw]), *self._waiting(offer).come]:
-            self._fetch(wants, before, is_expected)
+        wants = dict.fromkeys([*filter(None, [raw]), *self._waiting(offer).come, *self.purging.stale()])
+        if wants:
+            self._fetch([*wants], before, is_expected)
         theirs, waiting = self.purging.tip(raw), self._waiting(offer)
         if theirs:
             brings = self.purging.news or not self._history.reaches(theirs)
@@ -308,10 +309,11 @@ class _Syncing:
 
     def _check_went_on(self, before: str | None, theirs: str) -> None:
         if before and before != theirs and before not in self._history.bases(before, theirs):
-            raise SyncError(
-                f"{self._address.shown} went back, or has another history: it was at {short(before)} and is at "
-                f"{short(theirs)}. Both are kept, and nothing was changed. If somebody reset it on purpose, "
-                "`crabmem sync --to` the same address begins anew with what it has"
+            doubts = counted(self.purging.doubted, "row") + " of its record of purges not being what a purge does"
+            raise (Untrusted if self.purging.doubted else SyncError)(
+                f"{self._address.shown} went back, or has another history{f', {doubts}' * bool(self.purging.doubted)}: "
+                f"it was at {short(before)} and is at {short(theirs)}. Both are kept, and nothing was changed. If "
+                "somebody reset it on purpose, `crabmem sync --to` the same address begins anew with what it has"
             )
 
     def _tell_unexpected(self, theirs: str, is_apart: bool) -> None:

@@ -17,6 +17,8 @@ _WORD = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]|\w+|\s|[^
 # Texts that have less in common are two texts. Nobody reads single words in more words, or in more lines, than that.
 _ALIKE = 0.35
 _MOST = 4_000
+# What stands around words that differ, by the sign of the line.
+_MARKED = {"-": ("[-", "-]"), "+": ("{+", "+}")}
 
 #: A piece of a line, and whether it differs.
 Piece = tuple[str, bool]
@@ -60,6 +62,19 @@ def files_in(diff: str, with_words: bool = True) -> list[FileDiff]:
             own += _with_words(hunk) if with_words and at <= _MOST else hunk
         found.append(FileDiff(before, after, tuple(own)))
     return found
+
+
+def worded(diff: str) -> str:
+    """A unified diff with the words marked that differ in changed lines, `[-so-]` and `{+so+}` as `git diff` does."""
+    lines = list[str]()
+    for file in files_in(diff):
+        lines += [f"--- {file.before or '/dev/null'}", f"+++ {file.after or '/dev/null'}"]
+        for line in file.lines:
+            is_part = not all(differs for _, differs in line.pieces)
+            begin, end = _MARKED.get(line.sign, ("", "")) if is_part else ("", "")
+            said = "".join(f"{begin}{text}{end}" if differs else text for text, differs in line.pieces)
+            lines.append("@@" if line.sign == "@" else f"{line.sign}{said}")
+    return "\n".join(lines)
 
 
 def _hunk(lines: Sequence[str], at: int, head: re.Match[str]) -> tuple[int, list[Line]]:

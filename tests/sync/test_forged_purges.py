@@ -1,4 +1,4 @@
-"""A record of purges can only take away: what says more, however it is forged, is refused, and nothing goes unasked."""
+"""A record of purges can only take away: what says more, however it is forged, changes nothing; none goes unasked."""
 
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +10,7 @@ import pytest
 from crabmem import Memory
 from crabmem.errors import PurgeWaits, Untrusted
 from crabmem.git.objects import Objects, oid_of
-from crabmem.git.purged import Erased, PurgeRecord
+from crabmem.git.purged import JOIN, PURGE, PUT, Erased, PurgeRecord
 from crabmem.git.refs import PURGED
 from crabmem.git.rewrite import purged_line as line_module
 from crabmem.git.rewrite.comparison import SUBJECT
@@ -35,7 +35,7 @@ class Said:
     """A commit before it is one: its files by path, with their modes."""
 
     files: Items
-    message: str = "remember: Bank\n\nTool: remember\nAgent: bot\nSession: s-1\nEntry: Bank\n"
+    message: str = "remember: Bank\n\nCall 4915112.\n\nTool: remember\nAgent: bot\nSession: s-1\nEntry: Bank\n"
     author: str = "bot <bot@agents.crabmem.invalid> 1700000000 +0100"
     committer: str = "crabmem <crabmem@crabmem.invalid> 1700000000 +0100"
     more: tuple[str, ...] = ()
@@ -128,6 +128,7 @@ REFUSED = {
     "an agent as a person": replace(HEAD, message="remember: (purged)\n"),
     "another agent": replace(HEAD, message=HEAD.message.replace("bot", "other")),
     "a subject": replace(HEAD, message=HEAD.message.replace("remember: Bank", "remember: Thief")),
+    "a number that a commit could be called by": replace(HEAD, message=HEAD.message.replace("4915112", "4915999")),
     "a trailer more": replace(HEAD, message=f"{HEAD.message}Reverts: {'1' * 40}\n"),
     "a date": replace(HEAD, author=HEAD.author.replace("1700000000", "1600000000")),
     "a zone": replace(HEAD, committer=HEAD.committer.replace("+0100", "-0100")),
@@ -155,8 +156,12 @@ TAKEN = {
 }  # fmt: skip
 
 
-def purged_line(place: Path, said: Said, *, drops_root: bool = False, adds_commit: bool = False) -> PurgedLine:
-    """What a machine with two commits makes of a record by which the second one became something else."""
+#: A row of a commit that exists nowhere, whose id begins as a number in the message does.
+NOWHERE = {f"4915112{'0' * 33}": f"4915999{'0' * 33}"}
+
+
+def is_believed(place: Path, said: Said, *, drops_root: bool = False, adds_commit: bool = False) -> bool:
+    """Whether a machine with two commits puts the second one on the line of a record that says what it became."""
     (place / "objects" / "pack").mkdir(parents=True)
     store = Objects(place / "objects", place)
     root = ROOT.stored(store, ())
@@ -172,28 +177,27 @@ def purged_line(place: Path, said: Said, *, drops_root: bool = False, adds_commi
         for path, (_, data) in said.files.items()
         if "purged-" in path
     }
-    line = PurgedLine(PurgeRecord([Erased({head: new}, texts)]), Overlay(place / "objects", store))
+    line = PurgedLine(PurgeRecord([Erased({head: new, **NOWHERE}, texts)]), Overlay(place / "objects", store))
     line.run(survey([head], store), [head])
-    assert line.ids == {root: root, head: new}
-    return line
+    assert line.ids in ({root: root, head: new}, {root: root, head: head})
+    is_new = line.ids[head] == new
+    assert line.believed == ({head} if is_new else set()) and line.doubted == (set() if is_new else {(head, new)})
+    return is_new
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_is_more_than_a_purge_is_refused(tmp_path: Path, what: str) -> None:
-    with pytest.raises(Untrusted, match="which says more than it did"):
-        purged_line(tmp_path, REFUSED[what])
+def test_what_is_more_than_a_purge_is_not_believed(tmp_path: Path, what: str) -> None:
+    assert not is_believed(tmp_path, REFUSED[what])
 
 
 @pytest.mark.parametrize("what", TAKEN)
 def test_what_only_takes_away_is_believed(tmp_path: Path, what: str) -> None:
-    purged_line(tmp_path, TAKEN[what])
+    assert is_believed(tmp_path, TAKEN[what])
 
 
 def test_commits_are_neither_dropped_nor_added(tmp_path: Path) -> None:
-    with pytest.raises(Untrusted):
-        purged_line(tmp_path / "dropped", TAKEN["a mark"], drops_root=True)
-    with pytest.raises(Untrusted):
-        purged_line(tmp_path / "added", TAKEN["a mark"], adds_commit=True)
+    assert not is_believed(tmp_path / "dropped", TAKEN["a mark"], drops_root=True)
+    assert not is_believed(tmp_path / "added", TAKEN["a mark"], adds_commit=True)
 
 
 def contradicting(number: int, side: int, words: int = 100) -> bytes:
@@ -260,7 +264,7 @@ class Forger:
     new_name = new_message
 
 
-def forged(hub: Path, rule: Forger, known: PurgeRecord | None = None) -> PurgeRecord:
+def forged(hub: Path, rule: Forger, known: PurgeRecord | None = None, kind: str = PURGE) -> PurgeRecord:
     """Have somebody who may push rewrite the remote, and say that this was a purge, besides those that are `known`."""
     store, new = Objects(hub / "objects", hub), dict[str, tuple[str, bytes]]()
     rewriter = Rewriter(rule, store, lambda piece, kind, data: new.update({piece.oid: (kind, data)}))
@@ -268,13 +272,22 @@ def forged(hub: Path, rule: Forger, known: PurgeRecord | None = None) -> PurgeRe
     for oid in survey([main], store).commits:
         rewriter.add(oid)
     ids = {before: after for before, after in rewriter.ids.items() if before != after}
-    record = (known or PurgeRecord()) | PurgeRecord([Erased(ids)])
-    for kind, data in (*new.values(), *record.objects()):
-        store.put(kind, data)
+    record = (known or PurgeRecord()) | PurgeRecord([Erased(ids, kind=kind)])
+    for form, data in new.values():
+        store.put(form, data)
     store.flush()
     git(hub, "update-ref", "refs/heads/main", rewriter.ids[main])
-    git(hub, "update-ref", PURGED, record.tip or "")
+    say(hub, record)
     return record
+
+
+def say(hub: Path, record: PurgeRecord) -> None:
+    """Put a record on the remote."""
+    store = Objects(hub / "objects", hub)
+    for form, data in record.objects():
+        store.put(form, data)
+    store.flush()
+    git(hub, "update-ref", PURGED, record.tip or "")
 
 
 @pytest.fixture
@@ -310,6 +323,89 @@ def test_a_forged_purge_changes_nothing_even_with_a_yes(victims: Two, hub: Path,
         with pytest.raises(Untrusted):
             sync(victims[1], is_expected=is_expected)
         assert looks(victims[1]) == before
+
+
+@pytest.mark.parametrize("kind", [PURGE, JOIN, PUT])
+def test_nothing_goes_unasked_whatever_a_record_calls_itself(victims: Two, hub: Path, kind: str) -> None:
+    forged(hub, Forger(lambda path, data: data.replace(b"DE333", b"(purged)"), ("crabmem.toml",)), kind=kind)
+    for memory in victims:
+        before = looks(memory)
+        with pytest.raises(PurgeWaits) as caught:
+            sync(memory)
+        assert looks(memory) == before
+        assert caught.value.becomes == (
+            *(["crabmem.toml: removed"] if kind != PUT else []),
+            "memory/entries/bank.md: changed",
+            "  -The account is [-DE333-], pay there.",
+            "  +The account is {+(purged)+}, pay there.",
+        )
+        assert "DE333" in crabs(memory.root, "show", "Bank") and "{+(purged)+}" in crabs(memory.root, "sync", status=1)
+
+
+def test_what_a_person_is_shown_is_bounded(machine: Machine, hub: Path) -> None:
+    one = machine("one")
+    for number in range(25):
+        file = one.root / f"memory/entries/fact-{number:02}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"---\nname: Fact {number}\ndescription: d\n---\n" + "A word of it.\n" * 20)
+    synced(one)
+    forged(hub, Forger(lambda path, data: data.replace(b"word", b"(purged)")))
+    with pytest.raises(PurgeWaits) as caught:
+        sync(one)
+    assert len(caught.value.becomes) == 20 * 14 + 1
+    assert caught.value.becomes[13:14] == ("  and 28 lines more",) and caught.value.becomes[-1] == "and 5 files more"
+
+
+@pytest.mark.parametrize("kind", [PURGE, JOIN, PUT])
+@pytest.mark.parametrize("is_seen", [False, True])
+def test_a_row_that_does_not_hold_takes_no_commit_off_the_remote(
+    victims: Two, hub: Path, kind: str, is_seen: bool
+) -> None:
+    one, other = victims
+    before = git(hub, "rev-parse", "main").strip()
+    one.remember("Alice", "new", "What Alice said and pushed.")
+    synced(one)
+    after = git(hub, "rev-parse", "main").strip()
+    if is_seen:
+        synced(other)
+    say(hub, PurgeRecord([Erased({after: before}, kind=kind)]))
+    other.remember("Bob", "new", "Of Bob.")
+    assert not sync(other).is_rewritten
+    assert after in git(hub, "rev-list", "main").split()
+    for memory in victims:
+        sync(memory)
+        assert memory.get("Alice") and memory.get("Bob")
+        memory.remember(f"Of {memory.root.name}", "new", "And so on.")
+        assert sync(memory).sent == 1
+    other.purge(text="Of Bob")  # what is said of her commit stands in the way of none
+    assert sync(other).is_rewritten and other.get("Alice")
+
+
+def test_texts_that_a_record_says_are_gone_stay_where_no_commit_lost_them(victims: Two, hub: Path) -> None:
+    one, other = victims
+    before = looks(other)
+    blob = git(hub, "rev-parse", f"main:{BANK}").strip()
+    say(hub, PurgeRecord([Erased({}, {blob: None})]))
+    for is_expected in (False, True):
+        sync(other, is_expected=is_expected)
+        assert looks(other) == before
+    (other.root / "copy.txt").write_bytes((other.root / BANK).read_bytes())
+    one.remember("Alice", "new", "What Alice said.")
+    sync(one)
+    assert sync(other).taken and (other.root / "copy.txt").exists() and other.get("Bank")
+
+
+def test_a_false_row_beside_a_true_one_does_not_keep_a_purge_from_travelling(victims: Two, hub: Path) -> None:
+    one, other = victims
+    old = git(hub, "rev-parse", "main").strip()
+    one.purge(text="DE333")
+    sync(one)
+    record = one.engine.history.rewrite().record()
+    say(hub, record | PurgeRecord([Erased({old: git(hub, "rev-parse", "main~1").strip()})]))
+    with pytest.raises(PurgeWaits, match=r"text goes from memory/entries/bank\.md"):
+        sync(other)
+    assert synced(other).purges and "DE333" not in git(other.root, "log", "--all", "-p")
+    assert git(other.root, "rev-parse", "main") == git(one.root, "rev-parse", "main")
 
 
 def test_facts_do_not_go_by_thirds(machine: Machine, hub: Path) -> None:

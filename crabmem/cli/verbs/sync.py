@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from ...errors import CrabmemError, Unexpected
+from ...errors import CrabmemError, PurgeWaits, Unexpected
 from ...operations import syncing
 from ...operations.syncing import left_words
 from ...results import Commit, Synced, Upcoming, json_of
@@ -100,6 +100,7 @@ def sync(
     try:
         data, lines = work(memory)
     except Unexpected as error:
+        _show_what_goes(error)
         raise Failure(_way_out(error)) from None
     show(json_wanted, data, lambda: plain("\n".join(lines)))
 
@@ -141,12 +142,19 @@ def _way_out(error: CrabmemError) -> str:
     return " ".join(error.text({"even_if_many=True": "--yes-really"}).split())
 
 
+def _show_what_goes(error: Unexpected) -> None:
+    if isinstance(error, PurgeWaits):
+        for line in error.becomes:
+            tell(plain(line))
+
+
 def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
     try:
         return _with_progress(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
     except Unexpected as error:
         if yes or not may_ask or not can_ask():
             raise
+        _show_what_goes(error)
         confirm(f"{error}. {'Go on?' if error.is_meant else 'Take it in?'}", "taken in")
         joins = joins or error.is_apart
         return _with_progress(memory, is_expected=True, joins_apart=joins, even_if_many=yes_really)

@@ -11,7 +11,7 @@ from ..commits import header, header_lines, read_commit
 from ..objects import Objects
 from ..purged import PurgeRecord
 from ..trees import Item, Trees, to_text
-from .objects import IDENTITIES, SIGNATURES, with_new_ids
+from .objects import IDENTITIES, SHORTEST_ID, SIGNATURES, with_new_ids
 
 #: A version of a file: its path, and the id of its text.
 Version = tuple[str, str]
@@ -20,6 +20,8 @@ Row = tuple[bytes, str]
 
 #: How the message of a commit begins that stands for several.
 SUBJECT = "sync: what was made before a purge was known, on the purged line"
+# A file with another name is sought among so many that came: each costs a look into both.
+_MOST_COMPARED = 1_000
 # Parts of a path or word.
 WORD = re.compile(r"[^\s\"'`,;:!?()\[\]{}<>]+")
 
@@ -40,41 +42,62 @@ class Comparison:
     ) -> None:
         self._record, self._objects, self._trees, self._ids, self._gone = record, objects, trees, ids, gone
         self.moved: dict[Version, Version | None] = {}
-        self._same = set[tuple[str, str]]()
+        #: The commits that each one is but for texts that are gone, and by the digits that these begin with what they
+        #: were; the paths of files by those that they have there.
+        self._ends, self._olds, self._paths = dict[str, set[str]](), dict[str, dict[str, str]](), dict[str, str]()
+        self._same, self._seen = set[tuple[str, str]](), set[tuple[str, str]]()
 
-    def is_purged(self, oid: str, end: str) -> bool:
-        """Return whether the commit `oid` is `end` but for texts that are gone; learn what became of its files."""
+    def is_purged(self, oid: str, end: str, is_final: bool = True) -> bool:
+        """Return whether the commit `oid` is `end` but for texts that are gone; if that is what it becomes and no step
+        to it, learn what became of its files."""
         (_, was), (_, now) = self._objects.raw(oid), self._objects.raw(end)
         before, after = header(was), header(now)
-        parents = list(dict.fromkeys(self._ids.get(each, each) for each in before.parents))
-        if parents != [*after.parents] or _writer(was) != _writer(now):
+        if not self._stands_on(before.parents, after.parents) or _writer(was) != _writer(now):
             return False
         (rows, said), (new_rows, new_said) = parted(was), parted(now)
         are_words_gone = new_said.startswith(SUBJECT)
-        if are_words_gone and said.startswith(SUBJECT):  # its words tell for which commits it stands
-            return self._is_tree_purged(before.tree, after.tree)
-        return (
-            [key for key, _ in rows] == [key for key, _ in new_rows]
-            and all(map(_is_row_purged, rows, new_rows))
-            and self._is_tree_purged(before.tree, after.tree)
-            and (_is_of_same(was, now) if are_words_gone else self._is_message_purged(said, new_said))
+        is_same = (
+            self._is_tree_purged(before.tree, after.tree, is_final)
+            # The words of one that stands for several tell which these are.
+            and (
+                (are_words_gone and said.startswith(SUBJECT))
+                or (
+                    [key for key, _ in rows] == [key for key, _ in new_rows]
+                    and all(map(_is_row_purged, rows, new_rows))
+                    and (_is_of_same(was, now) if are_words_gone else self._is_message_purged(said, new_said))
+                )
+            )
         )
+        if is_same:
+            self._ends.setdefault(oid, set()).add(end)
+            self._olds.setdefault(end[:SHORTEST_ID], {})[end] = oid
+        return is_same
+
+    def _stands_on(self, before: Sequence[str], after: Sequence[str]) -> bool:
+        """Return whether each parent is that of before, or what it became; two can be one."""
+        rest, met = [*after], set[str]()
+        for parent in before:
+            ends = {self._ids.get(parent, parent), *self._ends.get(parent, ())}
+            if rest and rest[0] in ends:
+                met.add(rest.pop(0))
+            elif met.isdisjoint(ends):
+                return False
+        return not rest
 
     def _is_message_purged(self, was: str, now: str) -> bool:
-        """Compare messages: paths and ids of commits in them are called as they are called now."""
+        """Compare messages: paths, and ids of commits that were compared, are called as they were before."""
         if takes_away(was, now):
             return True
-        paths = {path: became[0] for (path, _), became in self.moved.items() if became and became[0] != path}
-        one, other = (with_new_ids(with_new_words(text, paths), self._new_id) for text in (was, now))
+        one, other = (with_new_ids(with_new_words(text, self._paths), self._old_id) for text in (was, now))
         return takes_away(one, other)
 
-    def _new_id(self, digits: str) -> str | None:
-        olds = self._record.beginning(digits)
-        return self._record.commit(olds[0]) if len(olds) == 1 else None
+    def _old_id(self, digits: str) -> str | None:
+        found = {old for end, old in self._olds.get(digits[:SHORTEST_ID], {}).items() if end.startswith(digits)}
+        return found.pop() if len(found) == 1 else None
 
-    def _is_tree_purged(self, old: str, new: str) -> bool:
+    def _is_tree_purged(self, old: str, new: str, is_final: bool) -> bool:
         """Compare trees: each file is the same, gone, or the old one with marks, maybe in its name, too."""
-        if old == new or (old, new) in self._same:
+        if old == new or (old, new) in self._same or (not is_final and (old, new) in self._seen):
             return True
         gone, come, places = dict[str, Item](), dict[str, Item](), dict[str, list[str]]()
         for path, was, now in self._trees.item_differences(old, new):
@@ -83,8 +106,9 @@ class Comparison:
         for path in sorted(come.keys() - gone.keys()):
             places.setdefault(come[path][1], []).append(path)
         moves = list[tuple[Version, Version | None]]()
-        for path, (mode, blob) in gone.items():
-            place = path if path in come else self._twin(path, blob, places)
+        twins = {path: path if path in come else self._twin(path, item[1], places) for path, item in gone.items()}
+        for path, (mode, blob) in sorted(gone.items(), key=lambda item: twins[item[0]] is None):
+            place = twins[path] or self._alike(path, blob, come)
             if place is None:
                 moves.append(((path, blob), None))
             elif come[place][0] != mode or not self.is_text_purged(blob, come[place][1]):
@@ -94,22 +118,39 @@ class Comparison:
         if come:
             return False
         for version, became in moves:
-            self.moved.setdefault(version, became)
-        self._same.add((old, new))
+            if became and became[0] != version[0]:
+                self._paths[became[0]] = version[0]
+            if is_final:
+                self.moved.setdefault(version, became)
+        (self._same if is_final else self._seen).add((old, new))
         return True
 
     def _twin(self, path: str, blob: str, places: Mapping[str, list[str]]) -> str | None:
-        """Return where a file is that a purge gave another name: one with marks, or that of the fact in it."""
+        """Return where a file is that a purge gave another name, of the `places` of the texts that it may have."""
         for text in sorted({blob, *filter(None, {*self._record.became(blob), self._gone.get(blob)})}):
             for place in places.get(text, ()):
-                entry = entry_in(place, self._objects.blob(text))
-                folder, _, name = place.rpartition("/")
-                called = f"{folder}/{path.rpartition('/')[2]}".lstrip("/")
-                is_slug = entry and is_marked(name) and unnumbered(name) == f"{slug_of(entry.name)}.md"
-                if takes_from_name(path, place) or (is_slug and takes_from_name(path, called)):
+                if self._is_name_purged(path, place, text):
                     places[text].remove(place)
                     return place
         return None
+
+    def _alike(self, path: str, blob: str, come: Mapping[str, Item]) -> str | None:
+        """Return where a file is that a purge gave another name, whatever is said of its text."""
+        if len(come) > _MOST_COMPARED:
+            return None
+        items = ((place, text) for place, (_, text) in sorted(come.items()) if self._is_name_purged(path, place, text))
+        return next((place for place, text in items if self.is_text_purged(blob, text)), None)
+
+    def _is_name_purged(self, path: str, place: str, text: str) -> bool:
+        """Return whether a name is another one with marks, or that of the fact in the text."""
+        if takes_from_name(path, place):
+            return True
+        folder, _, name = place.rpartition("/")
+        called = f"{folder}/{path.rpartition('/')[2]}".lstrip("/")
+        if not (is_marked(name) and takes_from_name(path, called)):
+            return False
+        entry = entry_in(place, self._objects.blob(text))
+        return entry is not None and unnumbered(name) == f"{slug_of(entry.name)}.md"
 
     def is_text_purged(self, old: str, new: str) -> bool:
         """Return whether a text is another one with marks in it."""

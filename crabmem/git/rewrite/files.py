@@ -13,18 +13,18 @@ from ...disk import fs, state
 from ...disk.leftovers import left_beside
 from ...disk.scan import Scan
 from ...errors import Busy
-from ...text.hashes import blob_id
+from ...text.hashes import blob_id, short
 from ...workspace.workspace import Workspace
 from ..history import History
-from ..purged import PurgeRecord
-from .repository import FileChange
+from .purged_line import PurgedLine
+from .repository import FileChange, NewHistory
 
 
 class PurgedFiles:
-    """The files of one workspace, and what a record of purges says of them."""
+    """The files of one workspace, whose history is put on the purged line."""
 
-    def __init__(self, workspace: Workspace, history: History, record: PurgeRecord) -> None:
-        self._workspace, self._history, self._record = workspace, history, record
+    def __init__(self, workspace: Workspace, history: History, line: PurgedLine) -> None:
+        self._workspace, self._history, self._line = workspace, history, line
 
     def changes(self, head: str | None, new_head: str | None, scan: Scan) -> Iterator[FileChange]:
         """Yield how they have to change where the head becomes another commit, of which all is stored.
@@ -49,8 +49,8 @@ class PurgedFiles:
     def _copies(self, before: Mapping[str, str], scan: Scan) -> Iterator[FileChange]:
         """Yield how copies change that are in no commit."""
         for path, blob in scan.files.blobs():
-            if path not in before and self._record.has_blob(blob) and (here := self._read(path)):
-                end = self._record.blob(blob)
+            if path not in before and self._line.is_gone(blob) and (here := self._read(path)):
+                end = self._line.end(blob)
                 data = self._history.blob(end) if end and self._history.has(end) else None
                 yield FileChange(path, blob, data, here[1])
 
@@ -67,9 +67,12 @@ class PurgedFiles:
         """Return the files below `.git` that keep a text of an unknown save which was purged."""
         return list(self._holding(self._workspace.private / state.RECOVERED))
 
-    def held(self) -> list[str]:
+    def held(self, new: NewHistory) -> list[str]:
         """Look for every object and into every file of `.git`; return where what was purged still stands."""
-        return [*sorted(self._history.rewrite().present(self._record)), *self._holding(self._workspace.git)]
+        here = {oid for oid in self._history.rewrite().present(new.record) if self._line.went(oid)}
+        files = new.survey.files.items()
+        paths = {oid: path for path, held in files for oid in here & held}
+        return [*sorted(paths.get(oid, f"commit {short(oid)}") for oid in here), *self._holding(self._workspace.git)]
 
     def _holding(self, folder: Path) -> Iterator[str]:
         git = self._workspace.git
@@ -77,7 +80,7 @@ class PurgedFiles:
             folders[:] = [name for name in folders if where != str(git) or name != "objects"]
             for file in (Path(where, name) for name in names):
                 with suppress(OSError):
-                    if self._record.has_blob(blob_id(fs.read(file, limit=fs.LARGE)[0])):
+                    if self._line.is_gone(blob_id(fs.read(file, limit=fs.LARGE)[0])):
                         yield file.relative_to(git).as_posix()
 
     def _read(self, path: str) -> tuple[bytes, int] | None:

@@ -33,7 +33,8 @@ IDENTITIES = (b"author", b"committer", b"tagger")
 _IDENTITY = re.compile(r"(?P<name>[^<]*)<(?P<mail>[^>]*)>(?P<when>.*)", re.DOTALL)
 _SIGNED = re.compile(rb"^-----BEGIN (?:PGP|SSH) SIGNATURE-----.*", re.DOTALL | re.MULTILINE)
 _ID = re.compile(r"(?<![0-9a-zA-Z])[0-9a-f]{7,40}(?![0-9a-zA-Z])")
-_SHORTEST_ID = 7
+#: Digits of an id that is told from a word or number.
+SHORTEST_ID = 7
 # Places of one object, on the average, beyond the names that a commit may have.
 _NAMES = 4
 # Names that a folder counts for that was read before, at another path: most of a tree of trees is that.
@@ -156,7 +157,7 @@ class Rewriter:
             self.signatures += is_signed
         self.messages += kind == "commit" and new_message != message
         self.ids[oid] = self._put(kind, data, "")
-        self._beginnings.setdefault(oid[:_SHORTEST_ID], []).append(oid)
+        self._beginnings.setdefault(oid[:SHORTEST_ID], []).append(oid)
 
     def blob(self, path: str, oid: str) -> str:
         """Rewrite a version of the file at a path; return its new id."""
@@ -252,7 +253,7 @@ class Rewriter:
         return to_bytes(with_new_ids(to_text(message), self._new_id))
 
     def _new_id(self, digits: str) -> str | None:
-        olds = [old for old in self._beginnings.get(digits[:_SHORTEST_ID], []) if old.startswith(digits)]
+        olds = [old for old in self._beginnings.get(digits[:SHORTEST_ID], []) if old.startswith(digits)]
         return self.ids[olds[0]] if len(olds) == 1 else None
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..commits import header, tag_target
 from ..objects import Objects, oid_of
-from ..trees import SUBMODULE, parsed_row, rows_of
+from ..trees import SUBMODULE, Trees, parsed_row, rows_of
 
 
 class Overlay(Objects):
@@ -32,6 +32,11 @@ class Overlay(Objects):
         if not self._below.is_there(oid):
             self.made[oid] = kind, data
         return oid
+
+    def files(self, tips: Iterable[str]) -> Mapping[str, str]:
+        """Return the files of some commits with the ids of their texts."""
+        trees = Trees(self)
+        return {path: item[1] for tip in tips for path, item in trees.items(self.header(tip).tree).items()}
 
     def new(self, tips: Iterable[str]) -> Mapping[str, tuple[str, bytes]]:
         """Return what `tips` reach that the store below lacks."""

@@ -1,6 +1,7 @@
 """What commits are on the line that purges left: as the record of purges says, once it is checked, or made anew.
 
-Each commit that the record names is compared with what it became: only texts may be gone. What a machine made of an old
+Each commit that the record names is compared with what it became: only texts may be gone. A row that does not hold, or
+of whose commits one is not here, changes nothing. What a machine made of an old
 line since is put on the purged one as a state: the files of its newest commit, merged by line with what the purge made
 of the files below it, in one commit. Two purges of the same commits that knew nothing of each other become one, which
 took what either took.
@@ -9,18 +10,19 @@ took what either took.
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, reduce
+from itertools import islice
 from typing import TypeAlias
 
-from ...errors import Untrusted
 from ...results import CREATOR
 from ...text.frontmatter import parts_of
-from ...text.hashes import blob_id, short
+from ...text.hashes import blob_id
 from ...text.marks import MARKS, MOST_WORK, shared, shared_name
 from ...text.merge import merge
 from ...text.quotes import distinctive_lines
 from ..commits import COMMITTER, Note, author_and_message, header_lines, read_commit
 from ..diff import Likeness
 from ..purged import JOIN, PUT, Erased, PurgeRecord
+from ..purged import Row as PurgeRow
 from ..trees import FOLDER, Item, Trees, parsed_row, read_rows, to_bytes, to_text
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, with_new_words
 from .objects import Survey
@@ -45,11 +47,18 @@ class PurgedLine:
     """Finds what commits are on the purged line. Stores nothing.
 
     `ids` has each commit by its old id. `lost` are the paths where a change that no purge knew of went, too, and
-    `lacking` the commits of which the purged line is not here.
+    `lacking` the commits of which the purged line is not here. `believed` are the commits that became others because
+    another machine said so, and `doubted` the rows of the record that say of a commit what it is not.
     """
 
-    def __init__(self, record: PurgeRecord, objects: Overlay) -> None:
-        """`objects` has the line as it was, above what stands here; ends of purges are in either."""
+    def __init__(
+        self, record: PurgeRecord, objects: Overlay, own: PurgeRecord | None = None, doubts_lacking: bool = False
+    ) -> None:
+        """`objects` has the line as it was, above what stands here; ends of purges are in either. `own` is the part of
+        the record that this machine made. With `doubts_lacking` a commit of which the purged line is not here stays.
+        """
+        self._by_us, self._doubts_lacking = own or PurgeRecord(), doubts_lacking
+        self.believed, self.doubted = set[str](), set[PurgeRow]()
         self._record, self._objects, self._text = record, objects, objects.blob
         self._trees, self._compared = Trees(objects, _MOST_NAMES), 0
         self.ids: dict[str, str] = {}
@@ -60,8 +69,12 @@ class PurgedLine:
         self._moved = self._comparison.moved
         #: What texts of two purges became, and how much work is left for more of them.
         self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
+        #: Commits that are said to be of one, and cannot be.
+        self._apart = set[str]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
+        #: The texts that went, of so many of `moved`.
+        self._went, self._met = dict[str, str | None](), 0
         #: The rows and texts of so many of `ids`.
         self._standing, self._looked = (set[bytes](), set[str]()), 0
 
@@ -75,7 +88,6 @@ class PurgedLine:
         is one, as some machine may stand there. A tip of which something is lacking has no id.
 
         Raises:
-            Untrusted: what the record says of a commit is not what a purge does.
             DamagedHistory: some of it is missing.
         """
         behind, tips = set[str](), {*tips}
@@ -85,21 +97,23 @@ class PurgedLine:
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
             if again and not is_behind and not self._record.is_purged(oid):
                 is_behind = self._brings(oid, again)
+            end: str | None = oid
             if self._record.is_purged(oid):
-                end = self._end(oid)
-                behind |= {oid} if end != oid else set()
-                if end is None:
-                    self.lacking.add(oid)
-                elif end == oid or self._is_purged(oid, end, is_behind):
-                    self.ids[oid] = end
-                else:
-                    raise Untrusted(
-                        f"the record of purges says that commit {short(oid)} became {short(end)}, which says more than "
-                        "it did: nothing was changed. A purge only takes away: sync with another remote until it is "
-                        "known who pushed that"
-                    )
+                end = self._end(oid, is_behind)
+            elif self._record.is_old(oid) and not is_behind:
+                end = self._put_elsewhere(oid, oid) or oid
+            if end is None:
+                self.lacking.add(oid)
+                behind.add(oid)
+            elif end != oid:
+                self.ids[oid] = end
+                behind.add(oid)
+                if self._by_us.ends(oid) != {end}:
+                    self.believed.add(oid)
             elif not is_behind:
                 self.ids[oid] = oid
+                if self._record.is_old(oid):
+                    self.doubted |= self._record.rows(oid, self._record.ends(oid))
             else:
                 behind.add(oid)
                 is_one = is_pushed and len(self._news) < _MOST_PUT and self._is_work_left
@@ -111,11 +125,11 @@ class PurgedLine:
     def _is_work_left(self) -> bool:
         return self._trees.walked < _MOST_NAMES / 2 and self._compared < _MOST_COMPARED
 
-    def _is_purged(self, oid: str, end: str, is_behind: bool) -> bool:
-        if self._comparison.is_purged(oid, end):
+    def _is_purged(self, oid: str, end: str, is_behind: bool, is_final: bool = True) -> bool:
+        if self._comparison.is_purged(oid, end, is_final):
             return True
         made = self._made(oid) if is_behind else ""
-        return bool(made) and self._comparison.is_purged(made, end)
+        return bool(made) and self._comparison.is_purged(made, end, is_final)
 
     def _files(self, commit: str) -> Files:
         return self._trees.items(self._objects.header(commit).tree)
@@ -124,14 +138,50 @@ class PurgedLine:
         """Return whether a commit has some texts that its first parent has not."""
         says = self._objects.header(oid)
         before = self._objects.header(says.parents[0]).tree if says.parents else None
-        return any(now and now[1] in blobs for _, _, now in self._trees.item_differences(before, says.tree))
+        return any(
+            now and now[1] in blobs and self.is_gone(now[1])
+            for _, _, now in self._trees.item_differences(before, says.tree)
+        )
 
-    def _end(self, oid: str) -> str | None:
-        """Return what a commit became; None where that is not here."""
+    def is_gone(self, blob: str) -> bool:
+        """Return whether a text may not come back: a purge of this machine took it, or one that was compared here."""
+        for (_, each), became in islice(self._moved.items(), self._met, None):
+            self._went |= {each: became and became[1]} if not became or became[1] != each else {}
+        self._met = len(self._moved)
+        return self._by_us.has_blob(blob) or (blob in self._went and self._record.has_blob(blob))
+
+    def end(self, blob: str) -> str | None:
+        """Return what a text that is gone became; None for nothing."""
+        return self._went[blob] if blob in self._went else self._by_us.blob(blob)
+
+    def went(self, oid: str) -> bool:
+        """Return whether a commit became another one here, or a text is gone."""
+        return self.ids.get(oid, oid) != oid or self.is_gone(oid)
+
+    def _end(self, oid: str, is_behind: bool) -> str | None:
+        """Return what a commit became, as a comparison shows; itself where it became nothing of what is said, None
+        where that is not here.
+
+        Rows that do not hold are doubted: the commit is one like any other. So is one of which another was made, too,
+        by what is said of a commit that nobody has, if nothing can have been both.
+        """
         ends = self._record.siblings.get(oid) or self._record.ends(oid)
-        if not ends or not all(map(self._objects.is_there, ends)):
+        missing = {end for end in ends if not self._objects.is_there(end)}
+        if missing and not self._doubts_lacking:
             return None
-        return min(ends) if len(ends) == 1 else self._join_purges(oid, sorted(ends))
+        good = sorted(ends - missing)
+        if len(good) > 1 and self._record.is_old(oid):
+            good = [end for end in good if self._is_purged(oid, end, is_behind, is_final=False)]
+        self.doubted |= self._record.rows(oid, ends.difference(good)) if len(good) < len(ends) else set()
+        end = oid
+        if good and self._apart.isdisjoint(good):
+            end = good[0] if len(good) == 1 else self._join_purges(oid, good)
+        if end != oid and not self._is_purged(oid, end, is_behind):
+            self.doubted |= self._record.rows(oid, set(good) - {oid})
+            self._apart |= set(good) if len(good) > 1 else set()
+            self._news = {each: new for each, new in self._news.items() if each not in self._apart}
+            return oid
+        return end
 
     # What two machines purged that knew nothing of each other
 
@@ -150,8 +200,9 @@ class PurgedLine:
     def _shared_files(self, one: Files, other: Files) -> Files:
         found, others = Files(), {blob: path for path, (_, blob) in sorted(other.items())}
         for path, (mode, blob) in sorted(one.items()):
-            ends = {end for source in self._record.sources(blob) for end in self._record.became(source) if end}
-            elsewhere = (others[each] for each in (blob, *sorted(ends)) if each in others)
+            sources = {blob, *self._record.sources(blob)}
+            ends = {end for source in sources for end in self._record.became(source) if end}
+            elsewhere = (others[each] for each in (blob, *sorted(sources | ends)) if each in others)
             place = path if path in other else next(elsewhere, None)
             self._gone[blob] = None
             if place:
@@ -179,15 +230,17 @@ class PurgedLine:
     def _put(self, tip: str, is_kept: bool) -> None:
         """Put a commit on the purged line; where another machine did so, and the same, it is that one's."""
         if made := self._made(tip, is_kept):
-            others = (
-                each
-                for each in sorted(self._record.ends(tip))
-                if self._record.is_old(tip) and self._objects.is_there(each)
-            )
-            self.ids[tip] = next(
-                (each for each in others if each != made and self._comparison.is_purged(made, each)), made
-            )
+            self.ids[tip] = self._put_elsewhere(tip, made) or made
+            self.believed |= {tip} if self.ids[tip] != made else set()
             self._news[tip] = self.ids[tip]
+
+    def _put_elsewhere(self, tip: str, made: str) -> str | None:
+        """Return as which commit another machine put one on its purged line, that is what was `made` here but for texts
+        that are gone."""
+        others = sorted(self._record.ends(tip) - {tip, made}) if self._record.is_old(tip) else []
+        return next(
+            (each for each in others if self._objects.is_there(each) and self._comparison.is_purged(made, each)), None
+        )
 
     def _made(self, tip: str, is_kept: bool = False) -> str:
         """Make one commit of one, and of those below it that have no place on the purged line, there; "" for none."""
@@ -301,12 +354,12 @@ class PurgedLine:
         """Return files without texts that may not come back: where such a one took the place of another, as `parents`
         have it, that stays."""
         left, before = Files(), Files()
-        if any(self._record.has_blob(blob) for _, blob in files.values()):
+        if any(self.is_gone(blob) for _, blob in files.values()):
             before = {path: item for each in parents for path, item in self._files(each).items()}
         for path, (mode, blob) in sorted(files.items()):
             text: str | None = blob
-            if self._record.has_blob(blob):
-                end = self._record.blob(blob)
+            if self.is_gone(blob):
+                end = self.end(blob)
                 text = (
                     end if end and self._objects.is_there(end) and self._comparison.is_text_purged(blob, end) else None
                 )
@@ -367,7 +420,7 @@ class PurgedLine:
 
     def _became(self, path: str, blob: str) -> Version | None:
         known = self._mine if (path, blob) in self._mine else self._moved
-        return known.get((path, blob), None if self._record.has_blob(blob) else (path, blob))
+        return known.get((path, blob), None if self.is_gone(blob) else (path, blob))
 
     def new_message(self, text: str) -> str:
         """Return a line of a log without the paths of files that went."""
@@ -387,10 +440,15 @@ class PurgedLine:
 
     # What it came to
 
-    @property
-    def touched(self) -> set[str]:
-        """The paths at which texts went, as they were called."""
-        return {path for path, _ in self._moved}
+    def becomes(self, files: Mapping[str, str]) -> Iterator[tuple[str, bytes, str, bytes | None]]:
+        """Yield each path at which texts went, with the newest of them, where that is now, and what it is; None for one
+        that is gone. `files` are those of the newest commit."""
+        newest = {path: blob for path, blob in self._moved} | {
+            path: blob for path, blob in files.items() if self._became(path, blob) != (path, blob)
+        }
+        for path, blob in newest.items():
+            became = self._became(path, blob)
+            yield path, self._text(blob), became[0] if became else path, self._text(became[1]) if became else None
 
     def erased(self, with_own: bool = True) -> Iterator[Erased]:
         """Yield what was made here, for other machines, so that each has just that of the same commits.

@@ -6,13 +6,13 @@ writer's lock, those of Git on every reference and on the index are held, and th
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from ...disk import fs, state
-from ...errors import Busy, Unwritable
+from ...errors import Busy, Untrusted, Unwritable
 from ..commits import tag_target
 from ..compaction import Filling, Ours
 from ..graph import outgoing
@@ -39,6 +39,8 @@ _REMOTES = "refs/remotes/"
 _STASH = "refs/stash"
 _LOG_LINE = re.compile(rb"([0-9a-f]{40}) ([0-9a-f]{40}) ([^\t\n]*)(?:\t(.*))?")
 _NONE = "0" * 40
+# Rows that do not hold may hide others.
+_MOST_ROUNDS = 8
 # What of `.git` a repository has that shares objects with others, and why its history is not rewritten.
 _SHARED = {
     "objects/info/alternates": "it borrows objects from others: `git repack -a -d`, and remove the file `alternates`",
@@ -68,8 +70,8 @@ class NewHistory:
     """A history rewritten by `rule`, not yet in its place.
 
     `refs` are the references as they were, by name, `new_refs` as they shall be, but for that of the record of purges,
-    which becomes `record`; `unreachable` counts objects that nothing reaches; `pushed` are the remotes that have
-    commits which are rewritten.
+    which becomes `record`, with what was `made` here; `unreachable` counts objects that nothing reaches; `pushed` are
+    the remotes that have commits which are rewritten.
     """
 
     survey: Survey
@@ -82,6 +84,7 @@ class NewHistory:
     unreachable: int
     pushed: tuple[str, ...]
     record: PurgeRecord = PurgeRecord()  # noqa: RUF009  # frozen
+    made: PurgeRecord = PurgeRecord()  # noqa: RUF009
 
     @property
     def changes_anything(self) -> bool:
@@ -153,6 +156,13 @@ class RepositoryRewrite:
         """
         return read_record(self._objects, commit or self._refs.read(PURGED))
 
+    def own_record(self) -> PurgeRecord:
+        """Return the part of the record of purges that was made here."""
+        with suppress(FileNotFoundError):
+            lines = fs.read(self._private / state.PURGES)[0].decode("ascii", "replace").split()
+            return self.record().part(lines)
+        return PurgeRecord()
+
     def keep_record(self, record: PurgeRecord) -> None:
         """Keep a record of purges of which nothing is here any more."""
         if record.tip and record.tip != self._refs.read(PURGED):
@@ -168,16 +178,40 @@ class RepositoryRewrite:
         """Return the objects in a folder, and with them those that are here."""
         return Overlay(folder, self._objects)
 
-    def clean(self, tips: Collection[str], there: Overlay, record: PurgeRecord, aside: Set[str]) -> PurgedLine:
+    def clean(
+        self, tips: Collection[str], there: Overlay, record: PurgeRecord, aside: Set[str], doubts_lacking: bool
+    ) -> tuple[PurgedLine, PurgeRecord]:
         """Find what commits in the store `there` are on the purged line, which is here; those `aside` are proposals.
 
-        What is made is stored here, and reached by nothing.
+        Returns the record without the rows that do not hold, too. What is made is stored here, and reached by nothing.
         """
-        line = PurgedLine(record, there)
-        line.run(survey(tips, there), tips, aside, is_pushed=True)
+        line, record = self._compared(record, there, survey(tips, there), tips, aside, True, doubts_lacking)
         if not line.lacking:
             self._store(there.new(line.ids[tip] for tip in tips))
-        return line
+        return line, record
+
+    def _compared(
+        self,
+        record: PurgeRecord,
+        there: Overlay,
+        found: Survey,
+        tips: Collection[str],
+        aside: Collection[str],
+        is_pushed: bool = False,
+        doubts_lacking: bool = False,
+    ) -> tuple[PurgedLine, PurgeRecord]:
+        """Find what was surveyed on the purged line, by the rows of the record that hold."""
+        own = self.own_record()
+        for _ in range(_MOST_ROUNDS):
+            line = PurgedLine(record, there, own, doubts_lacking)
+            line.run(found, tips, aside, is_pushed)
+            if line.doubted <= record.doubted:
+                return line, record
+            record = record.without(line.doubted)
+        raise Untrusted(
+            "the record of purges has rows of commits that do not hold, each because of another one: nothing was "
+            "changed; see who pushed refs/crabmem/purged, and have it deleted"
+        )
 
     def _store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
         for oid, (kind, data) in objects.items():
@@ -225,7 +259,7 @@ class RepositoryRewrite:
         rewriter = Rewriter(rule, self._objects, take if packs else None)
         refs, head, before = self._refs_of_history(), self._refs.head(), self.record()
         followed = self._followed(before)
-        if any(map(before.is_old, found.commits)):
+        if any(map(before.is_old, found.commits)) and self._has_old(found, before):
             raise Unwritable(
                 "commits of before a purge are here again, as `git pull` brings them: `crabmem sync` puts what is new "
                 "in them on the purged line; purge again then"
@@ -238,13 +272,20 @@ class RepositoryRewrite:
         new_refs = {_new_ref(ref, rule, rewriter.ids[oid]): rewriter.ids[oid] for ref, oid in sorted(followed.items())}
         pushed = _remotes_of(ref for ref, oid in sorted(followed.items()) if rewriter.ids[oid] != oid)
         unreachable = len(self._objects.all_ids() - found.objects - {*before.ids})
-        record = before | PurgeRecord([self._erased(found, rule, rewriter)])
+        made = PurgeRecord([self._erased(found, rule, rewriter)])
+        record = before | made
         if record.size > MOST_ROWS:
             raise Unwritable(
                 f"the record of purges would have {record.size:,} rows, more than the {MOST_ROWS:,} that are read: "
                 "once every machine has synced, delete refs/crabmem/purged here and at the remote, and purge again"
             )
-        return NewHistory(found, rule, rewriter, filling, head, refs, new_refs, unreachable, pushed, record)
+        return NewHistory(found, rule, rewriter, filling, head, refs, new_refs, unreachable, pushed, record, made)
+
+    def _has_old(self, found: Survey, record: PurgeRecord) -> bool:
+        """Return whether what was surveyed has commits of before a purge, as a comparison shows."""
+        with closing(self.beside(self._git / "objects")) as here:
+            record = self._compared(record, here, found, (), ())[1]
+        return any(map(record.is_old, found.commits))
 
     def _refs_of_history(self) -> dict[str, str]:
         return {ref: oid for ref, oid in self._refs.all().items() if ref != PURGED}
@@ -256,10 +297,7 @@ class RepositoryRewrite:
         a remote was seen is on the purged line, or nowhere.
         """
         refs = self._refs_of_history()
-        ends = {
-            ref: self.on_end(oid, record) if ref.startswith(_REMOTES) or record.is_old(oid) else oid
-            for ref, oid in refs.items()
-        }
+        ends = {ref: self.on_end(oid, record) if ref.startswith(_REMOTES) else oid for ref, oid in refs.items()}
         return {ref: end for ref, end in ends.items() if end}
 
     def on_end(self, oid: str, record: PurgeRecord) -> str | None:
@@ -288,11 +326,14 @@ class RepositoryRewrite:
         blobs = {blob: new for blob, new in went.items() if blob not in parts}
         return Erased(commits, blobs, {blob: went[blob] for blob in parts})
 
-    def on_purged_line(self, record: PurgeRecord, also: Mapping[str, str]) -> NewHistory:
+    def on_purged_line(
+        self, record: PurgeRecord, also: Mapping[str, str], doubts_lacking: bool = False
+    ) -> NewHistory | PurgeRecord:
         """Put what is here on the line that purges elsewhere left, of which all is stored here.
 
         `also` are references that are set besides. What is made anew is stored, and reached by nothing. A proposal that
-        is not there any more was decided on elsewhere.
+        is not there any more was decided on elsewhere. Where nothing of the record holds of what is here, the record
+        without that is returned.
 
         Raises:
             Unwritable: a stash stands on what was purged.
@@ -306,17 +347,18 @@ class RepositoryRewrite:
         aside = {oid for ref, oid in refs.items() if ref == f"{ASIDE}/{oid}"}
         tips = {*followed.values(), *filter(None, [head.commit])}
         tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
-        here = self.beside(self._git / "objects")
-        line = PurgedLine(record, here)
-        ids = line.run(found, tips, aside)
+        with closing(self.beside(self._git / "objects")) as here:
+            line, record = self._compared(record, here, found, tips, aside, doubts_lacking=doubts_lacking)
+            if not any(map(record.concerns, self.present(record))):
+                return record
+            self._store(here.made)
+        ids = line.ids
         if any(
             ids.get(oid) != oid for oid in (*self._refs.last_noted(_STASH), refs.get(_STASH)) if oid in found.objects
         ):
             raise Unwritable(
                 "a stash stands on what a purge takes: `git stash pop` or `git stash drop` it, and sync again"
             )
-        self._store(here.made)
-        here.close()
         taken = dict[str, tuple[str, bytes]]()
 
         def take(piece: Piece, kind: str, data: bytes) -> None:
@@ -336,7 +378,7 @@ class RepositoryRewrite:
             elif oid not in aside:
                 lacking.add(oid)
         line.lacking = lacking
-        new_refs |= also
+        new_refs |= {ref: ids.get(oid, oid) for ref, oid in also.items()}
         filling = Filling(self._objects.raw, Growing(), {})
         for piece in outgoing(self._git, self._private, self._objects, sorted({*new_refs.values()}), []):
             filling.take(piece)
@@ -345,9 +387,8 @@ class RepositoryRewrite:
         # A log keeps the lines of commits that stay: the words of others may be what was purged.
         detached = {oid: ids[oid] for oid in filter(None, [head.commit]) if head.ref == "HEAD"}
         rewriter.ids = {oid: new for oid, new in rewriter.ids.items() if oid == new} | detached
-        return NewHistory(
-            found, line, rewriter, filling, head, refs, new_refs, 0, (), record | PurgeRecord(line.erased(False))
-        )
+        made = PurgeRecord(line.erased(False))
+        return NewHistory(found, line, rewriter, filling, head, refs, new_refs, 0, (), record | made, made)
 
     # Putting it in its place
 
@@ -428,6 +469,7 @@ class RepositoryRewrite:
                 yield f"crabmem/{name}", to_bytes(new.rewriter.log_line(text))
         purges = self._private / state.PURGES
         before = fs.read(purges)[0] if purges.exists() else b""
+        before += "".join(f"{oid}\n" for oid in new.made.purges).encode()
         yield f"crabmem/{state.PURGES}", before + b"%d %d\n" % (fs.identity(self._git) or (0, 0))
 
         def new_row(row: bytes, blob: str) -> tuple[bytes, str] | None:
