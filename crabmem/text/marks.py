@@ -11,12 +11,14 @@ from contextlib import suppress
 
 from . import frontmatter as header
 
-#: What stands in the place of what was erased: in a text, and in the name of a file.
+#: What stands in the place of what was erased: in a line of a text, and in the name of a file.
 MARKS = (("(purged)", "purged"), ("(erased)", "erased"), ("(…)", "x"))
 _MARK, _NAME_MARK = MARKS[0]
-# `by_text` leaves the mark of names in texts, too, where it took the slug of a text.
-_IN_TEXT = re.compile(r"\((?:purged|erased|…)\)|(?<![^\W_])(?:purged|erased)(?![^\W_])")
+_IN_TEXT = re.compile(r"\((?:purged|erased|…)\)")
 _IN_NAME = re.compile(r"purged|erased|(?<![^\W_])x(?![^\W_])")
+_IN_SHARED_NAME = re.compile(r"(?<![^\W_])(?:purged|erased)(?![^\W_])")
+_EOL = re.compile(r"(\r?\n)")
+_KEY, _COMMENT = re.compile(r"[^\s#-].*:(?:\s|\Z)|[?]"), re.compile(r"(?:^|(?<=\s))#.*", re.MULTILINE)
 _NUMBERED = re.compile(r"-\d+(?=(?:\.md)?\Z)")
 _TOKEN = re.compile(rf"{_IN_TEXT.pattern}|\w+|\s+|.", re.DOTALL)
 _WIDE = ("utf-16-le", "utf-16-be")
@@ -31,8 +33,34 @@ _ALL_MARKS = frozenset(mark for marks in MARKS for mark in marks)
 _MISFIT, _NEVER = "\0", -(10**9)
 
 
-def takes_away(old: str, new: str, marks: re.Pattern[str] = _IN_TEXT) -> bool:
-    """Return whether `new` is `old`, or `old` with marks in the place of pieces of it."""
+def marked(text: str, mark: str) -> str:
+    """Return what stands in the place of a text: a mark in each line of it, so that no two lines become one."""
+    lines = _EOL.split(text)
+    return "".join(mark if at % 2 == 0 and line.strip() else line for at, line in enumerate(lines)) or mark
+
+
+def takes_away(old: str, new: str) -> bool:
+    """Return whether `new` is `old`, or `old` with marks in the place of pieces of its lines.
+
+    A mark that is a line of its own may stand for several, once.
+    """
+    if old == new:
+        return True
+    before, after = old.split("\n"), new.split("\n")
+    more = len(before) - len(after)
+    if more < 0:
+        return False
+    if more == 0:
+        return all(map(_takes_from_line, before, after))
+    head = next((at for at, line in enumerate(after) if not _takes_from_line(before[at], line)), len(after))
+    tail = next(
+        (at for at, line in enumerate(reversed(after)) if not _takes_from_line(before[-1 - at], line)), len(after)
+    )
+    places = range(max(0, len(after) - 1 - tail), min(head, len(after) - 1) + 1)
+    return any(_IN_TEXT.fullmatch(after[at].rstrip("\r")) for at in places)
+
+
+def _takes_from_line(old: str, new: str, marks: re.Pattern[str] = _IN_TEXT) -> bool:
     if old == new:
         return True
     first, *parts = marks.split(new)
@@ -61,7 +89,7 @@ def takes_from_name(old: str, new: str) -> bool:
     """Return whether the path `new` is `old` with marks in it; a number may keep it apart from another one."""
     one, other = old.split("/"), new.split("/")
     return len(one) == len(other) and all(
-        takes_away(before, after, _IN_NAME) or takes_away(before, unnumbered(after), _IN_NAME)
+        _takes_from_line(before, after, _IN_NAME) or _takes_from_line(before, unnumbered(after), _IN_NAME)
         for before, after in zip(one, other, strict=True)
     )
 
@@ -85,7 +113,17 @@ def takes_from_file(old: bytes, new: bytes) -> bool:
         keys = [header.load(each.header or "") for each in (before, after)]
     except header.BadHeader:
         return False
-    return takes_away(before.content, after.content) and _takes_from_value(*keys)
+    return (
+        takes_away(before.content, after.content)
+        and _takes_from_value(*keys)
+        and _says_no_more(before.header or "", after.header or "", keys[1])
+    )
+
+
+def _says_no_more(old: str, new: str, keys: Mapping[str, header.Value]) -> bool:
+    """Return whether a header that was written anew has no key twice, and no comment that it had not."""
+    twice = sum(bool(_KEY.match(line)) for line in new.splitlines()) - len(keys)
+    return twice <= 0 and not new.startswith("{") and all(found[0] in old for found in _COMMENT.finditer(new))
 
 
 def _takes_from_value(old: header.Value, new: header.Value) -> bool:
@@ -102,15 +140,27 @@ def _takes_from_value(old: header.Value, new: header.Value) -> bool:
     return old == new
 
 
-def shared(one: str, other: str, mark: str = _MARK, work: list[int] | None = None) -> str:
+def shared(one: str, other: str, work: list[int] | None = None) -> str:
     """Return what two texts have in common that two purges made of one: what either took is a mark.
 
-    The same for either order. The marks of each stand for something in the other, and all between them stays; where the
-    texts do not fit together, one mark stands for all but their beginning and end. So it does where `work` is done: how
-    many cells of tables are left for all texts that a remote sends.
+    The same for either order. The marks of each line stand for something in that of the other, and all between them
+    stays; where lines do not fit together, one mark stands for all but their beginning and end. So it does where `work`
+    is done: how many cells of tables are left for all texts that a remote sends.
     """
     if one == other:
         return one
+    first, second = (text.split("\n") for text in sorted((one, other)))
+    if len(first) == len(second):
+        return "\n".join(
+            line if line == each else _shared_line(line, each, work) for line, each in zip(first, second, strict=True)
+        )
+    head, tail = _alike(first, second, ())
+    least = min(len(first), len(second))
+    head, tail = min(head, least - 1), min(tail, least - 1 - min(head, least - 1))
+    return "\n".join([*first[:head], _MARK, *first[len(first) - tail :]])
+
+
+def _shared_line(one: str, other: str, work: list[int] | None) -> str:
     first, second = (_TOKEN.findall(text) for text in sorted((one, other)))
     most = min(_WORK, work[0]) if work else _WORK
     left = [most]
@@ -124,7 +174,7 @@ def shared(one: str, other: str, mark: str = _MARK, work: list[int] | None = Non
         kept = [*first[:head], None, *first[len(first) - tail :]]
     said = list[str]()
     for token in kept:
-        each = mark if token is None else token
+        each = _MARK if token is None else token
         if not (said and _is_mark(each) and _is_mark(said[-1])):
             said.append(each)
     return "".join(said)
@@ -132,7 +182,8 @@ def shared(one: str, other: str, mark: str = _MARK, work: list[int] | None = Non
 
 def shared_name(one: str, other: str, work: list[int] | None = None) -> str:
     """Return what two names of a file have in common that two purges gave it."""
-    return shared(one, other, _NAME_MARK, work)
+    both = (_IN_SHARED_NAME.sub(_MARK, name) for name in (one, other))
+    return shared(*both, work).replace(_MARK, _NAME_MARK)
 
 
 def _is_mark(token: str) -> bool:

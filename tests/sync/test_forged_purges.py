@@ -106,6 +106,19 @@ REFUSED = {
     "a mark in a mark": fact("DE333", "(pur(purged)ged XX666)"),
     "a mark in a word": fact("account is DE333", "acc(purged)t is XX666"),
     "no mark": fact("DE333, pay there.", ""),
+    "a bare word as a mark": fact("DE333, pay there", "purged"),
+    "a bare word of another kind": fact("DE333, pay there", "erased"),
+    "a mark over two lines": fact("pay there.\nAsk", "(purged)"),
+    "a mark over the ends of lines": fact("there.\nAsk Marta first.\n", "(purged)\n"),
+    "two marks on lines of their own for more": file(
+        TEA, b"(purged)\r\n(purged)\r\nTwo\r\n"
+    ),
+    "a comment in the header": fact("name: Bank\n", "# Ann: pay XX666\nname: Bank\n"),
+    "a comment in a header that was written anew": fact("where to", '"(purged) pay" # XX666\n#'),
+    "a key twice": fact("name: Bank\ndescription: where", "name: Thief\nname: Bank\ndescription: (purged)"),
+    "a key twice in a header that was written anew": fact(
+        "name: Bank\ndescription: where", 'name: "Thief"\n"name": "Bank"\ndescription: (purged)'
+    ),
     "a mark for nothing": fact("The account", "The (purged) account"),
     "lines in another order": file(BANK, b"".join(sorted(FACT.encode().splitlines(keepends=True)))),
     "a line twice": fact("Ask Marta first.\n", "Ask Marta first.\nAsk Marta first.\n"),
@@ -142,6 +155,9 @@ TAKEN = {
     "another mark of ours": fact("DE333, pay", "(erased)"),
     "marks": fact("account is DE333, pay there", "(purged) is (purged), pay (purged)"),
     "a mark in a word": fact("account", "acc(purged)t"),
+    "a mark in each of two lines": fact("pay there.\nAsk", "(purged)\n(purged)"),
+    "whole lines": fact("The account is DE333, pay there.\nAsk Marta first.\n", "(purged)\n"),
+    "a line": file(TEA, b"One\r\n(purged)\r\nThree\r\n"),
     "a file": without(BANK),
     "a folder": without(BANK, TEA),
     "settings": without("crabmem.toml"),

@@ -371,14 +371,16 @@ def test_what_stands_between_two_purged_words_of_a_line_stays(machine: Machine, 
         assert is_whole(memory.root)
 
 
-def test_two_purges_of_lines_that_are_not_as_many_keep_what_stands_between(two: tuple[Memory, Memory]) -> None:
+def test_two_purges_of_which_one_took_from_two_lines_keep_what_stands_between(two: tuple[Memory, Memory]) -> None:
     one, other = two
     one.purge(pattern=r"A cat\.\nHer")
     other.purge(text="Ten years")
     for memory in (one, other, one, other):
         synced(memory)
     for memory in two:
-        assert memory.get("Luna").content.strip() == f"(purged) chip is {SECRET}.\n(purged) old.\nShe sleeps."
+        assert memory.get("Luna").content.strip() == (
+            f"(purged)\n(purged) chip is {SECRET}.\n(purged) old.\nShe sleeps."
+        )
         assert not traces(memory.root, "A cat", "Ten years")
 
 

@@ -18,7 +18,7 @@ from ...errors import InvalidArguments
 from ...text import frontmatter as header
 from ...text import plain
 from ...text.entry import entry_in
-from ...text.marks import MARKS
+from ...text.marks import MARKS, marked
 from ...text.quotes import distinctive_lines
 from ...text.slug import name_key, slug_of
 from ...workspace.layout import Layout, way
@@ -65,8 +65,9 @@ class Redaction:
 
     def _mark(self, text: str) -> str:
         goes = self._goes_from(text)
-        bare = self.pattern.sub(lambda match: self.marks[0] if match[0] and goes(match) else match[0], text)
-        return self.slugs.sub(self.marks[1], bare)
+        mark = self.marks[0]
+        bare = self.pattern.sub(lambda match: marked(match[0], mark) if match[0] and goes(match) else match[0], text)
+        return self.slugs.sub(mark, bare)
 
     def redact_name(self, name: str) -> str:
         """The name of a file or folder with a mark in each place."""
