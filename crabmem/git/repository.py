@@ -212,6 +212,11 @@ def set_remote(git: Path, name: str, url: str) -> None:
     fs.swap_in(git / "config", written.getvalue())
 
 
+def takes_rewrites(git: Path) -> bool:
+    """Return whether a branch may be pushed to that loses commits by that."""
+    return _configured(git / "config", "receive", "denynonfastforwards") not in ("true", "yes", "on", "1")
+
+
 def _configured(file: Path, section: str, key: str) -> str:
     """Return a setting in a configuration file of the repository, in lower case; "" when it has none."""
     try:

@@ -25,6 +25,7 @@ from .remote import Offer, Remote, Updates, offer, pack_of
 # Hooks that decide about a push. Git starts them also where it pushes to a folder.
 _DECIDING = ("pre-receive", "update", "reference-transaction", "proc-receive")
 _PATIENCE = 10.0
+_HEADS = "refs/heads/"
 # What disks of the network say that have no locks: nothing is cleared away there.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
@@ -125,6 +126,26 @@ class Folder(Remote):
                 f"{self._limit.where} has files of its own, which a push would not change: sync with a bare "
                 "repository, as `git init --bare` makes it, that both push to"
             )
+
+        if not repository.takes_rewrites(self._there):
+            for ref, (old, new) in updates.items():
+                if ref.startswith(_HEADS) and old and new and not self._stands_on(new, old):
+                    raise Refused(
+                        f"{self._limit.where} keeps every commit (receive.denyNonFastForwards): "
+                        f"{ref.removeprefix(_HEADS)} was not rewritten, and shows still what was purged: set that to "
+                        "false there, and sync again"
+                    )
+
+    def _stands_on(self, commit: str, base: str) -> bool:
+        waiting, seen = [commit], {commit}
+        for each in waiting:  # which grows meanwhile
+            if each == base:
+                return True
+            self._limit.left()
+            new = [parent for parent in self._objects.parents(each) if parent not in seen]
+            seen.update(new)
+            waiting += new
+        return False
 
     def _tidy(self, new: list[str]) -> None:
         """Let others read what was made, where they may read the repository; pack what lies loose, if it is much."""

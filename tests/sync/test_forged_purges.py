@@ -18,6 +18,7 @@ from crabmem.git.rewrite.objects import Rewriter, survey
 from crabmem.git.rewrite.overlay import Overlay
 from crabmem.git.rewrite.purged_line import PurgedLine
 from crabmem.git.trees import FOLDER, REGULAR, Trees, row_of, sort_key
+from crabmem.operations.proposals import proposals
 from crabmem.sync.standing import state, trouble
 from crabmem.sync.sync import sync
 from crabmem.text import marks
@@ -422,6 +423,20 @@ def test_a_false_row_beside_a_true_one_does_not_keep_a_purge_from_travelling(vic
         sync(other)
     assert synced(other).purges and "DE333" not in git(other.root, "log", "--all", "-p")
     assert git(other.root, "rev-parse", "main") == git(one.root, "rev-parse", "main")
+
+
+def test_who_begins_anew_with_a_remote_whose_record_does_not_hold_keeps_both_texts(victims: Two, hub: Path) -> None:
+    other = victims[1]
+    forged(hub, FORGERS["a fact"])
+    with pytest.raises(
+        Untrusted, match=r"3 rows of its record of purges .* `crabmem sync --to` the same address begins"
+    ):
+        sync(other)
+    crabs(other.root, "sync", "--to", str(hub), status=1)
+    assert "1 text waits" in crabs(other.root, "sync", "--yes") or other.sync_status().waiting
+    said = [other.get("Bank").content, *((each.data or b"").decode() for each in proposals(other))]
+    assert all(any(word in text for text in said) for word in ("DE333", "XX666"))
+    assert sync(other).sent == 0
 
 
 def test_facts_do_not_go_by_thirds(machine: Machine, hub: Path) -> None:

@@ -642,6 +642,19 @@ def test_a_protected_branch_says_that_it_was_not_rewritten(two: tuple[Memory, Me
     assert SECRET in git(hub, "log", "-p", "main")
 
 
+def test_a_folder_that_keeps_every_commit_is_not_rewritten_and_says_so(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, _ = two
+    git(hub, "config", "receive.denyNonFastForwards", "true")
+    one.remember("Tea", "about Tea", "Green.")
+    assert sync(one).sent == 1
+    one.purge(text=SECRET)
+    with pytest.raises(SyncError, match=r"main was not rewritten, and shows still what was purged: set that to false"):
+        sync(one)
+    assert SECRET in git(hub, "log", "-p", "main")
+    git(hub, "config", "receive.denyNonFastForwards", "false")
+    assert sync(one).is_rewritten
+
+
 def said(memory: Memory, *words: str) -> str:
     """What the command line prints."""
     result = CliRunner().invoke(cli, ["--dir", str(memory.root), *words], prog_name="crabmem")
