@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from typing import NoReturn, Self
 
     from ..disk.scan import Scan
+    from ..git.rewrite.comparison import Version
     from ..git.rewrite.overlay import Overlay
     from ..git.rewrite.purged_line import PurgedLine
     from ..git.rewrite.repository import FileChange, Put
     from ..remotes.remote import Offer, Remote, Updates
     from ..session.engine import Engine
+    from ..workspace.layout import Layout
 
 _NAMED = 3
 # What is shown of a purge before a person says yes: so many files, lines of each and signs of a line; a text that is
@@ -119,7 +121,7 @@ class Purging:
             self._all |= PurgeRecord(line.erased())
             self.quoting = line.quoting
             if line.believed:
-                self._goes.append(Going.of(line, there.files(wants)))
+                self._goes.append(Going.of(line, there.files(wants), self._engine.workspace.layout))
         if line.lost and not (is_expected or line.believed):
             raise Unexpected(
                 f"{self._shown}: {_files(line.lost)}: changed where a purge takes something, and these changes go with "
@@ -256,7 +258,8 @@ class Purging:
             files = PurgedFiles(self._engine.workspace, self._history, line)
             changes = [*files.changes(head, line.ids[head] if head else None, scan)]
             if line.believed or line.lost:
-                here = Going.of(line, dict(self._history.files(head)) if head else {}, changes)
+                files_now = dict(self._history.files(head)) if head else {}
+                here = Going.of(line, files_now, self._engine.workspace.layout, changes)
                 if not (is_expected or self._is_allowed([here, *self._goes])):
                     self._ask([here, *self._goes])
             self.quoting = tuple(sorted({*self.quoting, *line.quoting}))
@@ -274,7 +277,7 @@ class Purging:
         """Return whether a person said beforehand that purges are meant: but for what is this machine's own, or
         says what agents may do."""
         layout = self._engine.workspace.layout
-        paths = {path for each in goes for path in each.became}
+        paths = {path for each in goes for path in each.paths}
         is_memory = all(
             (layout.is_kept(path) and not layout.is_whole(path)) or path == layout.overview for path in paths
         )
@@ -282,24 +285,21 @@ class Purging:
         return is_memory and not is_own and self._engine.allowed.reach(self._engine.workspace.root).purges
 
     def _ask(self, goes: Sequence[Going]) -> NoReturn:
-        whole = self._engine.workspace.layout.is_whole
         removed = {path for each in goes for path in each.removed}
-        order = sorted(
-            {path for each in goes for path in each.became},
-            key=lambda path: (not whole(path), path not in removed, path),
-        )
+        order = [*dict.fromkeys(path for each in goes for path in each.paths)]
+        where = "there" if goes == self._goes else "here"
         lost = {path for each in goes for path in each.lost}
-        said = [f"text goes from {listed(order, _NAMED, 'files')} here, and from history"] if order else []
+        said = [f"text goes from {listed(order, _NAMED, 'files')} {where}, and from history"] if order else []
         said += [f"{_files(removed)}: removed"] if removed else []
         own = "changed where a purge takes something, and these changes go with it: copy what you want to keep"
         said += [f"{_files(lost)}: {own}"] if lost else []
         purges = counted(self.news, "purge") if self.news else "the purge of an old line that is here again"
-        sides = {path: each for each in reversed(goes) for path in each.became}
-        shown = (line for path in order[:_SHOWN] for line in sides[path].lines(path))
+        shown = {path: lines for each in reversed(goes) for path, lines in each.shown.items()}
+        lines = [line for path in order[:_SHOWN] for line in shown.get(path, [path])]
         more = [f"and {counted(len(order) - _SHOWN, 'file')} more"] if len(order) > _SHOWN else []
         raise PurgeWaits(
             f"{self._shown} knows of {purges}: {'; '.join(said or ['commits change'])}; nothing was taken in or sent",
-            [*shown, *more],
+            [*lines, *more],
         )
 
     # What goes out
@@ -343,28 +343,36 @@ class Purging:
 
 @dataclass(frozen=True)
 class Going:
-    """What becomes of files on one line: the newest text of each and what it became, by path; and in which way."""
+    """What becomes of files on one line: the `paths` from which texts go, the lines that are `shown` of the first ones,
+    and which are `removed`, or `lost` with changes of their own."""
 
-    became: Mapping[str, tuple[bytes, str, bytes | None]]
+    paths: tuple[str, ...]
+    shown: Mapping[str, Sequence[str]]
     removed: frozenset[str]
     lost: frozenset[str]
 
     @classmethod
-    def of(cls, line: PurgedLine, files: Mapping[str, str], changes: Sequence[FileChange] = ()) -> Self:
+    def of(cls, line: PurgedLine, files: Mapping[str, str], layout: Layout, changes: Sequence[FileChange] = ()) -> Self:
         """`files` are those of the newest commit, `changes` those of the workspace."""
         removed = {change.path for change in changes if change.was and change.data is None}
-        became = {path: (before, place, after) for path, before, place, after in line.becomes(files)}
-        return cls(became, frozenset(removed), frozenset(line.lost))
+        becomes = {path: (blob, became) for (path, blob), became in line.becomes(files).items()}
+        paths = sorted(becomes, key=lambda path: (not layout.is_whole(path), path not in removed, path))
+        shown = {path: [*_shown(line, path, *becomes[path])] for path in paths[:_SHOWN]}
+        return cls((*paths,), shown, frozenset(removed), frozenset(line.lost))
 
-    def lines(self, path: str) -> Iterator[str]:
-        """Yield what is shown of a file: the words of a line that go, and the marks in their place."""
-        before, place, after = self.became[path]
-        yield f"{path}: {'removed' if after is None else 'changed' if place == path else f'called {place}'}"
-        if after is not None and max(len(before), len(after)) <= _LARGEST and b"\0" not in before:
-            old, new = (data.decode("utf-8", "replace") for data in (before, after))
-            lines = [line for line in worded(unified_diff(old, new, path)).splitlines()[2:] if line[:1] in ("-", "+")]
-            yield from (f"  {line if len(line) <= _WIDEST else line[:_WIDEST] + '…'}" for line in lines[:_LINES])
-            yield from [f"  and {counted(len(lines) - _LINES, 'line')} more"] if len(lines) > _LINES else []
+
+def _shown(line: PurgedLine, path: str, blob: str, became: Version | None) -> Iterator[str]:
+    """Yield what is shown of a file: the words of a line that go, and the marks in their place."""
+    if became is None:
+        yield f"{path}: removed"
+        return
+    yield f"{path}: {'changed' if became[0] == path else f'called {became[0]}'}"
+    before, after = line.text(blob), line.text(became[1])
+    if max(len(before), len(after)) <= _LARGEST and b"\0" not in before:
+        diff = unified_diff(before.decode("utf-8", "replace"), after.decode("utf-8", "replace"), path)
+        lines = [each for each in worded(diff).splitlines()[2:] if each[:1] in ("-", "+")]
+        yield from (f"  {each if len(each) <= _WIDEST else each[:_WIDEST] + '…'}" for each in lines[:_LINES])
+        yield from [f"  and {counted(len(lines) - _LINES, 'line')} more"] if len(lines) > _LINES else []
 
 
 def _files(paths: Collection[str]) -> str:

@@ -398,6 +398,19 @@ def test_a_row_that_does_not_hold_takes_no_commit_off_the_remote(
     assert sync(other).is_rewritten and other.get("Alice")
 
 
+@pytest.mark.parametrize("is_expected", [False, True])
+def test_a_text_that_waits_is_not_dropped_by_a_row_that_names_nothing(
+    disputing: Two, hub: Path, is_expected: bool
+) -> None:
+    for memory in disputing:
+        sync(memory)
+        (before,) = proposals(memory)
+        say(hub, PurgeRecord([Erased({before.id: "1" * 40})]))
+        sync(memory, is_expected=is_expected)
+        assert proposals(memory) == [before]
+    assert before.id in git(hub, "for-each-ref")
+
+
 def test_texts_that_a_record_says_are_gone_stay_where_no_commit_lost_them(victims: Two, hub: Path) -> None:
     one, other = victims
     before = looks(other)

@@ -99,7 +99,7 @@ class PurgedLine:
                 is_behind = self._brings(oid, again)
             end: str | None = oid
             if self._record.is_purged(oid):
-                end = self._end(oid, is_behind)
+                end = self._end(oid, is_behind, self._doubts_lacking or oid in kept)
             elif self._record.is_old(oid) and not is_behind:
                 end = self._put_elsewhere(oid, oid) or oid
             if end is None:
@@ -158,7 +158,7 @@ class PurgedLine:
         """Return whether a commit became another one here, or a text is gone."""
         return self.ids.get(oid, oid) != oid or self.is_gone(oid)
 
-    def _end(self, oid: str, is_behind: bool) -> str | None:
+    def _end(self, oid: str, is_behind: bool, doubts_lacking: bool) -> str | None:
         """Return what a commit became, as a comparison shows; itself where it became nothing of what is said, None
         where that is not here.
 
@@ -167,7 +167,7 @@ class PurgedLine:
         """
         ends = self._record.siblings.get(oid) or self._record.ends(oid)
         missing = {end for end in ends if not self._objects.is_there(end)}
-        if missing and not self._doubts_lacking:
+        if missing and not doubts_lacking:
             return None
         good = sorted(ends - missing)
         if len(good) > 1 and self._record.is_old(oid):
@@ -440,15 +440,17 @@ class PurgedLine:
 
     # What it came to
 
-    def becomes(self, files: Mapping[str, str]) -> Iterator[tuple[str, bytes, str, bytes | None]]:
-        """Yield each path at which texts went, with the newest of them, where that is now, and what it is; None for one
-        that is gone. `files` are those of the newest commit."""
-        newest = {path: blob for path, blob in self._moved} | {
-            path: blob for path, blob in files.items() if self._became(path, blob) != (path, blob)
+    def becomes(self, files: Mapping[str, str]) -> Mapping[Version, Version | None]:
+        """Return what becomes of the newest text of each path at which texts went; `files` are those of the newest
+        commit."""
+        own = {path: blob for path, blob in files.items() if self._became(path, blob) != (path, blob)}
+        return {
+            version: self._became(*version) for version in ({path: blob for path, blob in self._moved} | own).items()
         }
-        for path, blob in newest.items():
-            became = self._became(path, blob)
-            yield path, self._text(blob), became[0] if became else path, self._text(became[1]) if became else None
+
+    def text(self, blob: str) -> bytes:
+        """Return a text of the line, as it was or is."""
+        return self._text(blob)
 
     def erased(self, with_own: bool = True) -> Iterator[Erased]:
         """Yield what was made here, for other machines, so that each has just that of the same commits.

@@ -331,9 +331,8 @@ class RepositoryRewrite:
     ) -> NewHistory | PurgeRecord:
         """Put what is here on the line that purges elsewhere left, of which all is stored here.
 
-        `also` are references that are set besides. What is made anew is stored, and reached by nothing. A proposal that
-        is not there any more was decided on elsewhere. Where nothing of the record holds of what is here, the record
-        without that is returned.
+        `also` are references that are set besides. What is made anew is stored, and reached by nothing. If nothing of
+        the record holds of what is here, the record without that is returned.
 
         Raises:
             Unwritable: a stash stands on what was purged.
@@ -375,7 +374,7 @@ class RepositoryRewrite:
         for ref, oid in sorted(followed.items()):
             if new := rewriter.ids.get(oid):
                 new_refs[_new_ref(ref, line, new)] = new
-            elif oid not in aside:
+            else:
                 lacking.add(oid)
         line.lacking = lacking
         new_refs |= {ref: ids.get(oid, oid) for ref, oid in also.items()}
