@@ -20,7 +20,8 @@ from .trees import REGULAR, parsed_row, read_rows, row_of
 MOST_PURGES, MOST_ROWS = 10_000, 500_000
 _MOST_BYTES = 100 * MOST_ROWS
 #: A purge by a person; what a machine made of several purges of the same commits; and where it put commits that stood
-#: on purged ones, so that others do not put them twice.
+#: on purged ones, so that others do not put them twice. Nothing is believed, or goes unasked, for what a record calls
+#: itself.
 PURGE, JOIN, PUT = "purge", "join", "replay"
 _HEADS = {f"crabmem {kind} 1".encode(): kind for kind in (PURGE, JOIN, PUT)}
 _FORM = re.compile(
