@@ -304,20 +304,28 @@ class Purging:
 
     # What goes out
 
-    def check_outgoing(self, commits: Collection[str]) -> None:
-        """Refuse to push what was purged.
+    def check_outgoing(self, commits: Collection[str], is_expected: bool) -> None:
+        """Refuse to push what was purged; what only others say was purged is a person's to decide on.
 
         Raises:
             HoldsPurged: one of the commits has it again.
+            Unexpected: one has what another machine says was purged.
         """
+        own = self._history.rewrite().own_record() if len(self._all) else self._all
         for commit in commits if len(self._all) else ():
-            held = next(
-                (each.path for each in self._history.changes.own(commit) if self._all.has_blob(each.after or "")), ""
-            )
+            texts = {each.after or "": each.path for each in self._history.changes.own(commit)}
+            held = next((path for blob, path in texts.items() if own.has_blob(blob)), "")
             if held or self._all.is_old(commit):
                 raise HoldsPurged(
                     f"{held or 'a file'} in commit {short(commit)} is again what was purged, so nothing was pushed: "
                     "`crabmem purge` erases it, and what says something else may be pushed"
+                )
+            said = next((path for blob, path in texts.items() if self._all.has_blob(blob)), "")
+            if said and not is_expected:
+                raise Unexpected(
+                    f"{said} in commit {short(commit)} is again what was purged, as {self._shown} says, so nothing was "
+                    "pushed; `crabmem purge` erases it",
+                    is_meant=True,
                 )
 
     def updates(self, offer: Offer, aside: Collection[str]) -> Updates:

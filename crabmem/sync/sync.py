@@ -241,7 +241,7 @@ class _Syncing:
         applied = self._applied(theirs, mine) if waiting.decided else {}
         rejected = self._record.rejected() | (waiting.decided - applied.keys())
         beside = {**self.purging.updates(offer, self._history.aside()), **waiting.updates()}
-        sent = self._push(ref, raw, theirs, head, beside)
+        sent = self._push(ref, raw, theirs, head, beside, is_expected)
         self._record.note_shared(waiting.shared, self.purging.tip_of_record, rejected)
         if head and head != before:
             self._history.track(tracked, head)
@@ -358,7 +358,9 @@ class _Syncing:
     def _waiting(self, offer: Offer) -> _Waiting:
         return _Waiting(self.purging.purged_of(offer.aside), self._history.all_aside(), self._record.proposals())
 
-    def _push(self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates) -> int:
+    def _push(
+        self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates, is_expected: bool
+    ) -> int:
         """Give the remote what it lacks; return how many commits that were.
 
         Its branch is at `raw`, which is `theirs` but for what was purged.
@@ -368,7 +370,7 @@ class _Syncing:
             return 0
         commits = lacking(self._history, theirs, head)
         new = [*commits, *(new for ref, (_, new) in beside.items() if new and ref != PURGED)]
-        self.purging.check_outgoing(new)
+        self.purging.check_outgoing(new, is_expected)
         self._record.note_push()
         if self._session.settings.secrets != "refuse":
             self._other.push(updates)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from crabmem.errors import PurgeWaits, Untrusted
+from crabmem.errors import PurgeWaits, Unexpected, Untrusted
 from crabmem.git.objects import Objects, oid_of
 from crabmem.git.purged import JOIN, PURGE, PUT, Erased, PurgeRecord
 from crabmem.git.refs import PURGED
@@ -440,7 +440,8 @@ def test_a_false_row_beside_a_true_one_does_not_keep_a_purge_from_travelling(vic
 
 def test_who_begins_anew_with_a_remote_whose_record_does_not_hold_keeps_both_texts(victims: Two, hub: Path) -> None:
     other = victims[1]
-    forged(hub, FORGERS["a fact"])
+    text = git(hub, "rev-parse", f"main:{BANK}").strip()
+    say(hub, forged(hub, FORGERS["a fact"]) | PurgeRecord([Erased({}, {text: None})]))
     with pytest.raises(
         Untrusted, match=r"3 rows of its record of purges .* `crabmem sync --to` the same address begins"
     ):
@@ -450,6 +451,16 @@ def test_who_begins_anew_with_a_remote_whose_record_does_not_hold_keeps_both_tex
     said = [other.get("Bank").content, *((each.data or b"").decode() for each in proposals(other))]
     assert all(any(word in text for text in said) for word in ("DE333", "XX666"))
     assert sync(other).sent == 0
+
+
+def test_a_person_decides_whether_a_text_is_pushed_that_others_say_was_purged(victims: Two, hub: Path) -> None:
+    other = victims[1]
+    other.remember("Note", "d", "Said once.")
+    text = git(other.root, "rev-parse", "main:memory/entries/note.md").strip()
+    say(hub, PurgeRecord([Erased({}, {text: None})]))
+    with pytest.raises(Unexpected, match=r"note\.md in commit .* is again what was purged, as .* says"):
+        sync(other)
+    assert synced(other).sent == 1 and sync(other).sent == 0
 
 
 def test_facts_do_not_go_by_thirds(machine: Machine, hub: Path) -> None:
