@@ -83,7 +83,7 @@ READS = "reads"
 #: Bytes and number of the loose objects. Without it they are counted.
 LOOSE = "loose"
 #: For each purge a line with device and inode of the `.git` that it replaced, by which a process that has that one open
-#: knows the new one, and the ids of the purges of the record that were made here. Words that it holds in memory must
+#: knows the new one, and the ids of the purges in the record that were made here. Words that it holds in memory must
 #: not be kept: see `Generation`.
 PURGES = "purges"
 

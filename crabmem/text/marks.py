@@ -182,8 +182,8 @@ def _shared_line(one: str, other: str, work: list[int] | None) -> str:
 
 def shared_name(one: str, other: str, work: list[int] | None = None) -> str:
     """Return what two names of a file have in common that two purges gave it."""
-    both = (_IN_SHARED_NAME.sub(_MARK, name) for name in (one, other))
-    return shared(*both, work).replace(_MARK, _NAME_MARK)
+    first, second = (_IN_SHARED_NAME.sub(_MARK, name) for name in (one, other))
+    return shared(first, second, work).replace(_MARK, _NAME_MARK)
 
 
 def _is_mark(token: str) -> bool:
