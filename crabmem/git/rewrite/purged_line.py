@@ -300,7 +300,7 @@ class PurgedLine:
         for path, (mode, blob) in sorted(files.items()):
             origin = path if path in was else places.get(blob) or likeness.most_alike(blob, free)
             if origin not in touched or (blob != touched[origin] and self._stays(blob)):
-                is_known = was.get(path) == (mode, blob) or self._stays(blob) or self._record.has_blob(blob)
+                is_known = was.get(path) == (mode, blob) or self._stays(blob) or self.is_gone(blob)
                 own = blob if is_known else self._cut(path, blob)
                 self._own |= {(path, own)} if was.get(path) != (mode, own) else set()
                 self._place(left, path, (mode, own))
