@@ -309,12 +309,16 @@ class _Syncing:
 
     def _check_went_on(self, before: str | None, theirs: str) -> None:
         if before and before != theirs and before not in self._history.bases(before, theirs):
-            doubts = counted(self.purging.doubted, "row") + " of its record of purges not being what a purge does"
-            raise (Untrusted if self.purging.doubted else SyncError)(
-                f"{self._address.shown} went back, or has another history{f', {doubts}' * bool(self.purging.doubted)}: "
-                f"it was at {short(before)} and is at {short(theirs)}. Both are kept, and nothing was changed. If "
-                "somebody reset it on purpose, `crabmem sync --to` the same address begins anew with what it has"
+            doubted = self.purging.doubted
+            why = f", and {counted(doubted, 'row')} of its record of purges say what no purge does" if doubted else ""
+            words = (
+                f"{self._address.shown} went back, or has another history: it was at {short(before)} and is at "
+                f"{short(theirs)}{why}. Both are kept, and nothing was changed. If somebody reset it on purpose, "
+                "`crabmem sync --to` the same address begins anew with what it has"
             )
+            if doubted:
+                raise Untrusted(words)
+            raise SyncError(words)
 
     def _tell_unexpected(self, theirs: str, is_apart: bool) -> None:
         """Say all that a person has to know of a remote that was never synced with: one question, one answer."""
