@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crabmem import Fact, Memory
 from crabmem.operations import agents
-from crabmem.operations.status import status
+from crabmem.operations.status import edits, status
 from crabmem.text.values import replace
 from tests.conftest import Run, git
 from tests.examples import examples
@@ -59,7 +59,7 @@ def test_the_edits_are_those_that_adopt_records(tmp_path_factory: pytest.TempPat
                 file.unlink(missing_ok=True)
             elif what:
                 file.write_text(f"---\nname: {name}\ndescription: d\n---\n\n{what}\n")
-        found = {edit.path: edit.state for edit in status(memory).edits}
+        found = {edit.path: edit.state for edit in edits(memory, even_if_many=True)}
         meant = {
             f"memory/entries/{name}.md": "removed" if what == "gone" else "changed" if name in before else "new"
             for name, what in done.items()
