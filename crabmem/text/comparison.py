@@ -103,7 +103,7 @@ def _between_anchors(
     if len(olds) + len(news) > _MAX_ITEMS:
         return []
     once = {new[at]: at for at in news if counts[new[at]] == 1}
-    anchors = _rising((once[item], at) for at in olds if own[item := old[at]] == 1 and item in once)
+    anchors = rising((once[item], at) for at in olds if own[item := old[at]] == 1 and item in once)
     if not anchors:
         return [(olds, news, rounds - 1 if len(olds) + len(news) < size else 0)]
     found += anchors
@@ -117,7 +117,7 @@ def _between_anchors(
     return gaps
 
 
-def _rising(pairs: Iterable[Pair]) -> list[Pair]:
+def rising(pairs: Iterable[Pair]) -> list[Pair]:
     """The most pairs, of those in the order of their second numbers, whose first numbers rise, too."""
     tops, chains = list[int](), list[Chain]()
     for there, here in pairs:

@@ -4,12 +4,12 @@ Pure functions, linear in the texts or bounded: what they are given may come fro
 """
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from . import frontmatter as header
+from .comparison import common_ends, rising
 
 #: What stands in the place of what was erased: in a line of a text, and in the name of a file.
 MARKS = (("(purged)", "purged"), ("(erased)", "erased"), ("(…)", "x"))
@@ -155,10 +155,8 @@ def shared(one: str, other: str, work: list[int] | None = None) -> str:
         return "\n".join(
             line if line == each else _shared_line(line, each, work) for line, each in zip(first, second, strict=True)
         )
-    head, tail = _alike(first, second, ())
-    least = min(len(first), len(second))
-    head, tail = min(head, least - 1), min(tail, least - 1 - min(head, least - 1))
-    return "\n".join([*first[:head], _MARK, *first[len(first) - tail :]])
+    beginning, end = _ends_alike(first, second)
+    return "\n".join([*beginning, _MARK, *end])
 
 
 def _shared_line(one: str, other: str, work: list[int] | None) -> str:
@@ -169,10 +167,8 @@ def _shared_line(one: str, other: str, work: list[int] | None) -> str:
     if work:
         work[0] -= most - left[0]
     if _MISFIT in kept:
-        head, tail = _alike(first, second, ())
-        least = min(len(first), len(second))
-        head, tail = min(head, least - 1), min(tail, least - 1 - min(head, least - 1))
-        kept = [*first[:head], None, *first[len(first) - tail :]]
+        beginning, end = _ends_alike(first, second)
+        kept = [*beginning, None, *end]
     said = list[str]()
     for token in kept:
         each = _MARK if token is None else token
@@ -191,18 +187,26 @@ def _is_mark(token: str) -> bool:
     return bool(_IN_TEXT.fullmatch(token))
 
 
-def _alike(one: Sequence[str], other: Sequence[str], ends: Collection[str]) -> tuple[int, int]:
-    """Return how many tokens both begin with, and how many of the rest both end in; none of `ends` among them."""
+def _alike(one: Sequence[str], other: Sequence[str]) -> tuple[int, int]:
+    """Return how many tokens both begin with, and how many of the rest both end in; no mark among them."""
     least = min(len(one), len(other))
-    head = next((at for at in range(least) if one[at] != other[at] or one[at] in ends), least)
+    head = next((at for at in range(least) if one[at] != other[at] or one[at] in _ALL_MARKS), least)
     rest = range(1, least - head + 1)
-    tail = next((at - 1 for at in rest if one[-at] != other[-at] or one[-at] in ends), least - head)
+    tail = next((at - 1 for at in rest if one[-at] != other[-at] or one[-at] in _ALL_MARKS), least - head)
     return head, tail
+
+
+def _ends_alike(one: list[str], other: list[str]) -> tuple[list[str], list[str]]:
+    """Return what both begin with and end in, without one item of the shorter, for which a mark stands."""
+    head, tail = common_ends(one, other)
+    least = min(len(one), len(other)) - 1
+    head = min(head, least)
+    return one[:head], one[len(one) - min(tail, least - head) :]
 
 
 def _kept(one: Sequence[str], other: Sequence[str], work: list[int], depth: int) -> Iterator[str | None]:
     """Yield the tokens that both have, None for what either took; `work` is how many cells are left."""
-    head, tail = _alike(one, other, _ALL_MARKS)
+    head, tail = _alike(one, other)
     yield from one[:head]
     mine, others = one[head : len(one) - tail], other[head : len(other) - tail]
     if len(mine) * len(others) <= min(_TABLE, work[0]):
@@ -265,24 +269,10 @@ def _between_unique(one: Sequence[str], other: Sequence[str], work: list[int], d
     places = {
         token: at for at, token in enumerate(other) if counts[0][token] == counts[1][token] == 1 and not _is_mark(token)
     }
-    pairs = [(at, places[token]) for at, token in enumerate(one) if token in places]
+    pairs = [(places[token], at) for at, token in enumerate(one) if token in places]
     at = place = 0
-    for mine, others in _rising(pairs) if depth else ():
+    for others, mine in rising(pairs) if depth else ():
         yield from _kept(one[at:mine], other[place:others], work, depth - 1)
         yield one[mine]
         at, place = mine + 1, others + 1
     yield from _kept(one[at:], other[place:], work, depth - 1) if at else (_MISFIT,)
-
-
-def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return a longest row of pairs whose second places rise, too."""
-    ends, tops, before = list[int](), list[int](), dict[int, int]()
-    for at, (_, place) in enumerate(pairs):
-        spot = bisect_left(ends, place)
-        ends[spot : spot + 1], tops[spot : spot + 1] = [place], [at]
-        before[at] = tops[spot - 1] if spot else -1
-    found, at = list[tuple[int, int]](), tops[-1] if tops else -1
-    while at >= 0:
-        found.append(pairs[at])
-        at = before[at]
-    return found[::-1]
