@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import click
+
 from ..errors import InvalidArguments
 
 TYPE_CHECKING = False
@@ -17,8 +19,6 @@ _IS_READ = "crabmem.stdin"
 
 def _text(value: str) -> str:
     """The type of an option or argument that is a text: `-` is what standard input says."""
-    import click
-
     ctx = click.get_current_context()
     return value if value != "-" or ctx.resilient_parsing else standard_input(ctx)
 
@@ -40,8 +40,6 @@ def standard_input(ctx: Any) -> str:
         InvalidArguments: not UTF-8.
     """
     if ctx.meta.get(_IS_READ):
-        import click
-
         raise click.UsageError("- is standard input, and only one text can be read from it; give the others as text")
     ctx.meta[_IS_READ] = True
     return _decode(sys.stdin.buffer.read(), "standard input")
@@ -60,8 +58,6 @@ def content_of(ctx: Any, text: str | None, file: str | None, source: str | None)
     """
     given = [item for item in (text, file, source) if item is not None]
     if len(given) != 1 or source not in (None, "-"):
-        import click
-
         raise click.UsageError("give the content once: -c TEXT, --file FILE, or - to read it")
     if text is not None:
         return _decode(text.encode("utf-8", "surrogatepass"), "the content")

@@ -6,6 +6,8 @@ import json
 import os
 import sys
 
+import click
+
 from ..text.quoting import visible
 from .options import global_options
 
@@ -48,8 +50,6 @@ def echo(text: str, err: bool = False) -> None:
     if stream is None:
         return
     if "\x1b" in text or stream.encoding.lower() != "utf-8":
-        import click
-
         return click.echo(text, nl=False, err=err, color=in_colour(stream))
     stream.write(text)
     stream.flush()
@@ -58,8 +58,6 @@ def echo(text: str, err: bool = False) -> None:
 def progress_bar(label: str) -> AbstractContextManager[Callable[[int, int], None]]:
     """What shows on a terminal how much of how much is done, once it is told."""
     from contextlib import ExitStack, contextmanager
-
-    import click
 
     @contextmanager
     def bar() -> Iterator[Callable[[int, int], None]]:
@@ -104,8 +102,6 @@ def paged(ctx: Any, pieces: Iterable[str]) -> None:
     """
     if global_options(ctx).no_pager or not sys.stdout.isatty():
         return _printed(pieces)
-    import click
-
     os.environ.setdefault("LESS", "FRX")
     click.echo_via_pager(_for_pager(map(_without_surrogates, pieces)), color=in_colour(sys.stdout))
 
@@ -162,8 +158,6 @@ def tell_unreadable(count: int) -> None:
 def warn(warnings: Iterable[str]) -> None:
     """Say what the person should mind."""
     for words in warnings:
-        import click
-
         click.secho(f"crabmem: warning: {visible(words)}", err=True, fg="yellow" if in_colour(sys.stderr) else None)
 
 
@@ -178,8 +172,6 @@ def confirm(question: str, refused: str) -> None:
     Raises:
         Failure: nobody is there, and so it was `refused`.
     """
-    import click
-
     from .failure import Failure
 
     if not can_ask():
@@ -223,8 +215,6 @@ def coloured(text: str, colour: str | None = None, bold: bool = False) -> str:
     """`text` in a colour that click knows, or bold, where colours are wanted on stdout."""
     if not in_colour(sys.stdout):
         return text
-    import click
-
     return click.style(text, fg=colour, bold=bold or None)
 
 
@@ -278,8 +268,6 @@ def worded_diff(diff: str) -> str:
 def _colour_line(line: str) -> str:
     if line[:1] not in _COLOURS and not line.startswith(_HEADS):
         return line
-    import click
-
     if line.startswith(_HEADS):
         return click.style(line, bold=True)
     return click.style(line, fg=_COLOURS[line[0]])

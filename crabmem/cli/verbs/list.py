@@ -64,8 +64,6 @@ def list_(
     crabmem list --long --since '1 week ago' --sort changed -n 20
     """
     if as_of and (is_long or order == "changed"):
-        import click
-
         raise click.UsageError("--long and --sort changed go by the files of now; leave out --as-of")
     memory = open_session(ctx)
     entries: Sequence[Entry | Header]

@@ -195,6 +195,4 @@ def _rename(memory: Session, entry: Entry, name: str, json_wanted: bool) -> None
 
 
 def _wrong_usage(words: str) -> Exception:
-    import click
-
     return click.UsageError(words)

@@ -1,10 +1,9 @@
 """What commits are on the line that purges left: as the record of purges says, once it is checked, or made anew.
 
 Each commit that the record names is compared with what it became: only texts may be gone. A row that does not hold, or
-of whose commits one is not here, changes nothing. What a machine made of an old
-line since is put on the purged one as a state: the files of its newest commit, merged by line with what the purge made
-of the files below it, in one commit. Two purges of the same commits that knew nothing of each other become one, which
-took what either took.
+of whose commits one is not here, changes nothing. What a machine made of an old line since is put on the purged one as
+a state: the files of its newest commit, merged by line with what the purge made of the files below it, in one commit.
+Two purges of the same commits that knew nothing of each other become one, which took what either took.
 """
 
 import re
