@@ -29,7 +29,7 @@ class CrabmemError(Exception):
 
     @property
     def problem(self) -> str:
-        """What is wrong, without the ways out."""
+        """The fault, without the ways out."""
         return self._message
 
     def text(self, names: "Mapping[str, str] | None" = None) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from ..session.session import Session
 
     class Written(Protocol):
-        """What an operation answers that has written something: its commit, None for none, and its diff."""
+        """The answer of an operation that has written something: its commit, None for none, and its diff."""
 
         @property
         def commit(self) -> str | None: ...

@@ -136,7 +136,7 @@ class PurgeRecord:
 
     @cached_property
     def overtaken(self) -> frozenset[str]:
-        """What purges made of commits that others, who knew nothing of those, had put on a purged line meanwhile."""
+        """The commits that purges made of others, which some machine had put on a purged line meanwhile."""
         put, others = self._put.steps, self._rows(is_put=False)
         return frozenset(new for ids in others for old, new in ids.items() if put.get(old, new) != new)
 

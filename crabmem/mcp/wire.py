@@ -123,7 +123,7 @@ def message_in(data: object) -> Answer:
 
 
 def id_of(data: object) -> int | str | None:
-    """What data calls itself as a request; None where that cannot be a name of one, or could not be sent back."""
+    """The id of data as a request; None where that cannot be one, or could not be sent back."""
     id = data.get("id") if isinstance(data, dict) else None
     is_name = isinstance(id, int) and not isinstance(id, bool)
     return id if is_name or (isinstance(id, str) and not _HALF.intersection(id)) else None

@@ -94,7 +94,7 @@ def left_beside(session: Session) -> list[str]:
 
 
 def left_words(paths: Sequence[str]) -> str:
-    """What is said of those."""
+    """The words for those."""
     return (
         f"not checked out, as you have something else there: {listed(paths, _NAMED, 'files')}; `git checkout HEAD -- "
         "FILE` takes what came, `git add FILE` yours; until then Git overlooks it, and no commit takes back what came"

@@ -124,7 +124,7 @@ def _plain(word: str) -> str:
 
 @cache
 def _listed() -> Mapping[str, float]:
-    """What words tell, in whichever language."""
+    """The sense of words, in whichever language."""
     from . import ordinary_words
 
     found = dict[str, float]()

@@ -47,7 +47,7 @@ _SHOWN, _LINES, _WIDEST, _LARGEST = 20, 12, 200, 200_000
 
 
 class Purging:
-    """What one sync does about purges.
+    """The part of one sync that purges take.
 
     `arrived` counts those taken in, `given_up` are files whose changes here went with them, `quoting` files that quote
     them.

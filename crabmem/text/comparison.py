@@ -79,7 +79,7 @@ def matched(old: Sequence[T], new: Sequence[T]) -> dict[int, int]:
 
 
 def changes(old: Sequence[T], new: Sequence[T]) -> Iterator[Change]:
-    """What became of `old` that `new` does not have at its place, in order."""
+    """The parts of `old` that `new` does not have at their place, with what stands there, in order."""
     at, to = 0, 0
     for there, here in [*matched(old, new).items(), (len(new), len(old))]:
         if there > to or here > at:

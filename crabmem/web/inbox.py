@@ -119,7 +119,7 @@ def decide_one(ask: Ask) -> Page | Go:
 
 
 def _words_for(error: CrabmemError) -> str:
-    """What a page says of an error: of a version that is another now, what its reader can do."""
+    """The words of a page on an error: of a version that is another now, what its reader can do."""
     words = "the file was changed since this page was made: look at what it would change now, and decide again"
     return words if isinstance(error, Stale) else error.text()
 

@@ -58,7 +58,7 @@ class Losses:
 
     @property
     def missing(self) -> str:
-        """What is wrong, without the ways out."""
+        """The fault, without the ways out."""
         return f"{self.share} are missing from the disk, or empty, and nobody forgot them"
 
     @property

@@ -47,7 +47,7 @@ def root(settled: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def said(root: Path, *words: str) -> str:
-    """What a process of its own prints."""
+    """The output of a process of its own."""
     return subprocess.run([*forked.COMMAND, "--dir", str(root), *words], capture_output=True, text=True).stdout
 
 

@@ -29,7 +29,7 @@ _NOT_RUN = "{} did not run: {}"
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a row: whether the tests noticed, and what to say of it."""
+    """The outcome of a row: whether the tests noticed, and what to say of it."""
 
     name: str
     is_held: bool

@@ -30,7 +30,7 @@ from .overlay import Overlay
 Files: TypeAlias = dict[str, Item]
 
 _TOOL = "purge"
-# What a word has to have to tell a text from others.
+# A word has to have one of these to tell a text from others.
 _TELLING, _SHORTEST = re.compile(r"[-_0-9]"), 4
 # Parents that are compared with each other; more stay as they are.
 _MOST_PARENTS = 16
@@ -187,7 +187,7 @@ class PurgedLine:
             self._there[commit] = self._objects.is_there(commit)
         return self._there[commit]
 
-    # What two machines purged that knew nothing of each other
+    # Purges of two machines that knew nothing of each other
 
     def _join_purges(self, oid: str, fork: Sequence[str]) -> str:
         """Make one commit of several that one became by purges: without what any of them took."""
@@ -229,7 +229,7 @@ class PurgedLine:
             self._joins[both] = self._objects.put("blob", to_bytes(text))
         return self._joins[both]
 
-    # What was made of an old line since
+    # Commits made on an old line since
 
     def _put(self, tip: str, is_kept: bool) -> None:
         """Put a commit on the purged line; where another machine did so, and the same, it is that one's."""
