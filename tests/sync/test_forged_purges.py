@@ -255,6 +255,20 @@ def test_purges_that_contradict_one_another_cost_no_more_than_a_bound(
     assert min(map(len, texts)) < 30 and max(map(len, texts)) > 200
 
 
+def test_of_ends_of_two_times_none_is_one_commit(tmp_path: Path) -> None:
+    (tmp_path / "objects" / "pack").mkdir(parents=True)
+    store = Objects(tmp_path / "objects", tmp_path)
+    later = replace(HEAD, committer=HEAD.committer.replace("1700000000", "1700000001"))
+    good, false = (each.stored(store, ()) for each in (TAKEN["a mark"], later))
+    store.flush()
+    missing = "9" * 40
+    line = PurgedLine(
+        PurgeRecord([Erased({missing: good}), Erased({missing: false})]), Overlay(tmp_path / "objects", store)
+    )
+    line.run(survey([good, false], store), [good, false])
+    assert line.ids == {good: good, false: false}
+
+
 # Through a remote
 
 

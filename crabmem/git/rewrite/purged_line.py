@@ -24,7 +24,7 @@ from ..purged import JOIN, PUT, Erased, PurgeRecord
 from ..purged import Row as PurgeRow
 from ..trees import FOLDER, Item, Trees, parsed_row, read_rows, to_bytes, to_text
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, with_new_words
-from .objects import Survey
+from .objects import IDENTITIES, Survey
 from .overlay import Overlay
 
 Files: TypeAlias = dict[str, Item]
@@ -194,7 +194,7 @@ class PurgedLine:
         if fork[0] not in self._news:
             raws = [self._objects.raw(each)[1] for each in fork]
             rows, messages = zip(*map(parted, raws), strict=True)
-            headers = [(key, reduce(self._shared, said)) for key, said in _by_key(rows)]
+            headers = [(key, self._shared_header(key, said)) for key, said in _by_key(rows)]
             files = reduce(self._shared_files, map(self._files, fork))
             parents = [self.ids.get(each, each) for each in self._objects.header(oid).parents]
             made = self._commit(files, parents, headers, reduce(self._shared, messages))
@@ -218,6 +218,13 @@ class PurgedLine:
                 self._place(found, name, (mode, text))
         self._gone |= {blob: None for blob in others if blob not in self._gone}
         return found
+
+    def _shared_header(self, key: bytes, said: Sequence[str]) -> str:
+        if key not in IDENTITIES:
+            return reduce(self._shared, said)
+        # When is that of the first: a forged row has commits of two times, and a mark in one makes it no commit of Git's.
+        people, ends = zip(*(each.rpartition(">")[::2] for each in said), strict=True)
+        return f"{reduce(self._shared, people)}>{ends[0]}"
 
     def _shared(self, one: str, other: str) -> str:
         return shared(one, other, work=self._work)
