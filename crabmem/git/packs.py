@@ -45,6 +45,8 @@ _FANOUT = len(_INDEX)
 # Behind it and a table of where the ids of each first byte end.
 _IDS = _FANOUT + 256 * 4
 _ID = 20
+# What an index has of each object: its id, a checksum and where it lies.
+_ROW = _ID + 4 + 4
 
 
 def is_packed(objects: Path, oid: str) -> bool:
@@ -64,10 +66,12 @@ def packed_among(objects: Path, oids: Set[str]) -> set[str]:
 
 
 def _listed(index: Path, names: set[bytes]) -> set[bytes]:
-    """Return those of some ids that an index names."""
+    """Return those of some ids that an index names; none where it is cut short."""
     try:
         with regular.mapped(index) as data:
-            return {name for name in names if data[:_FANOUT] == _INDEX and _lists(data, name)}
+            if data[:_FANOUT] != _INDEX or len(data) < _IDS + struct.unpack_from(">I", data, _IDS - 4)[0] * _ROW:
+                return set()
+            return {name for name in names if _lists(data, name)}
     except (OSError, ValueError, struct.error):
         return set()
 
