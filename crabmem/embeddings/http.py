@@ -20,6 +20,7 @@ import numpy as np
 
 from ..disk.background import in_time
 from ..errors import EmbedderFailed
+from ..text.structs import converted
 from .embedder import Array
 
 # Gemini takes a hundred.
@@ -83,7 +84,7 @@ class Http:
     def _some(self, texts: Sequence[str]) -> Array:
         answer = self._asked(json.dumps({"model": self._model, "input": list(texts)}).encode())
         try:
-            found = msgspec.json.decode(answer, type=_Answer).data
+            found = converted(msgspec.json.decode(answer), _Answer).data
         except (msgspec.DecodeError, UnicodeError) as error:
             raise EmbedderFailed(f"{self._where} did not answer with vectors: {error}") from None
         if len(found) != len(texts):

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..disk import derived
 from ..errors import EmbedderFailed
+from ..text.structs import converted
 from .embedder import Array, Embedder, Model, identity, probe, unit_rows
 
 _LABEL = "vectors 2"
@@ -140,7 +141,7 @@ def load(file: Path) -> VectorTable | None:
 
 def _unpacked(data: bytes) -> VectorTable:
     at = data.index(b"\n") + 1
-    head = msgspec.json.decode(data[:at], type=_Head)
+    head = converted(msgspec.json.decode(data[:at]), _Head)
     end = at + head.keys * _KEY
     keys = [data[here : here + _KEY] for here in range(at, end, _KEY)]
     starts = np.frombuffer(data, "<u4", head.keys + 1, end).astype(np.int64)

@@ -15,6 +15,7 @@ import msgspec
 
 from ..errors import InvalidArguments
 from .edit import BOM
+from .structs import converted
 from .toml import MOST_DOTS, deep_line, nearest
 from .words import shortened
 from .wrong_values import place_in, value_at, wrong_value
@@ -110,7 +111,7 @@ def _of_lines(text: str, file: str) -> Iterator[tuple[str, Any]]:
 
 def _question(table: Any, where: str) -> Expectation:
     try:
-        given = msgspec.convert(table, _Given)
+        given = converted(table, _Given)
     except msgspec.ValidationError as error:
         raise InvalidArguments(f"{where}: {reason(str(error), table, _Given)}") from None
     asked = given.text.strip() or given.query.strip()

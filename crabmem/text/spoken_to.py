@@ -9,6 +9,7 @@ import msgspec
 
 from ..errors import InvalidArguments
 from .evaluation import listed, reason, tables
+from .structs import converted
 from .words import shortened
 
 _SHOWN = 40
@@ -106,6 +107,6 @@ def _opening(table: Any, where: str) -> tuple[str, str]:
 
 def _converted(table: Any, where: str, kind: type[Any]) -> Any:
     try:
-        return msgspec.convert(table, kind)
+        return converted(table, kind)
     except msgspec.ValidationError as error:
         raise InvalidArguments(f"{where}: {reason(str(error), table, kind)}") from None

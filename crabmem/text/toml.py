@@ -9,6 +9,7 @@ import msgspec
 from ..errors import InvalidSettings
 from . import comparison
 from .edit import BOM
+from .structs import of_toml
 from .wrong_values import place_in, value_at, wrong_value
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -36,7 +37,7 @@ def read(text: str, file: str, kind: type[T]) -> T:
     """
     check_extent(text, file)
     try:
-        return msgspec.toml.decode(text.removeprefix(BOM), type=kind)
+        return of_toml(msgspec.toml.decode(text.removeprefix(BOM)), kind)
     except msgspec.ValidationError as error:
         raise InvalidSettings(f"{file}: {_reason(str(error), kind, text.removeprefix(BOM))}") from None
     except RecursionError:
@@ -59,7 +60,7 @@ def read_known(text: str, file: str, kind: type[T]) -> tuple[T, str]:
             raise
     try:
         known = _known(msgspec.toml.decode(text.removeprefix(BOM)), kind)
-        return msgspec.convert(known, kind), problem
+        return of_toml(known, kind), problem
     except (msgspec.DecodeError, msgspec.ValidationError, ValueError, RecursionError):
         raise InvalidSettings(problem) from None
 

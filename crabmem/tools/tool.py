@@ -17,6 +17,7 @@ from msgspec import Meta
 
 from ..errors import InvalidArguments
 from ..session.session import Session
+from ..text.structs import converted
 from .result import Result
 from .schemas import schema_of
 
@@ -105,7 +106,7 @@ def parsed(item: ToolFunction, arguments: Mapping[str, Any] | str) -> dict[str, 
         InvalidArguments: they are not what the schema says.
     """
     try:
-        given = msgspec.convert(_as_types(_object(arguments), described(item)), _arguments(item.function))
+        given = converted(_as_types(_object(arguments), described(item)), _arguments(item.function))
     except msgspec.ValidationError as error:
         raise InvalidArguments(_message(error)) from None
     except UnicodeEncodeError:

@@ -155,7 +155,7 @@ def refuse_canary(memory: Memory, tool: str, arguments: dict[str, Any]) -> None:
     assert CANARY not in said, f"{tool} {arguments}: {said}"
 
 
-def test_no_tool_shows_an_agent_a_text_that_is_no_memory_whatever_revision_or_version_it_names(ground: Ground) -> None:
+def test_no_tool_shows_an_agent_a_text_that_is_no_memory_whatever_revision_it_names(ground: Ground) -> None:
     asked = {"if_version", "as_of", "at", "since", "after", "path", "filePath", "filename"}
     tried = 0
     with ground.opened() as memory:

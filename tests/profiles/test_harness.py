@@ -243,7 +243,7 @@ def test_a_name_that_leads_out_of_memory_is_an_error_and_touches_nothing(tmp_pat
         assert looked_at(tmp_path) == before
 
 
-def test_no_name_reaches_outside_the_folder_or_makes_a_file_that_some_system_cannot_have() -> None:
+def test_no_name_reaches_outside_or_makes_a_file_that_some_system_cannot_have() -> None:
     for ground, payloads in grounds(PATHS[1::2]):
         with opened(ground.root) as memory:
             for payload in payloads:

@@ -222,7 +222,7 @@ class PurgedLine:
     def _shared_header(self, key: bytes, said: Sequence[str]) -> str:
         if key not in IDENTITIES:
             return reduce(self._shared, said)
-        # When is that of the first: a forged row has commits of two times, and a mark in one makes it no commit of Git's.
+        # The time is that of the first: a forged row has commits of two times, and a mark in one makes it no commit.
         people, ends = zip(*(each.rpartition(">")[::2] for each in said), strict=True)
         return f"{reduce(self._shared, people)}>{ends[0]}"
 
