@@ -1,7 +1,10 @@
 """What Git itself says about a repository under test."""
 
 import os
+import re
 import subprocess
+import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
@@ -45,3 +48,30 @@ def assert_clean(root: Path) -> None:
 def reachable(root: Path) -> str:
     """Every text that any reference still reaches."""
     return git(root, "log", "--all", "--format=", "-p", "-U0", "--diff-merges=first-parent", "--reverse")
+
+
+def texts_of(root: Path, oids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """The bytes of objects by their ids, as Git reads them."""
+    given = "".join(f"{oid}\n" for oid in oids).encode()
+    read = subprocess.run(["git", "-C", str(root), "cat-file", "--batch"], input=given, capture_output=True, check=True)
+    at = 0
+    while at < len(read.stdout):
+        head = read.stdout[at : at + 80].partition(b"\n")[0]
+        oid, _, size = head.decode().split(" ")
+        start = at + len(head) + 1
+        yield oid, read.stdout[start : start + int(size)]
+        at = start + int(size) + 1
+
+
+def traces(root: Path, *words: str) -> list[str]:
+    """Where one of `words` stands: in an object as Git reads it, or the name or bytes of a file, inflated or not."""
+    wanted, found = [word.encode() for word in words], list[str]()
+    oids = git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
+    found += [f"object {oid}: {word!r}" for oid, data in texts_of(root, oids) for word in wanted if word in data]
+    for file in sorted(root.rglob("*")):
+        if file.is_file():
+            data = file.read_bytes()
+            if re.search(r"/objects/[0-9a-f]{2}/|/recent/", file.as_posix()):
+                data += zlib.decompress(data)
+            found += [f"{file}" for word in wanted if word in data or word in os.fsencode(file.name)]
+    return found

@@ -1,7 +1,6 @@
 """What is purged is nowhere any more, and nothing else is missing."""
 
 import gzip
-import os
 import re
 import shutil
 import subprocess
@@ -19,30 +18,10 @@ from crabmem.operations import agents, maintenance, purge
 from crabmem.text.values import replace
 from tests import forked, long_history, story
 from tests.conftest import assert_clean, git
+from tests.faults.repository import texts_of, traces
 
 SECRET = "HUNTER2 Señor's key"
 ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
-
-
-def traces(root: Path, *words: str) -> list[str]:
-    """Where one of `words` stands: in an object as Git itself reads it, or the bytes of a file, inflated or not."""
-    found = []
-    wanted = [word.encode() for word in words]
-    listed = git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
-    batch = subprocess.run(
-        ["git", "-C", str(root), "cat-file", "--batch"],
-        input="\n".join(listed).encode(),
-        capture_output=True,
-        check=True,
-    )
-    found += [f"object: {word!r}" for word in wanted if word in batch.stdout]
-    for file in sorted(root.rglob("*")):
-        if file.is_file():
-            data = file.read_bytes()
-            if re.search(r"/objects/[0-9a-f]{2}/|/recent/", file.as_posix()):
-                data += zlib.decompress(data)
-            found += [f"{file}" for word in wanted if word in data or word in os.fsencode(file.name)]
-    return found
 
 
 def blobs(root: Path) -> set[str]:
@@ -72,7 +51,7 @@ def told(memory: Memory) -> Memory:
 
 def test_a_text_is_nowhere_any_more(told: Memory) -> None:
     before, authors = blobs(told.root), people_and_times(told.root)
-    held = {blob for blob in before if "HUNTER2" in git(told.root, "cat-file", "blob", blob)}
+    held = {blob for blob, text in texts_of(told.root, before) if b"HUNTER2" in text}
     done = told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2", "hunter2-señor") == []
     assert done.standing and done.standing.places == () and done.standing.objects > 10
@@ -314,7 +293,7 @@ def _is_erased(folder: Path, commits: int, entries: int) -> float:
     secret, root = "HUNTER2SECRET", folder / "long"
     long_history.built(root, commits, entries, secret)
     before, times = blobs(root), people_and_times(root)
-    held = {blob for blob in before if secret in git(root, "cat-file", "blob", blob)} if commits < 1_000 else set()
+    held = {blob for blob, text in texts_of(root, before) if secret.encode() in text} if commits < 1_000 else set()
     assert traces(root, secret) != []
     with Memory(root) as memory:
         began = time.monotonic()

@@ -24,6 +24,7 @@ from crabmem.results import Synced
 from crabmem.sync.standing import state, trouble
 from crabmem.sync.sync import name_remote, sync, upcoming
 from tests.conftest import git
+from tests.faults.repository import traces
 from tests.remotes.servers import needs_git, serving
 
 from .conftest import Machine, synced
@@ -44,20 +45,6 @@ def two(machine: Machine) -> tuple[Memory, Memory]:
     sync(one)
     sync(other, is_expected=True)
     return one, other
-
-
-def traces(root: Path, *texts: str) -> list[str]:
-    """Where any of the texts stands: the objects of a repository, reached or not, and all files."""
-    found = list[str]()
-    ids = git(root, "cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()
-    for oid in ids:
-        if any(text in git(root, "cat-file", "-p", oid) for text in texts):
-            found.append(oid)
-    for file in root.rglob("*"):
-        if file.is_file() and "objects" not in file.parts:
-            data = file.read_bytes()
-            found += [str(file)] if any(text.encode() in data for text in texts) else []
-    return found
 
 
 def agreed(memory: Memory, match: str = "nothing was taken in or sent") -> Synced:
