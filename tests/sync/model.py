@@ -30,7 +30,7 @@ import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -106,6 +106,10 @@ class Known:
     removed: set[str] = field(default_factory=set)
     purged: set[str] = field(default_factory=set)
     doubled: set[str] = field(default_factory=set)
+    #: In which waiting texts a token was seen, and on which of them a person decided while it stood in no file there:
+    #: two machines may decide on one each.
+    waited: dict[str, set[str]] = field(default_factory=dict)
+    decided: dict[str, set[str]] = field(default_factory=dict)
     #: Where a token was seen, by path, and the facts that were purged: what others add to one goes with it.
     places: dict[str, set[str]] = field(default_factory=dict)
     purged_facts: set[str] = field(default_factory=set)
@@ -156,6 +160,15 @@ class Machine:
             for token in _TOKEN.findall(text):
                 self._known.places.setdefault(token, set()).add(path)
 
+    def _note_waiting(self, before: Mapping[str, list[str]], filed: set[str], is_decision: bool) -> None:
+        now = self.aside()
+        for oid, texts in now.items():
+            for token in tokens_in(texts):
+                self._known.waited.setdefault(token, set()).add(oid)
+        for oid in before.keys() - now.keys() if is_decision else ():
+            for token in tokens_in(before[oid]) - filed:
+                self._known.decided.setdefault(token, set()).add(oid)
+
     def names(self) -> Counter[str]:
         """Return how many facts have which name."""
         return Counter(spelled(entry.name) for entry in self.person.entries())
@@ -165,13 +178,14 @@ class Machine:
     def do(self, step: Step) -> None:
         """Do a step, and note what it removed; what is refused changes nothing."""
         self.chance, self._number, self._count = random.Random(f"{self._seed} {step.number}"), step.number, 0
-        action, before = ACTIONS[step.action][2], self.tokens()
+        action, aside, before = ACTIONS[step.action][2], self.aside(), self.tokens()
         is_sync = step.action in ("sync", "kill")
         with suppress(CrabmemError, IndexError, subprocess.CalledProcessError):
             action(self)
             self._known.counts[step.action] += 1
         after = self.tokens()
         self._known.seen |= after[0] | after[1]
+        self._note_waiting(aside, after[0], step.action == "decide")
         self.note_places()
         if not is_sync:
             self._known.removed |= (before[0] - after[0]) | (before[1] - after[1] - after[0])
@@ -477,6 +491,7 @@ def _check(machines: Sequence[Machine], hub: Path, known: Known) -> None:
     there = tokens_in([*files[0].values(), *sum(aside[0].values(), list[str]())])
     lost = known.seen - there - known.removed - known.purged - known.given_up
     lost = {token for token in lost if known.purged_facts.isdisjoint(known.places.get(token, ()))}
+    lost = {token for token in lost if token not in known.waited or known.waited[token] != known.decided.get(token)}
     assert not lost, f"lost: {sorted(lost)}"
     twice = {name for name, count in machines[0].names().items() if count > 1}
     assert twice <= known.doubled, f"names: twice without a word {sorted(twice - known.doubled)}"
