@@ -393,7 +393,7 @@ class SyncState:
     """What is known of syncing without asking the `remote` (None: none was named).
 
     How many commits it lacks, and how many of its were seen and not taken in; when a sync succeeded last, when it
-    failed last, since when it does, and why. `waiting` texts of other machines wait for `crabmem resolve`. `next_try`
+    failed last, since when it does, and why. `waiting` texts of other machines wait to be decided. `next_try`
     is from when on it is tried again unasked; None for as soon as there is a reason, or never unasked. `shows_purged`
     says that something was purged here since the last sync, which the remote shows until the next, `purge_waits` that
     another machine purged something, which waits for a person's word here: until then nothing is taken in or sent.
@@ -733,7 +733,7 @@ class Recall:
             return "no fact yet; all there is stands in the overview" if self.has_overview else _NOTHING
         some = ", with the tags and dates that were asked for" if self.is_filtered else ""
         notes = f" and {counted(self.notes, 'note')}" if self.notes else ""
-        return f"no match among {counted(self.searched, 'entry')}{notes}{some}"
+        return f"no match in {counted(self.searched, 'fact')}{notes}{some}"
 
 
 @value
@@ -792,7 +792,7 @@ class FileSearch:
             return ""
         if not self.has_words:
             return _NO_WORD
-        return f"no match among {counted(self.searched, 'file')}" if self.searched else "there are no memory files yet"
+        return f"no match in {counted(self.searched, 'file')}" if self.searched else "there are no memory files yet"
 
     @property
     def aside(self) -> str:
@@ -812,8 +812,8 @@ class Excerpt:
     version: str
 
 
-_NO_WORD = "no searchable word in the query"
-_NOTHING = "nothing has been remembered yet"
+_NO_WORD = "nothing to search for: only common words or signs"
+_NOTHING = "this memory is empty"
 
 
 def _unsaid(what: str, phrases: Iterable[str]) -> str:
@@ -848,6 +848,8 @@ def _first(texts: Iterable[str]) -> str:
 class Reindexed:
     """What reading everything anew came to: the entries and sections of files, who makes vectors ("": nobody), and
     how many it made now."""
+
+    JSON = ("facts=entries", "embedder", "dimension", "made", "sections")
 
     entries: int
     embedder: str = ""
@@ -941,7 +943,7 @@ class Begun:
 class Agent:
     """An agent that has a workspace of its own: how many entries are in it, and when it was last written, if ever."""
 
-    JSON = ("name", "path=root", "entries", "written")
+    JSON = ("name", "path=root", "facts=entries", "written")
 
     name: str
     root: str
@@ -997,7 +999,7 @@ class Purge:
     """
 
     JSON = (
-        "entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
+        "facts=entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
         "leftovers", "copies", "remotes", "unknown", "syncs_with?", "nested", "erased", "purged=is_done", "standing",
         "elsewhere?",
     )  # fmt: skip
@@ -1049,6 +1051,10 @@ class Stats:
     some, of so many `facts` in so many `characters`. A turn without the name of a session is in none.
     """
 
+    JSON = (
+        "facts=entries", "unreadable", "turns", "spoke", "told=facts", "characters", "sessions", "since",
+    )  # fmt: skip
+
     entries: int
     unreadable: int
     turns: int
@@ -1087,12 +1093,13 @@ class Status:
     `missing` counts facts that are gone from the disk without a word of the person. `agents` have a workspace of their
     own in it; so many `proposals` wait for a person, the oldest `waiting_since` then (None: none does). `in_progress`
     is what the person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each.
-    `sync` is how syncing stands, None where no remote was named, `paused` the pause that there is.
+    `sync` is how syncing stands, None where no remote was named, `paused` the pause that there is, `spoken` how often
+    memory spoke before a turn.
     """
 
     JSON = (
         "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "missing",
-        "agents", "proposals", "waiting_since", "in_progress", "odd", "sync", "paused",
+        "agents", "proposals", "waiting_since", "in_progress", "odd", "sync", "paused", "spoken",
     )  # fmt: skip
 
     root: str
@@ -1110,6 +1117,7 @@ class Status:
     sync: SyncState | None = None
     paused: Paused | None = None
     missing: int = 0
+    spoken: Stats | None = None
 
 
 @value

@@ -72,6 +72,6 @@ def test_the_example_of_a_verb_and_its_tool_works(tmp_path: Path, monkeypatch: p
         done = typed("--dir", tmp_path / "m", "stale", "--json")
         assert done.stdout == '{\n  "days": 90,\n  "facts": []\n}\n'
         ours = cli.parts(click.Context(cli))["Facts"]
-        assert ours[ours.index("tags") + 1] == "stale"
+        assert ours[ours.index("list") + 1] == "stale"
     finally:
         toolset.cache_clear()

@@ -165,7 +165,7 @@ CASES = {
     ),
     "recall that found nothing": (
         Recall("dog", (), 7, 0, True),
-        {"query": "dog", "hits": [], "searched": 7, "note": "no match among 7 entries", "left_out": []},
+        {"query": "dog", "hits": [], "searched": 7, "note": "no match in 7 facts", "left_out": []},
     ),
     "saved": (
         Saved(*CHANGED, entry=ENTRY),
@@ -227,7 +227,7 @@ CASES = {
     ),
     "reindexed": (
         Reindexed(3, "http", 256, 2, 5),
-        {"entries": 3, "embedder": "http", "dimension": 256, "made": 2, "sections": 5},
+        {"facts": 3, "embedder": "http", "dimension": 256, "made": 2, "sections": 5},
     ),
     "restored": (
         Restored("c" * 40, "b" * 40, ("a.md",), "-a\n", ("b.md",)),
@@ -278,7 +278,7 @@ CASES = {
             ("Luna",), ("a.md",), 9, 2, 1, 3, 1, 0, 4, 0, {"log": 2}, {"origin": "x"}, {"y": "z"}, ("sub",), ("b.md",)
         ),
         {
-            "entries": ["Luna"],
+            "facts": ["Luna"],
             "paths": ["a.md"],
             "commits": 9,
             "rewritten": 2,
@@ -300,7 +300,7 @@ CASES = {
     "purged": (
         Purge((), (), 9, 2, 1, 3, 1, 0, 4, 0, {}, {}, is_done=True, standing=STANDING),
         {
-            "entries": [],
+            "facts": [],
             "paths": [],
             "commits": 9,
             "rewritten": 2,
@@ -326,11 +326,11 @@ CASES = {
     ),
     "agent": (
         Agent("coder", "/notes/agents/coder", 3, NOW),
-        {"name": "coder", "path": "/notes/agents/coder", "entries": 3, "written": "2026-11-20T09:30:00+00:00"},
+        {"name": "coder", "path": "/notes/agents/coder", "facts": 3, "written": "2026-11-20T09:30:00+00:00"},
     ),
     "agent that wrote nothing": (
         Agent("coder", "/notes/agents/coder", 0, None),
-        {"name": "coder", "path": "/notes/agents/coder", "entries": 0, "written": None},
+        {"name": "coder", "path": "/notes/agents/coder", "facts": 0, "written": None},
     ),
     "due": (
         Due(("flush",), {"flush": 100}, "store", "", "NO_REPLY"),
@@ -592,11 +592,11 @@ CASES = {
     "stats": (
         Stats(1, 2, 3, 4, 5, 6, 7, NOW),
         {
-            "entries": 1,
+            "facts": 1,
             "unreadable": 2,
             "turns": 3,
             "spoke": 4,
-            "facts": 5,
+            "told": 5,
             "characters": 6,
             "sessions": 7,
             "since": "2026-11-20T09:30:00+00:00",
@@ -605,11 +605,11 @@ CASES = {
     "stats of silence": (
         Stats(1, 2, 3, 4, 5, 6, 7, None),
         {
-            "entries": 1,
+            "facts": 1,
             "unreadable": 2,
             "turns": 3,
             "spoke": 4,
-            "facts": 5,
+            "told": 5,
             "characters": 6,
             "sessions": 7,
             "since": None,

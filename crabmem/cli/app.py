@@ -27,6 +27,11 @@ from .output import in_colour
 
 C = TypeVar("C", bound=click.Command)
 
+#: The part of the help that `--help` alone leaves out: verbs for programs, and what few people type.
+MORE = "More"
+_SHORT = """\
+Plain-file memory for AI agents, with its history in Git. First: `crabmem try`
+Options and programs' verbs: crabmem --help --all. A verb: crabmem VERB --help"""
 _EPILOG = """\b
 First steps:
   crabmem try                                  a guided minute in a throw-away folder
@@ -41,7 +46,7 @@ Options may also stand after the verb, where it has none of that name: crabmem r
 #: The help of a verb about one file, see `whole_file`.
 ABOUT_A_FILE = "Show, set or edit {}."
 #: The parts of the help.
-TITLES = ("Start", "Facts", "Files", "History", "Upkeep", "Agents")
+TITLES = ("Facts", "Files", "History", "Agents", "Upkeep", MORE)
 _VERBS = os.path.join(os.path.dirname(__file__), "verbs")
 
 
@@ -119,12 +124,32 @@ class Verbs(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
+            if args[0] in _FORMER:
+                return self.resolve_command(ctx, _of_today(self, ctx, args))
             if args[0] in _WITHIN:
                 return _WITHIN[args[0]](self, ctx, args[1:])
             similar = nearest(args[0], self.list_commands(ctx))
             near = [_ELSEWHERE[args[0]]] if args[0] in _ELSEWHERE else similar
             hint = f" Did you mean '{near[0]}'?" if near else ""
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if {*args[-2:]} in ({"--help", "--all"}, {"-h", "--all"}):
+            ctx.meta[_WITH_ALL] = True
+            args = [*args[:-2], "--help"]
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if ctx.meta.get(_WITH_ALL):
+            return super().format_help(ctx, formatter)
+        self.format_usage(ctx, formatter)
+        formatter.write(f"{_SHORT}\n\n")
+        parts = self.parts(ctx)
+        width = max(map(len, self.places))
+        for title in TITLES[:-1]:
+            formatter.write(f"{title}\n")
+            for verb in parts[title]:
+                formatter.write(f"  {verb:{width}}  {self.summary(verb)}\n")
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, verbs in self.parts(ctx).items():
@@ -164,9 +189,24 @@ def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -
     return Failure(f"{error.filename or 'the system'}: {fs.reason(error)}")
 
 
+def _of_today(group: Verbs, ctx: click.Context, args: list[str]) -> list[str]:
+    """What is typed today for a verb by a former name, and its options by theirs."""
+    verb, *rest = args
+    words, options = _FORMER[verb]
+    if verb == "proposals" and isinstance(review := group.get_command(ctx, words[0]), click.Group):
+        words = words[:1] if rest and rest[0] in review.commands else words
+    found = list[str]()
+    for word in rest:
+        name, equals, value = word.partition("=")
+        today = options.get(name, name)
+        found += [*([today + equals + value] if today else [value] if equals else [])]
+    return [*words, *found]
+
+
 def _help(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
     """`crabmem help VERB` is `crabmem VERB --help`."""
-    if words:
+    ctx.meta[_WITH_ALL] = words == ["--all"]
+    if words and not ctx.meta[_WITH_ALL]:
         name, command, rest = group.resolve_command(ctx, words)
         return name, command, [*rest, "--help"]
     click.echo(ctx.get_help())
@@ -178,13 +218,27 @@ def _version(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
     ctx.exit()
 
 
+#: What verbs were called before, and their options, by what is typed today; "" for a name before its value, which
+#: stands alone. They go with the version after this one.
+_FORMER: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "memory": (("overview",), {}),
+    "soul": (("identity",), {}),
+    "proposals": (("review", "list"), {}),
+    "resolve": (("review", "resolve"), {}),
+    "rollback": (("restore",), {"--entry": ""}),
+    "revert": (("undo",), {"--agent": "--by", "--session": "--in"}),
+    "stats": (("status",), {}),
+    "path": (("status", "--path"), {}),
+    "tags": (("list", "--tags"), {}),
+    "context": (("prompt", "--account"), {}),
+    "reindex": (("doctor", "--reindex"), {}),
+}
 # Words that are no verbs, and still mean something.
 _WITHIN: dict[str, Callable[[Verbs, click.Context, list[str]], Any]] = {"help": _help, "version": _version}
 _TAGGED = "the facts with a tag are `crabmem list --tag TAG`, a search is `crabmem recall`"
 # What is typed of habit, by verb and how click answers it, and what is meant.
 _SLIPS = (
     ("list", "Got unexpected extra argument", _TAGGED),
-    ("tags", "Got unexpected extra argument", _TAGGED),
     ("log", "No such option '--oneline'", "each commit is one line as it is; -p shows more"),
     ("config", "No such command", "settings are changed in the file crabmem.toml, and `crabmem config` prints them"),
 )
@@ -195,8 +249,8 @@ _ELSEWHERE = {
     "set": "remember", "new": "remember", "put": "remember", "rm": "forget", "delete": "forget", "del": "forget",
     "remove": "forget", "erase": "purge", "history": "log", "changes": "log", "ls": "list", "all": "list",
     "mv": "rename", "move": "rename", "info": "status", "check": "doctor", "fsck": "doctor",
-    "settings": "config", "serve": "mcp", "server": "mcp", "commit": "adopt", "record": "adopt", "reset": "rollback",
-    "checkout": "rollback", "agent": "agents", "identity": "soul", "overview": "memory", "annotate": "blame",
+    "settings": "config", "serve": "mcp", "server": "mcp", "commit": "record", "reset": "restore",
+    "checkout": "restore", "agent": "agents", "annotate": "blame", "redo": "undo",
 }  # fmt: skip
 _VERSION = "crabmem %(version)s"
 #: What the command line calls the arguments that errors offer as ways out, where a verb has them.
@@ -205,18 +259,20 @@ _FLAGS = {
     "is_meant=True": "--yes-really",
     'take="ours"': "--ours",
     'take="theirs"': "--theirs",
-    "force=True": "--force",
-    "agents.purge_everywhere": "--agents",
+    "force=True": "--yes-really",
+    "agents.purge_everywhere": "--all",
     "root=…": "--dir",
     "profile=…": "--profile",
 }
+# Where a context keeps that the help is to name all verbs.
+_WITH_ALL = "crabmem.help_with_all"
 # Characters of a verb's first sentence: all of them.
 _WHOLE = 1_000
 
 
 @click.group(cls=Verbs, epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @with_global_options
-@click.version_option(__version__, message=_VERSION)
+@click.version_option(__version__, "-V", "--version", message=_VERSION)
 @click.pass_context
 def cli(ctx: click.Context, /, **said: Any) -> None:
     """Plain-file memory for AI agents, with its history in Git.

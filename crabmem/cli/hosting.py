@@ -27,7 +27,7 @@ from ..tools.toolbox import Toolbox
 from .app import open_session
 from .importing import Import, import_data, import_lines, import_summary, take_in
 from .options import global_options
-from .output import can_ask, coloured_diff, confirm, plain, show, tell, warn
+from .output import can_ask, coloured_diff, confirm, plain, show, tell, tell_always, warn
 from .surroundings import surroundings
 
 _MODULE = "crabmem"
@@ -63,15 +63,15 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
     options = replace(_options(ctx, host), with_hooks=hooks, with_server=server)
     installation = _installation(options, here, request)
     is_by_project = bool(global_options(ctx).project)
-    if request.memory == "both" and (request.project or not (host.own_memory and host.own_memory.can_unite)):
-        raise InvalidArguments("--memory both is for claude-code, and for all of its projects at once")
+    if request.memory == "inside" and (request.project or not (host.own_memory and host.own_memory.can_unite)):
+        raise InvalidArguments("--memory inside is for claude-code, and for all of its projects at once")
     if not installation.has_content:
         raise InvalidArguments(f"{host.title} has nothing but the server here; leave out --no-server")
     if not _is_found(host, here):
         warn([f"{host.title} was not found here; what is written waits for it"])
     choice = _choose(installation, request, is_by_project)
-    if choice.memory == "both" and is_by_project:
-        raise InvalidArguments("--memory both keeps one folder for all projects; say --memory ours or host, too")
+    if choice.memory == "inside" and is_by_project:
+        raise InvalidArguments("--memory inside keeps one folder for all projects; say --memory only or beside, too")
     memories, takes_in = _known_to_host(installation, choice, here, request.project or is_by_project)
     changes = installation.changes(bool(choice.allow), choice.memory)
     imported = _import(ctx, host, memories, dry_run=True, takes_in=takes_in, quiet=request.json_wanted)
@@ -112,7 +112,8 @@ def show_all(ctx: click.Context, json_wanted: bool) -> None:
     here = surroundings()
     options = _options(ctx, HOSTS[0])
     rows = [_row(replace(options, host=host), here) for host in HOSTS]
-    show(json_wanted, rows, lambda: "\n".join(f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows))
+    lines = (f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows)
+    show(json_wanted, {"hosts": rows}, lambda: "\n".join(lines))
     if not json_wanted:
         warn(finding.message for finding in findings())
         tell("crabmem install HOST --dry-run shows what would change")
@@ -166,20 +167,22 @@ def _choose(installation: Installation, request: Request, is_by_project: bool) -
     if memory is None and asks and host.own_memory:
         memory = _ask_for_memory(host, request.project or is_by_project)
     elif memory is None:
-        memory = "host" if host.own_memory else "ours"
+        memory = "beside" if host.own_memory else "only"
     return _Choice(allow if installation.takes_permission else None, memory)
 
 
 def _ask_for_memory(host: Host, project: bool) -> Whose:
     assert host.own_memory is not None
-    tell(f"{host.title} has a memory of its own, too ({host.own_memory.title}). Which is it to use?")
-    tell("  host  both: its own goes on beside this one")
-    tell("  ours  this memory alone: its own is switched off, and what is in it is taken in first, and stays there")
-    offered: list[Whose] = ["host", "ours"]
+    tell_always(f"{host.title} has a memory of its own, too ({host.own_memory.title}). Which is it to use?")
+    tell_always("  beside  both: its own goes on beside this one")
+    tell_always(
+        "  only    crabmem alone: its own is switched off, and what is in it is taken in first, and stays there"
+    )
+    offered: list[Whose] = ["beside", "only"]
     if host.own_memory.can_unite and not project:
-        tell("  both  its own is kept in this memory's folder, each write a commit")
-        offered.append("both")
-    answer: Whose = click.prompt("Memory", "host", type=click.Choice(offered), err=True)
+        tell_always("  inside  its own is kept in this memory's folder, each write a commit")
+        offered.append("inside")
+    answer: Whose = click.prompt("Memory", "beside", type=click.Choice(offered), err=True)
     return answer
 
 
@@ -191,9 +194,9 @@ def _known_to_host(
     It is where ours becomes the only one just now: what was forgotten since stays so. `of_project`: that of the project
     at hand alone.
     """
-    own, takes_in = installation.host.own_memory, choice.memory == "ours"
+    own, takes_in = installation.host.own_memory, choice.memory == "only"
     is_over = installation.has_our_memory_alone if takes_in else installation.is_there
-    if own is None or choice.memory == "both" or is_over:
+    if own is None or choice.memory == "inside" or is_over:
         return (), False
     return own.places(here, of_project), takes_in
 
@@ -209,11 +212,11 @@ def _import(
         return None
     if not quiet:
         becomes = (
-            "this is taken in from" if takes_in else f"`crabmem install {host.name} --memory ours` takes it in from"
+            "this is taken in from" if takes_in else f"`crabmem install {host.name} --memory only` takes it in from"
         )
-        tell(f"{host.title} has remembered before ({host.own_memory.title}); {becomes} {done.place}:")
+        tell_always(f"{host.title} has remembered before ({host.own_memory.title}); {becomes} {done.place}:")
         for line in import_lines(done, False, hint=""):
-            tell(f"  {line}")
+            tell_always(f"  {line}")
     return done
 
 
@@ -228,14 +231,14 @@ def _choice_lines(installation: Installation, choice: _Choice, imported: Import 
         yield f"permission: {host.permission}"
     if own is None:
         return
-    if choice.memory == "both":
+    if choice.memory == "inside":
         yield f"memory: {own.title} is kept in this workspace"
     elif own.note or not installation.can_switch_memory_off:
         yield f"memory: this one; {own.note or f'no config of a project switches {own.title} off'}"
-    elif choice.memory == "ours":
-        yield f"memory: this one alone, not {own.title} (--memory host: both go on)"
+    elif choice.memory == "only":
+        yield f"memory: this one alone, not {own.title} (--memory beside: both go on)"
     else:
-        yield f"memory: this one, and {own.title} beside it (--memory ours: this one alone)"
+        yield f"memory: this one, and {own.title} beside it (--memory only: this one alone)"
     if imported and (words := import_summary(imported)):
         yield f"taken in from {own.title}: {words}" + ("" if imported.dry_run else "; `crabmem undo` takes it back")
         for where, item in imported.items:

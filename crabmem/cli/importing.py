@@ -116,7 +116,7 @@ def _reason(item: "Skipped | CrabmemError") -> str:
     return str(item) if isinstance(item, CrabmemError) else item.reason
 
 
-def import_lines(done: Import, quiet: bool, is_all: bool = False, hint: str = ": --all") -> Iterator[str]:
+def import_lines(done: Import, quiet: bool, hint: str = ": -v") -> Iterator[str]:
     """Yield a line for each thing, or each that was not taken; of many that came to the same, the first few.
 
     Last are those that failed, each with its reason. `hint` says how to see all.
@@ -132,7 +132,7 @@ def import_lines(done: Import, quiet: bool, is_all: bool = False, hint: str = ":
         groups.setdefault((state == "failed", state, why), []).append(f"{where}: {what}")
     for (is_failed, state, why), alike in sorted(groups.items(), key=lambda group: group[0][0]):
         word = f"{_WOULD.get(state, state) if done.dry_run else state:{width}}  "
-        shown = alike if is_all or is_failed else few(alike, f"more{why}{hint}", _TOLD if why else None)
+        shown = alike if is_failed else few(alike, f"more{why}{hint}", _TOLD if why else None)
         yield from (word + plain(" ".join(line.split())) for line in shown)
 
 

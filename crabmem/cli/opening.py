@@ -79,7 +79,7 @@ def _telling_place(memory: Session) -> Iterator[None]:
     try:
         yield
     except NotFound as error:
-        raise NotFound(f"{error}; {nothing}") from None
+        raise NotFound(nothing) from error
     if not is_begun(memory):
         tell(nothing)
     elif memory.root != Path.home() / ".crabmem":  # which nobody mistypes
@@ -89,4 +89,4 @@ def _telling_place(memory: Session) -> Iterator[None]:
 def _reading(done: int, total: int) -> None:
     """Say how far the first reading of many entries is."""
     if total >= _MANY:
-        echo(f"\rreading entries: {done:,} of {total:,}" if done < total else "\r\033[K", err=True)
+        echo(f"\rreading facts: {done:,} of {total:,}" if done < total else "\r\033[K", err=True)

@@ -1,7 +1,8 @@
 """The options that verbs share: the global ones, which say what memory and who writes, and others."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -37,6 +38,8 @@ class GlobalOptions:
     profile: str | None
     kind: str
     no_pager: bool = False
+    quiet: bool = False
+    verbose: bool = False
     project: str | None = None
 
     @classmethod
@@ -125,6 +128,8 @@ _GLOBALS = (
         shell_complete=completing("complete_kinds"),
         help=_KIND,
     ),
+    click.option("-q", "--quiet", is_flag=True, help="Print data, warnings and errors, and nothing about them."),
+    click.option("-v", "--verbose", is_flag=True, help="Print long lists and diffs whole, not their beginning."),
     click.option("--no-pager", is_flag=True, help="Print what is long at once, on a terminal too."),
 )
 
@@ -167,8 +172,41 @@ tag_option = click.option(
     help="Only facts with this tag; may be repeated.",
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would change.")
-all_option = click.option("--all", "is_all", is_flag=True, help="Name each; else of more than 20 alike the first 5.")
-yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+
+
+class Renamed(click.Option):
+    """An option that also takes its `former` names, which its help leaves out. They go with the next version."""
+
+    def __init__(self, declarations: Sequence[str], former: Sequence[str] = (), **about: Any) -> None:
+        super().__init__([*declarations, *former], **about)
+        self.former = former
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return what the help says, without the former names."""
+        shown = copy(self)
+        shown.opts = [name for name in self.opts if name not in self.former]
+        return click.Option.get_help_record(shown, ctx)
+
+
+def by_option(about: str, *former: str) -> Callable[..., Any]:
+    """Return the option that selects what an agent, or a person, wrote."""
+    return click.option(
+        "--by", "by", cls=Renamed, former=former, metavar="A", shell_complete=completing("complete_writers"), help=about
+    )
+
+
+def in_option(about: str, *former: str) -> Callable[..., Any]:
+    """Return the option that selects what was written in a session."""
+    return click.option(
+        "--in",
+        "in_session",
+        cls=Renamed,
+        former=former,
+        metavar="S",
+        shell_complete=completing("complete_sessions"),
+        help=about,
+    )
 
 
 def tool_names(tools: str | None) -> list[str] | None:

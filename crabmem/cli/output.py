@@ -9,11 +9,11 @@ import sys
 import click
 
 from ..text.quoting import visible
-from .options import global_options
+from .options import GlobalOptions, global_options
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
     from typing import Any, Protocol
@@ -76,8 +76,8 @@ def progress_bar(label: str) -> AbstractContextManager[Callable[[int, int], None
     return bar()
 
 
-def show(json_wanted: bool, data: object, text: Callable[[], str]) -> None:
-    """Print `data` as JSON, or `text` for a person; nothing for an empty text."""
+def show(json_wanted: bool, data: Mapping[str, object], text: Callable[[], str]) -> None:
+    """Print `data` as JSON, always an object, or `text` for a person; nothing for an empty text."""
     if json_wanted:
         return echo(as_text(data, indent=2) + "\n")
     words = _without_surrogates(text())
@@ -143,8 +143,26 @@ def plain(text: str) -> str:
 
 
 def tell(text: str) -> None:
-    """Say something to the person, beside the data."""
+    """Say something to the person, beside the data; nothing with --quiet."""
+    if not _is_set("quiet"):
+        echo(visible(text) + "\n", err=True)
+
+
+def tell_always(text: str) -> None:
+    """Say what a person has to know, as for a question that follows: --quiet leaves it in."""
     echo(visible(text) + "\n", err=True)
+
+
+def tell_no_match(ctx: click.Context, words: str) -> None:
+    """Say that nothing matches, and end with the exit status 1, as grep does."""
+    tell(words)
+    ctx.exit(1)
+
+
+def _is_set(name: str) -> bool:
+    """Return whether a global flag is set. False for what is said outside of a command."""
+    ctx = click.get_current_context(silent=True)
+    return bool(ctx and getattr(ctx.find_object(GlobalOptions), name, False))
 
 
 def tell_unreadable(count: int) -> None:
@@ -175,7 +193,7 @@ def confirm(question: str, refused: str) -> None:
     from .failure import Failure
 
     if not can_ask():
-        raise Failure(f"nothing was {refused}: give --yes to do it")
+        raise Failure(f"nothing was {refused}: this needs a terminal, or --yes")
     click.confirm(question, abort=True, err=True)
 
 
@@ -232,20 +250,22 @@ def yellow(text: str) -> str:
 
 
 def few(lines: Sequence[str], more: str, alike: int | None = None) -> Sequence[str]:
-    """Return lines that are `alike`; of more than so many, 20 unless said, the first five and how many `more`."""
-    if len(lines) <= (alike or _ALIKE):
+    """Return lines that are `alike`; of more than so many, 20 unless said, the first five and how many `more`. With
+    --verbose all."""
+    if len(lines) <= (alike or _ALIKE) or _is_set("verbose"):
         return lines
     return [*lines[:_FIRST], f"{len(lines) - _FIRST:,} {more}"]
 
 
 def diff_of_commit(done: Written) -> str:
-    """Return the diff of what was just committed, coloured; of a long one the beginning. Of a dry run all of it."""
+    """Return the diff of what was just committed, coloured; of a long one the beginning. Of a dry run, and with
+    --verbose, all of it."""
     lines = done.diff.split("\n")
     shown, size = 0, 0
     while shown < min(len(lines), _MOST_LINES) and size < _MOST_SIGNS:
         size += len(lines[shown]) + 1
         shown += 1
-    if shown == len(lines) or done.commit is None:
+    if shown == len(lines) or done.commit is None or _is_set("verbose"):
         return coloured_diff(done.diff)
     beginning = coloured_diff("\n".join(line[:_MOST_SIGNS] for line in lines[:shown]))
     return f"{beginning}\n… {len(lines) - shown:,} more lines: `crabmem log -p -n 1`\n"

@@ -1,6 +1,6 @@
 """Which of what waits a verb is about, by ids, agent, session or tag; and what became of the decisions on it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -13,8 +13,9 @@ from ..operations.review import Outcome
 from ..results import Proposal
 from ..session.session import Session
 from ..text.hashes import short
-from .completing import complete_from, complete_sessions, complete_writers
-from .options import tag_option
+from ..text.quoting import spelled
+from .completing import complete_from
+from .options import by_option, in_option, tag_option
 from .output import plain
 
 _DONE = {"apply": "applied", "reject": "rejected", "later": "waits"}
@@ -23,10 +24,8 @@ complete_ids = complete_from(lambda memory: [short(proposal.id) for proposal in 
 
 _SOME = (
     tag_option,
-    click.option(
-        "--in", "in_session", metavar="S", shell_complete=complete_sessions, help="What was written in a session."
-    ),
-    click.option("--by", metavar="A", shell_complete=complete_writers, help="What an agent wrote."),
+    in_option("What was written in a session."),
+    by_option("What an agent wrote."),
 )
 _IDS = click.argument("ids", nargs=-1, metavar="[ID]...", shell_complete=complete_ids)
 _ALL = click.option("--all", "is_all", is_flag=True, help="All that waits.")
@@ -98,17 +97,17 @@ def _selected(function: Callable[..., Any], options: Iterable[Callable[..., Any]
     return found
 
 
-def outcome_line(outcome: Outcome) -> str:
-    """What became of one decision, for a person."""
+def outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
+    """What became of one decision, for a person; `about` says by ids what was proposed."""
     decision, error = outcome.decision, outcome.error
     gone = isinstance(error, NotFound)  # as by another review at the same time
     told = (
-        f"{'decided already' if gone else 'waits still'}: {error.problem}"
+        f"{'decided already' if gone else 'waits still'} ({error.problem})"
         if error
         else _DONE[decision.what] + (", reworded" * bool(decision.wording))
     )
     why = f" ({decision.why})" if decision.why else ""
-    return plain(f"{short(decision.id)}  {told}{why}")
+    return plain(spelled(f"{short(decision.id)}  {told}: {about[decision.id]}{why}"))
 
 
 def outcome_data(outcome: Outcome) -> dict[str, object]:

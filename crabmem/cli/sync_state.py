@@ -26,5 +26,5 @@ def standing(state: SyncState) -> list[str]:
     if state.shows_purged:
         lines.append("it shows what was purged here until the next `crabmem sync`")
     if state.waiting:
-        lines.append(f"{counted(state.waiting, 'text')} of other machines to decide on: `crabmem resolve`")
+        lines.append(f"{counted(state.waiting, 'text')} of other machines to decide on: `crabmem review resolve`")
     return lines

@@ -122,6 +122,6 @@ def show_changed(json_wanted: bool, done: Changed) -> None:
     """Print what became of the overview or the identity, and say what to mind."""
     state = "updated" if done.commit else "said so already"
     if isinstance(done, Proposed):
-        state = f"not changed: `crabmem proposals apply {short(done.proposal.id)}` would"
+        state = f"not changed: `crabmem review apply {short(done.proposal.id)}` would"
     show(json_wanted, json_of(done), lambda: f"{done.path} {state}\n{diff_of_commit(done)}")
     warn(done.warnings)

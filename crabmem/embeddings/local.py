@@ -90,7 +90,7 @@ def _cached(model: str, may_download: bool) -> Path:
         if may_download:
             raise EmbedderFailed(f"the model {model} could not be fetched: {_first_line(error)}") from error
         raise EmbedderFailed(
-            f"the model {model} is not on this machine; `crabmem reindex` fetches it from Hugging Face"
+            f"the model {model} is not on this machine; `crabmem doctor --reindex` fetches it from Hugging Face"
         ) from error
 
 

@@ -41,12 +41,12 @@ class Installation:
     @property
     def takes_permission(self) -> bool:
         """Whether some config takes the permission to use the tools without asking."""
-        return self._has_choice(allow=True, memory="host")
+        return self._has_choice(allow=True, memory="beside")
 
     @property
     def can_switch_memory_off(self) -> bool:
         """Whether some config switches the host's own memory off."""
-        return self._has_choice(allow=False, memory="ours")
+        return self._has_choice(allow=False, memory="only")
 
     @cached_property
     def is_there(self) -> bool:
@@ -58,20 +58,20 @@ class Installation:
     @property
     def is_allowed(self) -> bool:
         """Whether the configs let the agent use the tools without asking."""
-        return self._holds_choice(allow=True, memory="host")
+        return self._holds_choice(allow=True, memory="beside")
 
     @property
     def memory(self) -> Whose:
         """Whose memory the agent has by the configs."""
-        for memory in ("both", "ours"):
+        for memory in ("inside", "only"):
             if self._has_choice(allow=False, memory=memory) and self._holds_choice(allow=False, memory=memory):
                 return memory
-        return "host" if self.can_switch_memory_off else "ours"
+        return "beside" if self.can_switch_memory_off else "only"
 
     @property
     def has_our_memory_alone(self) -> bool:
         """Whether crabmem is installed and nothing of the host's own memory is left on."""
-        return self.is_there and self._holds_choice(allow=False, memory="ours")
+        return self.is_there and self._holds_choice(allow=False, memory="only")
 
     def changes(self, allow: bool, memory: Whose) -> list[Change]:
         """The changes by which the configs hold what is asked for, and no more what was chosen otherwise before."""

@@ -11,7 +11,7 @@ from .desired import Default, Desired, Element, Hook, Server, Setting, Switch, T
 from .host import NAME, SESSION_START, SUBAGENT_START, WROTE, Host
 
 #: Whose memory an agent has: crabmem's alone, the host's as it is beside it, or the host's in our workspace.
-Whose: TypeAlias = Literal["ours", "host", "both"]
+Whose: TypeAlias = Literal["only", "beside", "inside"]
 WHOSE: tuple[Whose, ...] = get_args(Whose)
 # A hook answers within 1.4 seconds, or within five where its answer would be missed for a whole session. One that takes
 # longer has failed, and the host need not wait for it.
@@ -45,7 +45,7 @@ class InstallOptions:
     with_hooks: bool = True
     with_server: bool = True
     allow: bool = False
-    memory: Whose = "host"
+    memory: Whose = "beside"
     tools: tuple[str, ...] = ()
 
     setting, default, element, switch, hook = Setting, Default, Element, Switch, Hook
@@ -99,7 +99,7 @@ class InstallOptions:
         words = [*self.program, "hook", event]
         if is_start and self.with_server and not (self.host.hooks and self.host.hooks.shows_instructions):
             words.append("--guide")
-        if is_start and self.memory == "both":  # such a host reads the overview in the workspace by itself
+        if is_start and self.memory == "inside":  # such a host reads the overview in the workspace by itself
             words += ["--without", "overview"]
         words += ["--host", self.host.name]
         return f": {NAME} hook {event}; {shlex.join(['exec', 'sh', '-c', _CAREFULLY, *words])}"
@@ -124,7 +124,7 @@ class InstallOptions:
 
     def if_ours(self, *content: Desired) -> Sequence[Desired]:
         """`content`, when our memory is the agent's only one."""
-        return content if self.memory == "ours" else ()
+        return content if self.memory == "only" else ()
 
     def if_hooks(self, *content: Desired) -> Sequence[Desired]:
         """`content`, when hooks are registered."""

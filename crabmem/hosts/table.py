@@ -129,7 +129,7 @@ def _claude_memory_off(want: "InstallOptions") -> "Sequence[Desired]":
 
 def _claude_memory(want: "InstallOptions") -> "Sequence[Desired]":
     """Its own memory: off, or kept in the workspace, where what it writes is recorded as it is written."""
-    if want.memory != "both":
+    if want.memory != "inside":
         return _claude_memory_off(want)
     line = _command(want.hook_line(WROTE), want.seconds(WROTE))
     wrote = want.hook(("hooks", "PostToolUse"), line, {"matcher": "Write|Edit|MultiEdit"})

@@ -88,9 +88,11 @@ def keep_both(session: Session, proposal: Proposal) -> tuple[str, ...]:
     entry = entry_in(path, proposal.data or b"") if session.layout.is_entry(path) else None
     if entry is None or entry.problem:
         texts = Conflict(path, None, lenient_text(proposal.data))
-        raise Conflicting((texts,), f"both texts cannot be in one file: `crabmem resolve {path} --edit`")
+        raise Conflicting((texts,), f"both texts cannot be in one file: `crabmem review resolve {path} --edit`")
     if session.actor.agent:
-        raise Disabled("a person decides between two texts, and no agent; ask the person to run `crabmem resolve`")
+        raise Disabled(
+            "a person decides between two texts, and no agent; ask the person to run `crabmem review resolve`"
+        )
     note = rules.note(session, "resolve", f"{entry.name}, both as facts")
 
     def decide(now: Snapshot) -> Draft[str]:
@@ -142,7 +144,9 @@ def take_side(session: Session, path: str, side: Side) -> Changed:
     from .changes import changed
 
     if session.actor.agent:
-        raise Disabled("a person decides between two texts, and no agent; ask the person to run `crabmem resolve`")
+        raise Disabled(
+            "a person decides between two texts, and no agent; ask the person to run `crabmem review resolve`"
+        )
     note = rules.note(session, "resolve", f"{path.rpartition('/')[2]}, where Git had left marks")
 
     def decide(now: Snapshot) -> Draft[None]:

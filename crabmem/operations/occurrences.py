@@ -40,7 +40,7 @@ def when(session: Session, query: str) -> Sightings:
 def _seen(session: Session, query: str, now: Snapshot) -> Sightings:
     exact = " ".join(query.split()).casefold()
     if not exact:
-        raise InvalidArguments("the query is blank; give a text that memory says or said")
+        raise InvalidArguments("the text is empty: give one that memory says or said")
     history, layout, language = session.engine.history, session.layout, session.settings.language
     edited = {path: now.scan.data(path) for path in session.engine.writer.outside(now.scan)}
     new = {path: data for path, data in edited.items() if data is not None and _counts(path, layout)}

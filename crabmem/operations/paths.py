@@ -32,7 +32,7 @@ def path_of(session: Session, name: str) -> str:
             raise
         return last
     if not session.view.allows(path):
-        raise NotFound(f"no entry named: {name}")
+        raise NotFound(f"no fact called {name}")
     return path
 
 

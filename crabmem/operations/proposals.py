@@ -278,7 +278,11 @@ def apply_proposal(
             sides = tuple(Conflict(each.path, lenient_text(each.now), lenient_text(each.after)) for each in clashing)
             there = clashing[0].path
             is_synced = is_of_sync(proposal)
-            way = f"`crabmem resolve {there} --edit`" if is_synced else "edit it yourself, then reject the proposal"
+            way = (
+                f"`crabmem review resolve {there} --edit`"
+                if is_synced
+                else "edit it yourself, then reject the proposal"
+            )
             raise Conflicting(sides, f"nothing was applied to {there}: {way}")
         _check_settings(found)
         note = replace(_applying(session, proposal, wording), body=proposal.reason)
@@ -403,7 +407,7 @@ def check_may_decide(session: Session) -> None:
         Disabled: it is an agent that asks, or a program that does not say that it is a person.
     """
     if session.actor.is_agent:
-        raise Disabled("a person decides on proposals, and no agent; ask the person to look at `crabmem proposals`")
+        raise Disabled("a person decides on proposals, and no agent; ask the person to look at `crabmem review`")
 
 
 def _to_decide_on(session: Session, id: str) -> Proposal:

@@ -81,7 +81,7 @@ def rollback(
         way = "`crabmem forget` removes what is there now" if is_fact else f"to have none again, delete {path}"
         raise NotFound(f"there was no {then} at {to}; {way}")
     if then != path and then in session.engine.store.scan().files:
-        raise Inapplicable(f"{then}, where it was at {to}, is another entry now; rename that one first")
+        raise Inapplicable(f"{then}, where it was at {to}, is another fact now; rename that one first")
 
     def wanted(scan: Scan) -> State:
         timeline.check_version(path, scan.files.get(path), if_version, session.view.allows)

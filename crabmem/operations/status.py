@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import DamagedHistory
+from ..recall.auto_recall import stats_of
 from ..results import Status, UnrecordedEdit
 from ..session.init import is_begun
 from ..session.locate import agent_folders
@@ -75,6 +76,7 @@ def status(session: Session) -> Status:
         odd=tuple(odd),
         sync=sync,
         paused=_paused(session),
+        spoken=stats_of(facts, unreadable, session.engine.turns.all()),
     )
 
 

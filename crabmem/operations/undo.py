@@ -48,7 +48,7 @@ class Undo:
                     break
                 return commit
             gone |= self._gone_with(commit)
-        raise Inapplicable("there is nothing to undo")
+        raise Inapplicable("nothing to undo")
 
     def to_redo(self) -> Commit:
         """The newest undo that no redo took back, while nothing else was written to memory after it.
@@ -66,7 +66,7 @@ class Undo:
             if kind is not _Kind.REDO:
                 break
             gone |= self._gone_with(commit)
-        raise Inapplicable("there is nothing to redo: the newest commit is no undo; `crabmem log` lists them")
+        raise Inapplicable("nothing to redo: the last change was not an undo")
 
     def _backwards(self) -> Iterator[Commit]:
         """The head and the commits before it, each by its first parent: those that changed a file of memory.
@@ -172,8 +172,8 @@ class Undo:
             scan.check_not_denied(path)
             if scan.blob(path) != after:
                 raise Inapplicable(
-                    f"{path} was changed since; `crabmem revert {short(commit.commit)}` takes back only that change, "
-                    "`crabmem rollback --to` all of it"
+                    f"{path} was changed since; `crabmem undo {short(commit.commit)}` takes back only that change, "
+                    "`crabmem restore --to` all of it"
                 )
         return {path: before for path, (before, _) in changes.items()}
 

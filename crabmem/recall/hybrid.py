@@ -195,9 +195,9 @@ class Meaning:
             return
         keys = [key for path, key in source.versions.items() if path not in source.notes]
         there = sum(key in kept for key in keys)
-        rest = "" if there == len(keys) else "; recalls make the others, or `crabmem reindex` now"
+        rest = "" if there == len(keys) else "; recalls make the others, or `crabmem doctor --reindex` now"
         about = f"recall by meaning asks {name}, {kept.model.dimension} dimensions"
-        yield Finding("info", "", f"{about}; {there} of {len(keys)} entries have vectors{rest}")
+        yield Finding("info", "", f"{about}; {there} of {len(keys)} facts have vectors{rest}")
 
     def save(self, least: int = _WORTH_SAVING) -> None:
         """Keep for the next process the vectors that were made, when they are so many and there is a place."""

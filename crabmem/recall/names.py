@@ -40,7 +40,7 @@ def entry_called(source: EntrySource, name: str) -> Entry:
     if whole := at_path(files, name):
         return whole[0]
     if len(name) > MAX_NAME:
-        raise NotFound(f"no entry named: {shortened(name, _SHOWN)}")
+        raise NotFound(f"no fact called {shortened(name, _SHOWN)}")
     key = name_key(name)
     for matches in (
         exactly_called(source.having(NAME + key), name),
@@ -49,10 +49,10 @@ def entry_called(source: EntrySource, name: str) -> Entry:
         below_folder(files, name),
     ):
         if len(matches) > 1:
-            raise Inapplicable(f"several entries are called {name}; say which file: {_distinct_names(matches)}")
+            raise Inapplicable(f"several facts are called {name}; say which file: {_distinct_names(matches)}")
         if matches:
             return matches[0]
-    raise NotFound(f"no entry named: {name}{_nearest(source, key)}")
+    raise NotFound(f"no fact called {name}{_nearest(source, key)}")
 
 
 def note_of(source: EntrySource, name: str) -> Entry | None:
@@ -145,7 +145,7 @@ def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) ->
     matches = exactly_called([entry for entry in entries if sees(entry.path)], name)
     if len(matches) > 1:
         files = ", ".join(entry.path for entry in matches)
-        raise Inapplicable(f"several entries are called {name}; give the path of the one that is meant: {files}")
+        raise Inapplicable(f"several facts are called {name}; give the path of the one that is meant: {files}")
     return next(iter(matches or entries), None)
 
 
@@ -199,5 +199,5 @@ class _Taken:
 def _nearest(source: EntrySource, key: str) -> str:
     keys = {label.removeprefix(kind): label for kind in (ALIAS, NAME) for label in source.index.labels(kind)}
     near = nearest(key, keys, _NEAREST, 0.5)
-    names = dict.fromkeys(entry.name for match in near for entry in source.having(keys[match])[:1])
-    return f" (nearest: {', '.join(names)})" if names else ""
+    names = dict.fromkeys(f'"{entry.name}"' for match in near for entry in source.having(keys[match])[:1])
+    return f". Did you mean {' or '.join(names)}?" if names else ""

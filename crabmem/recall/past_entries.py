@@ -81,7 +81,7 @@ class PastEntries:
         return Entries(
             index=index,
             read=lambda path: self._entry(path, index.marks()[path]),
-            unreadable=tuple(Unusable(path, f"{path} could not be read as an entry") for path in broken),
+            unreadable=tuple(Unusable(path, f"{path} could not be read as a fact") for path in broken),
             is_past=True,
         )
 

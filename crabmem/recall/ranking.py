@@ -72,7 +72,7 @@ def check_question(query: str, limit: int | None, tags: Sequence[str], budget: i
         InvalidArguments: the message says what is wrong.
     """
     if not query.strip():
-        raise InvalidArguments("the query is blank; ask with the words the memory would use")
+        raise InvalidArguments("the question is empty")
     if len(query) > MAX_QUERY:
         raise InvalidArguments(f"the query has {len(query)} characters; at most {MAX_QUERY} fit: ask with fewer words")
     for name, number in (("limit", limit), ("budget", budget)):

@@ -155,6 +155,13 @@ _NAMED = re.compile(
     r"[\"'\]\\]{0,3}[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}[\"'`\\]{0,3}(?P<value>[^\s\"'`,;<>&\\\0]{8,400})",
     re.IGNORECASE,
 )
+# The same said in a sentence: what follows "is" at once, and has a digit.
+_SAID = re.compile(
+    r"\b(?P<word>passw(?:or)?d|passphrase|passwort|kennwort|contraseña)\b(?P<about>[^.:;,!?\n\0]{0,40}?)"
+    r"\b(?:is|ist|lautet|es)\b:?[ \t]{1,4}[\"'`*]{0,2}(?P<value>[^\s\"'`*,;<>&\\\0]{8,80})",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(r"\d+-[a-z]+\Z")
 _FRONT = 80
 _NO_NAME = re.compile(r"[^A-Za-z0-9_. -]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -202,7 +209,7 @@ def credentials_in(text: str) -> list[Credential]:
     """
     found = dict[str, Credential]()
     rest = _without(_seen(text), found, lines=True)
-    for item in _named(rest):
+    for item in (*_named(rest), *_said(rest)):
         found.setdefault(item.text, item)
     _without(_joined(rest), found, lines=False)
     return list(found.values())
@@ -247,9 +254,8 @@ class Screen:
         """
         if found := _new(self._found(text), *before):
             raise HoldsSecret(
-                f"the text holds what looks like a secret: {', '.join(_masked(found))}; nothing was "
-                "written. Say where it is kept instead; a person may write it into the file, "
-                'or set secrets = "warn" in crabmem.toml'
+                f"not saved: it contains what looks like a secret: {', '.join(_masked(found))}. Say where that is kept "
+                'instead. (A person who means it edits the file, or sets secrets = "warn" in crabmem.toml)'
             )
 
     def doubts(self, text: str) -> bool:
@@ -344,6 +350,16 @@ def _named(text: str) -> Iterator[Credential]:
         parts = [part.upper() for part in _PARTS.findall(name)]
         if _says_secret(parts) and _is_secret(value, not _SAY_PASSWORD.isdisjoint(parts)):
             yield Credential(f"value of {name.split(' ')[-1]}", value, has_mark=False)
+
+
+def _said(text: str) -> Iterator[Credential]:
+    """Passwords that a sentence says."""
+    for match in _SAID.finditer(text):
+        value = match["value"].rstrip(".:!?)]}")
+        about = {part.upper() for part in _PARTS.findall(match["about"])}
+        is_drawn = any(map(str.isdigit, value)) and not _MEASURE.match(value) and _is_secret(value, is_password=True)
+        if is_drawn and _SAY_OTHERWISE.isdisjoint(about):
+            yield Credential(f"value of {match['word'].lower()}", value, has_mark=False)
 
 
 def _says_secret(parts: list[str]) -> bool:

@@ -23,7 +23,7 @@ from .wrong_values import place_in, value_at, wrong_value
 _SHOWN = 40
 # Places that nDCG looks at.
 _DEPTH = 10
-_EXAMPLE = 'write [[query]], and below it text = "..." and find = ["name of an entry"]'
+_EXAMPLE = 'write [[query]], and below it text = "..." and find = ["name of a fact"]'
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _question(table: Any, where: str) -> Expectation:
     find = listed(given.find)
     if not find:
         words = shortened(asked, _SHOWN)
-        raise InvalidArguments(f"{where} ({words}): no `find`; name the entries that must be found")
+        raise InvalidArguments(f"{where} ({words}): no `find`; name the facts that must be found")
     return Expectation(asked, find, listed(given.tags), given.first, given.workspace)
 
 

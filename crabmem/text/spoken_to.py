@@ -15,7 +15,7 @@ from .words import shortened
 _SHOWN = 40
 #: Where the message itself stands in an opening.
 PLACE = "{message}"
-_EXAMPLE = 'write [[message]], and below it text = "..." and find = ["name of an entry"] or speak = false'
+_EXAMPLE = 'write [[message]], and below it text = "..." and find = ["name of a fact"] or speak = false'
 _KINDS = {True: "to speak", False: "to be silent"}
 _OPENED = "opening"
 _KEYS = ("message", "opening")
@@ -92,7 +92,7 @@ def _message(table: Any, where: str) -> Message:
     speak = bool(find) if given.speak is None else given.speak
     if given.speak is None and not find:
         words = shortened(text, _SHOWN)
-        raise InvalidArguments(f"{where} ({words}): neither `find` nor `speak`; name an entry, or say `speak = false`")
+        raise InvalidArguments(f"{where} ({words}): neither `find` nor `speak`; name a fact, or say `speak = false`")
     if find and not speak:
         raise InvalidArguments(f"{where}: `find` with `speak = false`; give one")
     return Message(text, speak, find, given.kind.strip() or _KINDS[speak], given.workspace)

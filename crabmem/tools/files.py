@@ -75,7 +75,7 @@ def _words(done: Changed) -> str:
         return f"{done.path.rpartition('/')[2]} updated"
     return (
         f"{done.path} is as it was: this is proposal {short(done.proposal.id)} now, and the person decides. Tell them "
-        "what you propose and why; `crabmem proposals` lists it for them"
+        "what you propose and why; `crabmem review list` shows it to them"
     )
 
 

@@ -17,7 +17,9 @@ def sync(memory: Session) -> Annotated[Result, Synced]:
         raise Disabled("the tool is switched off here; a person may set tool = true under [sync] in crabmem.toml")
     if waiting := syncing.sync_status(memory).waiting:
         texts = counted(waiting, "text")
-        raise Disabled(f"{texts} of other machines first need the person's word: ask them to run `crabmem resolve`")
+        raise Disabled(
+            f"{texts} of other machines first need the person's word: ask them to run `crabmem review resolve`"
+        )
     done = syncing.sync(memory)
     came, went = counted(len(done.taken), "file"), counted(done.sent, "commit")
     later = f"; {counted(len(done.disputed), 'file')} for the person to decide on" if done.disputed else ""

@@ -54,7 +54,9 @@ class Losses:
     @property
     def words(self) -> str:
         """What to say of losses on disk that nobody has confirmed."""
-        return f"{self.missing}. Bring them back: `crabmem restore`. They are meant to go: `crabmem adopt --yes-really`"
+        return (
+            f"{self.missing}. Bring them back: `crabmem restore`. They are meant to go: `crabmem record --yes-really`"
+        )
 
     @property
     def missing(self) -> str:

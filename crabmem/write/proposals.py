@@ -86,7 +86,7 @@ class Proposals:
         """
         found = self._of(commit for commit in self._history.aside() if commit.startswith(name.lower()))
         if not found:
-            raise NotFound(f"no proposal with the id {name}; `crabmem proposals` lists those that wait")
+            raise NotFound(f"no proposal with the id {name}; `crabmem review list` names those that wait")
         if len(found) > 1 or len(name) < _SHORTEST:
             raise Inapplicable(f"{name} does not tell which proposal; give more of its id")
         return found[0]
@@ -109,7 +109,7 @@ class Proposals:
             return known
         waiting = len(there) - len(same)
         if waiting >= MOST_ASIDE:
-            raise Full(f"{waiting} proposals wait already; ask the person to go through `crabmem proposals` first")
+            raise Full(f"{waiting} proposals wait already; ask the person to go through `crabmem review` first")
         blobs = {path: None if data is None else self._history.put(data) for path, data in files.items()}
         timed = replace(note, trailers=(*note.trailers, (TIME, when.isoformat())))  # Git's have no parts of a second
         commit = self._history.set_aside(blobs, timed, when)

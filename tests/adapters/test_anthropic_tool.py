@@ -259,7 +259,7 @@ def test_what_a_person_saved_meanwhile_is_recorded_first_and_edited_as_it_is(mem
 
 
 def test_a_credential_is_refused_and_nothing_is_written(memory: Memory, tool: MemoryTool) -> None:
-    assert create(tool, "/memories/key.md", TOKEN).startswith("error: the text holds what looks like a secret")
+    assert create(tool, "/memories/key.md", TOKEN).startswith("error: not saved: it contains what looks like a secret")
     assert not memory.root.exists()
 
 

@@ -109,7 +109,7 @@ def test_the_server_offers_the_tools_of_memory_with_their_schemas_and_hints(
     hints = {tool.name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint) for tool in listed.tools}
     assert hints["recall"] == (True, False) and hints["forget"] == (False, True)
     assert (good.content[0].text, good.is_error) == ("remembered: Luna's vet", False)
-    assert bad.is_error and "no entry named: nobody" in bad.content[0].text
+    assert bad.is_error and "no fact called nobody" in bad.content[0].text
 
 
 @pytest.mark.parametrize(

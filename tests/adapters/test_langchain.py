@@ -43,7 +43,7 @@ def test_a_call_answers_in_text_and_its_data_are_the_artifact(memory: Memory) ->
 @pytest.mark.parametrize(
     ("name", "arguments", "words"),
     [
-        ("forget", {"name": "Cat"}, "no entry named: Cat"),
+        ("forget", {"name": "Cat"}, "no fact called Cat"),
         ("remember", {"name": "Vet"}, "invalid arguments"),
         ("recall", {"query": "dog", "limit": 0}, "limit must be at least 1"),
         ("recall", {"query": "dog", "colour": "red"}, "there is no argument"),

@@ -43,7 +43,7 @@ def test_the_runner_calls_tools_and_the_model_reads_their_answers(
     with serving(Call("remember", VET), Call("forget", {"name": "nobody"}), "Noted.") as api:
         assert run(helper, api, "Our vet is Dr. Moreno.", is_chat).final_output == "Noted."
     said = json.dumps(api.requests[-1])
-    assert "remembered: Luna's vet" in said and "no entry named: nobody" in said
+    assert "remembered: Luna's vet" in said and "no fact called nobody" in said
     commit = memory.log(1)[0]
     assert (commit.tool, commit.agent, commit.session) == ("remember", "coder", "s-1")
 

@@ -84,7 +84,7 @@ def test_recall_before_a_run_can_be_left_out(memory: Memory) -> None:
 
 @pytest.mark.parametrize(
     ("name", "arguments", "words"),
-    [("forget", {"name": "Cat"}, "no entry named: Cat"), ("recall", {"limit": 1}, "`query` is missing")],
+    [("forget", {"name": "Cat"}, "no fact called Cat"), ("recall", {"limit": 1}, "`query` is missing")],
 )
 def test_what_a_model_does_wrong_is_an_answer_it_can_read_as_often_as_it_does_it(
     memory: Memory, name: str, arguments: dict[str, Any], words: str

@@ -95,7 +95,7 @@ def test_every_sample_is_of_a_verb_that_there_is_and_says_whether_it_prints_data
 def sample_of(verb: str, root: Path) -> list[str]:
     """What one types to try a verb; where that is about proposals, there is one then."""
     words = samples.typed(verb)
-    if words[0] != "proposals":
+    if words[0] != "review":
         return words
     with Memory(root, agent="coder") as memory:
         made = proposals.propose_identity(memory, "# A lobster\n", "I grew.").proposal
@@ -117,7 +117,10 @@ def test_every_verb_that_prints_data_prints_json_and_nothing_else(run: Run, root
     (root / "crabmem.toml").write_text("soul_editable = true\n")
     result = run(*sample_of(verb, root), "--json", stdin=samples.verb(verb).stdin)
     assert result.exit_code == 0, result.stderr
-    assert json.loads(result.stdout), "nothing in it: VERBS of tests/samples.py may have a sample that finds something"
+    data = json.loads(result.stdout)
+    assert data, "nothing in it: VERBS of tests/samples.py may have a sample that finds something"
+    assert isinstance(data, dict), "a list can get no second key later"
+    assert "entries" not in data, "so many facts are `facts` everywhere"
     assert result.stderr == ""
 
 
@@ -131,10 +134,69 @@ def test_the_help_of_every_verb_begins_with_a_sentence(run: Run, verb: str) -> N
 
 
 def test_the_help_names_every_verb_with_a_summary(run: Run) -> None:
-    told = run("--help").stdout.partition("Start:\n")[2].partition("First steps:")[0]
+    told = run("--help", "--all").stdout.partition(f"\n{TITLES[0]}:\n")[2].partition("First steps:")[0]
     listed = [name for name, _ in re.findall(r"^  ([a-z]+) +(\S.*)$", told, re.MULTILINE)]
     assert sorted(listed) == cli.list_commands(click.Context(cli))
     assert "..." not in told and re.findall(r"^[A-Z]\w+:$", told, re.M) == [f"{title}:" for title in TITLES[1:]]
+
+
+def test_the_help_is_one_screen_of_what_people_type_each_verb_on_a_line(run: Run) -> None:
+    told = run("--help").stdout
+    parts = cli.parts(click.Context(cli))
+    assert len(told.splitlines()) <= 45 and max(map(len, told.splitlines())) <= 80
+    assert len(parts) == 6 and re.findall(r"^([A-Z]\w+)$", told, re.M) == list(TITLES[:-1])
+    shown = [verb for title in TITLES[:-1] for verb in parts[title]]
+    assert re.findall(r"^  ([a-z]+) +\S.*\.$", told, re.MULTILINE) == shown and shown[0] == "remember"
+    assert run("help", "--all").stdout == run("--help", "--all").stdout != told
+
+
+@pytest.mark.parametrize(
+    ("former", "today"),
+    [
+        (["memory"], ["overview"]),
+        (["soul", "show"], ["identity", "show"]),
+        (["proposals", "--by", "coder"], ["review", "list", "--by", "coder"]),
+        (["proposals", "show", "0"], ["review", "show", "0"]),
+        (["resolve"], ["review", "resolve"]),
+        (["rollback", "--to", "HEAD~1", "--entry", "wifi", "--dry-run"],
+         ["restore", "wifi", "--to", "HEAD~1", "--dry-run"]),
+        (["revert", "--agent=coder", "--dry-run", "--yes-really"],
+         ["undo", "--by", "coder", "--dry-run", "--yes-really"]),
+        (["revert", "--session", "s-1", "--dry-run", "--yes-really"],
+         ["undo", "--in", "s-1", "--dry-run", "--yes-really"]),
+        (["path"], ["status", "--path"]),
+        (["stats", "--json"], ["status", "--json"]),
+        (["tags"], ["list", "--tags"]),
+        (["context"], ["prompt", "--account"]),
+        (["reindex"], ["doctor", "--reindex"]),
+        (["adopt", "--dry-run"], ["record", "--dry-run"]),
+        (["log", "--agent", "coder", "--session", "s-1"], ["log", "--by", "coder", "--in", "s-1"]),
+        (["log", "--author", "coder"], ["log", "--by", "coder"]),
+        (["digest", "--agent", "coder"], ["digest", "--by", "coder"]),
+        (["diff", "HEAD~1", "--entry", "wifi"], ["diff", "HEAD~1", "--fact", "wifi"]),
+        (["purge", "wifi", "--agents", "--force", "--dry-run"],
+         ["purge", "wifi", "--all", "--yes-really", "--dry-run"]),
+    ],
+)  # fmt: skip
+def test_what_had_another_name_is_taken_still_and_no_help_shows_it(
+    run: Run, former: list[str], today: list[str]
+) -> None:
+    before, now = run(*former), run(*today)
+    assert (before.exit_code, before.stdout, before.stderr) == (now.exit_code, now.stdout, now.stderr)
+    told = run(former[0], "--help").stdout + run("--help", "--all").stdout
+    flags = {word.partition("=")[0] for word in former if word.startswith("--")} - {*today}
+    assert not any(re.search(rf"^  +(-\w, )?{flag}\b", told, re.M) for flag in flags - {"--agent", "--session"})
+    assert former[0] == today[0] or former[0] == "adopt" or not re.search(rf"^  {former[0]} ", told, re.M)
+
+
+def test_quiet_leaves_out_talk_and_verbose_shows_all(run: Run, root: Path) -> None:
+    assert run("list", "-q").stdout == run("list").stdout
+    assert run("-q", "overview").stderr == "" != run("overview").stderr
+    assert run("-q", "show", "nobody").stderr.startswith("crabmem: no fact called nobody")
+    content = "\n".join(f"line {number}" for number in range(300))
+    assert "more lines: `crabmem log" in run("remember", "Wifi", "-d", "d", "-c", content).stdout
+    assert "line 299" in run("-v", "remember", "Wifi", "-d", "d", "-c", content + "\nend").stdout
+    assert run("-V").stdout == run("--version").stdout
 
 
 def test_the_help_has_the_groups_of_the_documents() -> None:
@@ -161,12 +223,14 @@ def test_help_and_version_are_verbs_too(run: Run) -> None:
 
 
 def test_a_verb_loads_no_module_of_another() -> None:
-    code = "import sys; from crabmem.cli.app import cli; cli.main(['path'], standalone_mode=False); print(*sys.modules)"
+    code = (
+        "import sys; from crabmem.cli.app import cli; cli.main(['resume'], standalone_mode=False); print(*sys.modules)"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert [name for name in loaded if name.startswith("crabmem.cli.verbs.")] == ["crabmem.cli.verbs.path"]
+    assert [name for name in loaded if name.startswith("crabmem.cli.verbs.")] == ["crabmem.cli.verbs.resume"]
 
 
-@pytest.mark.parametrize("words", ["--version", "nonsense", "help path"])
+@pytest.mark.parametrize("words", ["--version", "nonsense", "help resume"])
 def test_nobody_loads_a_verb_that_was_not_typed(words: str) -> None:
     code = f"""
 import sys; from crabmem.cli.app import cli
@@ -177,7 +241,7 @@ finally:
     print(*(name for name in sys.modules if name.startswith("crabmem.cli.verbs.")))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == ("crabmem.cli.verbs.path" if "path" in words else ""), done
+    assert done.stdout.splitlines()[-1] == ("crabmem.cli.verbs.resume" if "resume" in words else ""), done
 
 
 @pytest.mark.parametrize(
@@ -188,7 +252,7 @@ finally:
         (["recall", "submarine"], {"query", "hits", "searched", "note", "left_out"}),
         (["show", "wifi"], {"name", "slug", "path", "description", "content", "aliases", "tags", "version"}),
         (["call", "recall", '{"query": "x"}'], {"text", "data", "is_error"}),
-        (["memory", "show"], {"path", "text", "version"}),
+        (["overview", "show"], {"path", "text", "version"}),
     ],
 )
 def test_json_has_the_keys_that_are_promised(run: Run, words: list[str], shape: set[str]) -> None:
@@ -197,7 +261,7 @@ def test_json_has_the_keys_that_are_promised(run: Run, words: list[str], shape: 
 
 def test_json_of_a_hit_and_of_a_commit_have_the_keys_that_are_promised(run: Run) -> None:
     [hit] = json.loads(run("recall", "password", "--json").stdout)["hits"]
-    newest = json.loads(run("log", "--json").stdout)[0]
+    newest = json.loads(run("log", "--json").stdout)["commits"][0]
     assert {"name", "slug", "path", "description", "content", "score"} <= set(hit)
     assert {key: newest[key] for key in ("author", "subject", "tool", "agent", "session", "paths")} == {
         "author": "coder",
@@ -261,29 +325,37 @@ def test_recall_takes_prefixes_and_phrases_through_the_shell(run: Run, root: Pat
 def test_the_content_comes_from_stdin_for_a_dash(run: Run) -> None:
     run("remember", "Vet", "-d", "d", "-", stdin="Dr. Okafor.\nÖffnet um acht.")
     assert json.loads(run("show", "vet", "--json").stdout)["content"] == "Dr. Okafor.\nÖffnet um acht."
-    run("memory", "set", "-", stdin="# From stdin\n")
-    assert run("memory").stdout == "# From stdin\n"
+    run("overview", "set", "-", stdin="# From stdin\n")
+    assert run("overview").stdout == "# From stdin\n"
     assert "Dr. Okafor." in run("call", "recall", "-", stdin='{"query": "Okafor"}').stdout
 
 
 def test_the_content_comes_from_a_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "text.md").write_text("# From a file\n")
-    run("memory", "set", "--file", str(tmp_path / "text.md"))
-    assert run("memory", "show").stdout == "# From a file\n"
+    run("overview", "set", "--file", str(tmp_path / "text.md"))
+    assert run("overview", "show").stdout == "# From a file\n"
 
 
 @pytest.mark.parametrize(
-    ("words", "stderr"),
+    ("words", "status", "stderr"),
     [
-        (["recall", "submarine"], "no memories found: no match among 2 entries\n"),
-        (["recall", "?!"], "no memories found: no searchable word in the query\n"),
-        (["diff"], "nothing differs\n"),
-        (["edit", "wifi"], "nothing changed\n"),
+        (["recall", "submarine"], 1, "no match in 2 facts\n"),
+        (["recall", "?!"], 1, "nothing to search for: only common words or signs\n"),
+        (["recall", "submarine", "-q"], 1, ""),
+        (["list", "--tag", "ops", "--since", "HEAD"], 1, "no fact matches\n"),
+        (["log", "--by", "nobody"], 1, "no commit matches\n"),
+        (["when", "submarine"], 1, "memory never said that\n"),
+        (["diff"], 0, "no changes\n"),
+        (["edit", "wifi"], 0, "nothing changed\n"),
     ],
 )
-def test_what_is_no_data_is_said_on_stderr(run: Run, words: list[str], stderr: str) -> None:
+def test_what_is_no_data_is_said_on_stderr_and_what_matches_nothing_is_status_1(
+    run: Run, words: list[str], status: int, stderr: str
+) -> None:
     result = run(*words)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", stderr)
+    assert (result.exit_code, result.stdout, result.stderr) == (status, "", stderr)
+    if status and "-q" not in words:
+        assert run(*words, "--json").exit_code == status
 
 
 def test_recall_says_on_stderr_what_it_could_not_read(run: Run, root: Path) -> None:
@@ -313,9 +385,9 @@ def test_log_lists_newest_first_and_for_one_fact(run: Run) -> None:
 
 
 def test_log_is_asked_for_some_commits(run: Run) -> None:
-    assert run("log", "--author", "nobody").stdout == ""
-    assert len(run("log", "--agent", "coder", "--session", "s-1", "--tool", "remember").stdout.splitlines()) == 2
-    newest, *_ = json.loads(run("log", "--until", "HEAD~1", "--patch", "--json").stdout)
+    assert run("log", "--by", "nobody").stdout == ""
+    assert len(run("log", "--by", "coder", "--session", "s-1", "--tool", "remember").stdout.splitlines()) == 2
+    newest, *_ = json.loads(run("log", "--until", "HEAD~1", "--patch", "--json").stdout)["commits"]
     assert newest["subject"] == "remember: Deploy key" and "+In the vault." in newest["patch"]
     assert run("log", "--since", "HEAD").stdout == ""
 
@@ -381,26 +453,26 @@ def test_undo_says_what_it_took_back_and_redo_and_rollback_bring_files_back(run:
     assert run("undo", "--redo").stdout.startswith("redone: remember: Wifi; restored 1 file\n")
     assert "wifi" in run("list").stdout
     assert_one_line_error(run("undo", "--redo"), "nothing to redo")
-    assert run("rollback", "--to", "HEAD~6", "--yes-really").stdout.startswith("deleted 2 files as of ")
+    assert run("restore", "--to", "HEAD~6", "--yes-really").stdout.startswith("deleted 2 files as of ")
     assert (run("list").stdout, git(root, "status", "--porcelain")) == ("", "")
 
 
 def test_rollback_of_one_fact_leaves_the_others(run: Run, root: Path) -> None:
     run("remember", "wifi", "-d", "the password", "-c", "On the fridge.")
-    shown = run("rollback", "--to", "HEAD~1", "--entry", "wifi", "--dry-run").stdout
+    shown = run("restore", "wifi", "--to", "HEAD~1", "--dry-run").stdout
     assert shown.startswith("would restore 1 file as of ") and "-On the fridge.\n+On the router.\n" in shown
     assert "fridge" in run("show", "wifi").stdout
-    assert run("rollback", "--to", "HEAD~1", "--entry", "wifi").stdout == shown.replace("would restore", "restored")
+    assert run("restore", "wifi", "--to", "HEAD~1").stdout == shown.replace("would restore", "restored")
     assert "router" in run("show", "wifi").stdout and git(root, "status", "--porcelain") == ""
 
 
 def test_revert_takes_back_a_session_and_the_revert_brings_it_back(run: Run, root: Path) -> None:
-    assert run("revert", "--session", "s-1", "--dry-run").stdout.startswith("would revert 2 commits in 2 files:\n")
-    done = json.loads(run("revert", "--session", "s-1", "--yes-really", "--json").stdout)
+    assert run("undo", "--in", "s-1", "--dry-run").stdout.startswith("would undo 2 commits in 2 files:\n")
+    done = json.loads(run("undo", "--in", "s-1", "--yes-really", "--json").stdout)
     assert [len(done[key]) for key in ("commit", "reverted", "paths")] == [40, 2, 2]
     assert run("list").stdout == ""
-    assert run("revert", "--session", "s-1").stdout == "nothing to revert: all of it was taken back already\n"
-    assert run("revert", done["commit"]).stdout.startswith("reverted 1 commit in 2 files: ")
+    assert run("undo", "--in", "s-1").stdout == "nothing to undo: all of it was taken back already\n"
+    assert run("undo", done["commit"]).stdout.startswith("undone: 1 commit in 2 files: ")
     assert len(run("list").stdout.splitlines()) == 2
 
 
@@ -408,7 +480,7 @@ def test_revert_lists_what_was_changed_since_and_waits_for_a_choice(run: Run, ro
     run("remember", "wifi", "-d", "the password", "-c", "On the fridge.")
     run("remember", "wifi", "-d", "the password", "-c", "On the door.")
     head = git(root, "rev-parse", "HEAD")
-    done = run("revert", "HEAD~1")
+    done = run("undo", "HEAD~1")
     assert done.stdout.splitlines() == [
         "memory/entries/wifi.md",
         "  now:     On the door.",
@@ -416,10 +488,10 @@ def test_revert_lists_what_was_changed_since_and_waits_for_a_choice(run: Run, ro
     ]
     assert (done.exit_code, done.stderr.count("\n"), git(root, "rev-parse", "HEAD")) == (1, 1, head)
     assert done.stderr.endswith("; --ours keeps what is there now, --theirs takes it back all the same\n")
-    done = run("revert", "HEAD~1", "--json")
+    done = run("undo", "HEAD~1", "--json")
     [conflict] = json.loads(done.stdout)["conflicts"]
     assert (done.exit_code, conflict["ours"], conflict["theirs"]) == (1, "On the door.", "On the router.")
-    assert "-On the door.\n+On the router.\n" in run("revert", "HEAD~1", "--theirs").stdout
+    assert "-On the door.\n+On the router.\n" in run("undo", "HEAD~1", "--theirs").stdout
 
 
 def test_many_facts_gone_from_disk_are_told_of_and_come_back_or_go_when_that_is_meant(run: Run, root: Path) -> None:
@@ -431,17 +503,17 @@ def test_many_facts_gone_from_disk_are_told_of_and_come_back_or_go_when_that_is_
         memory.remember_all([Fact(f"Fact {number}", "what", "x") for number in range(10)], "notes")
     lose()
     assert "10 of 12 facts are missing" in run("remember", "Wifi", "-d", "the password", "-c", "On the door.").stderr
-    done = run("adopt")
+    done = run("record")
     assert (done.exit_code, "crabmem restore" in done.stderr) == (1, True)
     assert run("restore").stdout.startswith("restored 10 files\n  memory/entries/fact-0.md\n")
     assert run("restore").stdout == "nothing is missing\n"
     lose()
     assert run("restore", "--dry-run").stdout.startswith("would restore 10 files\n  memory/entries/fact-0.md\n")
     assert not (root / "memory/entries/fact-0.md").exists()
-    assert run("adopt", "--yes-really").stderr.startswith("recorded: edit: Fact 0, Fact 1, Fact 2 and 7 more")
+    assert run("record", "--yes-really").stderr.startswith("recorded: edit: Fact 0, Fact 1, Fact 2 and 7 more")
     assert run("undo").exit_code == 0
-    assert run("rollback", "--to", "HEAD~4").exit_code == 1
-    assert run("rollback", "--to", "HEAD~4", "--yes-really").stdout.startswith("restored ")
+    assert run("restore", "--to", "HEAD~4").exit_code == 1
+    assert run("restore", "--to", "HEAD~4", "--yes-really").stdout.startswith("restored ")
 
 
 def test_show_and_list_tell_how_it_was_at_a_commit(run: Run) -> None:
@@ -459,7 +531,7 @@ def test_an_edit_in_the_editor_is_recorded_as_the_persons(
     monkeypatch.setenv("EDITOR", str(editor))
     assert run("edit", "wlan").stderr == "recorded: edit: Wifi\n"
     assert "On the fridge." in run("show", "wifi").stdout
-    assert json.loads(run("log", "-n", "1", "--json").stdout)[0]["author"] == "person"
+    assert json.loads(run("log", "-n", "1", "--json").stdout)["commits"][0]["author"] == "person"
 
 
 def test_a_person_may_edit_the_soul_that_agents_may_not_set(
@@ -470,15 +542,15 @@ def test_a_person_may_edit_the_soul_that_agents_may_not_set(
     editor.chmod(0o700)
     monkeypatch.setenv("EDITOR", str(editor))
     before = (root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")
-    assert_one_line_error(run("--agent", "coder", "soul", "set", "-c", "# Somebody else"), "disabled")
+    assert_one_line_error(run("--agent", "coder", "identity", "set", "-c", "# Somebody else"), "disabled")
     assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
-    assert run("soul", "edit").stderr == "recorded: edit: Crab.md\n"
-    assert run("soul").stdout == "# A lobster\n"
+    assert run("identity", "edit").stderr == "recorded: edit: Crab.md\n"
+    assert run("identity").stdout == "# A lobster\n"
 
 
 def test_editing_an_overview_that_is_not_there_and_saving_nothing_changes_nothing(run: Run, root: Path) -> None:
     head = git(root, "rev-parse", "HEAD")
-    run("memory", "edit")
+    run("overview", "edit")
     assert git(root, "rev-parse", "HEAD") == head
     assert not (root / "memory" / "MEMORY.md").exists()
 
@@ -529,14 +601,14 @@ def families(begun: str) -> list[str]:
         ("profile show h", families("h")),
         ("profile check mine.", ["mine."]),
         ("agents clone ", ["coder"]),
-        ("proposals show zz", []),
+        ("review show zz", []),
         ("log --session s-", ["s-1"]),
         ("log --tool f", []),
         ("log --tool rem", ["remember"]),
         ("call re", ["remember", "recall"]),
         ("mcp --tools get,lo", ["get,log"]),
         ("eval q.toml --fail-under m", ["mrr="]),
-        ("proposals apply ", [samples.PROPOSAL]),
+        ("review apply ", [samples.PROPOSAL]),
     ],
 )
 def test_a_shell_completes_what_there_is(run: Run, root: Path, typed: str, found: list[str]) -> None:
@@ -583,22 +655,22 @@ def test_doctor_exits_with_1_when_there_is_an_error(run: Run, root: Path) -> Non
 def test_the_folder_is_dir_else_the_environment_else_home(
     run: Run, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folders = [typed("path").stdout]
+    folders = [typed("status", "--path").stdout]
     monkeypatch.setenv("CRABMEM_DIR", str(tmp_path / "b"))
-    folders += [typed("path").stdout, run("path").stdout]
+    folders += [typed("status", "--path").stdout, run("status", "--path").stdout]
     assert folders == [f"{tmp_path}/home/.crabmem\n", f"{tmp_path}/b\n", f"{root}\n"]
 
 
 def test_a_workspace_of_an_agent_lies_inside_and_cannot_leave(run: Run, root: Path) -> None:
-    assert run("--workspace", "Coder", "path").stdout == f"{root}/agents/coder\n"
-    assert run("--workspace", "../../etc", "path").stdout.startswith(f"{root}/agents/")
+    assert run("--workspace", "Coder", "status", "--path").stdout == f"{root}/agents/coder\n"
+    assert run("--workspace", "../../etc", "status", "--path").stdout.startswith(f"{root}/agents/")
 
 
 def test_agent_and_session_may_come_from_the_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRABMEM_AGENT", "planner")
     monkeypatch.setenv("CRABMEM_SESSION", "s-9")
     run("forget", "wifi")
-    newest = json.loads(run("log", "-n", "1", "--json").stdout)[0]
+    newest = json.loads(run("log", "-n", "1", "--json").stdout)["commits"][0]
     assert (newest["agent"], newest["session"]) == ("planner", "s-9")
 
 
@@ -612,11 +684,11 @@ def test_the_version_is_printed(run: Run) -> None:
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["show", "harbour"], "no entry named: harbour"),
-        (["show", "wif"], "nearest: Wifi"),
-        (["forget", "harbour"], "no entry named: harbour"),
-        (["edit", "harbour"], "no entry named: harbour"),
-        (["log", "harbour"], "no entry named: harbour"),
+        (["show", "harbour"], "no fact called harbour"),
+        (["show", "wif"], 'Did you mean "Wifi"?'),
+        (["forget", "harbour"], "no fact called harbour"),
+        (["edit", "harbour"], "no fact called harbour"),
+        (["log", "harbour"], "no fact called harbour"),
         (["call", "recal", "{}"], "no tool named: recal (there are: remember, forget, recall, memory)"),
         (["call", "recall", "{query"], "not JSON"),
         (["call", "recall", "[]"], "not a JSON object"),
@@ -624,11 +696,11 @@ def test_the_version_is_printed(run: Run) -> None:
         (["call", "recall", '{"limit": 1' + "0" * 5_000 + "}"], "not JSON"),
         (["call", "recall", '{"query": "x", "limit": 0}'], "limit must be at least 1"),
         (["call", "memory", '{"content": "x", "if_version": "0123456789ab"}'], "is not there"),
-        (["memory", "set", "-c", "x", "--if-version", "0123456789ab"], "is not there"),
+        (["overview", "set", "-c", "x", "--if-version", "0123456789ab"], "is not there"),
         (["show", "wifi", "--as-of", "nope"], "no revision named nope"),
         (["diff", "nope"], "no revision named nope"),
-        (["rollback", "--to", "HEAD~99"], "no revision named HEAD~99"),
-        (["rollback", "--to", "1999-01-01"], "the history begins after"),
+        (["restore", "--to", "HEAD~99"], "no revision named HEAD~99"),
+        (["restore", "--to", "1999-01-01"], "the history begins after"),
     ],
 )
 def test_an_error_is_one_line_on_stderr_and_changes_nothing(
@@ -672,7 +744,7 @@ UNKNOWN = [
 
 
 @pytest.mark.parametrize(("text", "reason"), UNKNOWN)
-@pytest.mark.parametrize("verb", ["recall", "show", "list", "log", "prompt", "remember", "memory set"])
+@pytest.mark.parametrize("verb", ["recall", "show", "list", "log", "prompt", "remember", "overview set"])
 def test_an_unknown_setting_is_a_warning_for_who_reads_and_for_the_person(
     run: Run, root: Path, text: str, reason: str, verb: str
 ) -> None:
@@ -681,11 +753,11 @@ def test_an_unknown_setting_is_a_warning_for_who_reads_and_for_the_person(
     done = run(*samples.typed(verb))
     assert done.exit_code == 0
     assert f"crabmem: warning: {root}/crabmem.toml: {reason}" in done.stderr
-    assert done.stdout == usual.stdout or verb in ("log", "remember", "memory set")
+    assert done.stdout == usual.stdout or verb in ("log", "remember", "overview set")
 
 
 @pytest.mark.parametrize(("text", "reason"), UNKNOWN)
-@pytest.mark.parametrize("verb", ["remember", "forget", "memory set", "rename"])
+@pytest.mark.parametrize("verb", ["remember", "forget", "overview set", "rename"])
 def test_an_unknown_setting_may_be_a_protection_so_agents_write_nothing(
     run: Run, root: Path, text: str, reason: str, verb: str
 ) -> None:
@@ -760,7 +832,7 @@ def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest
     damage(root / ".git")
     for words in (["log"], ["log", "wifi"], ["diff"], ["show", "wifi", "--as-of", "HEAD"]):
         assert_one_line_error(run(*words), "")
-    for verb in ("recall", "show", "list", "prompt", "memory show", "path", "tools"):
+    for verb in ("recall", "show", "list", "prompt", "overview show", "tools"):
         assert run(*samples.typed(verb)).exit_code == 0
     assert "\nerror: .git" in run("doctor").stdout
     undone = run("undo")  # which is a write: it mends what it can, and goes on
@@ -783,7 +855,7 @@ def test_a_write_into_a_damaged_repository_mends_it_or_is_one_line(
         assert_one_line_error(result, "the files are untouched")
         assert not (root / "memory" / "entries" / "vet.md").exists()
     else:
-        assert [commit["subject"] for commit in json.loads(run("log", "--json").stdout)][:2] == [
+        assert [commit["subject"] for commit in json.loads(run("log", "--json").stdout)["commits"]][:2] == [
             "remember: Vet",
             "remember: Wifi",
         ]
@@ -808,7 +880,9 @@ def test_an_editor_that_fails_is_an_error(run: Run, monkeypatch: pytest.MonkeyPa
     assert re.fullmatch(r"crabmem: [^\n]+\n", result.stderr), result.stderr
 
 
-@pytest.mark.parametrize("words", [["remember", "A", "-d", "d", "-"], ["memory", "set", "-"], ["call", "recall", "-"]])
+@pytest.mark.parametrize(
+    "words", [["remember", "A", "-d", "d", "-"], ["overview", "set", "-"], ["call", "recall", "-"]]
+)
 def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
     done = process("--dir", str(root), *words, stdin=b'{"query": "caf\xe9"}')
@@ -821,15 +895,15 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
     [
         (["recal"], "Did you mean 'recall'?"),
         (["xyzzy"], "No such command 'xyzzy'."),
-        (["memory", "sho"], "Did you mean 'show'?"),
+        (["overview", "sho"], "Did you mean 'show'?"),
         (["recall"], "Missing argument 'QUERY...'."),
         (["recall", "x", "--limit", "many"], "'many' is not a valid integer"),
         (["remember", "A", "-d", "d"], "there is no fact called A. For a new one: -c TEXT"),
         (["remember", "A", "-d", "d", "-c", "c", "-"], "give the content once"),
         (["remember", "A", "-c", "c"], "no fact called A yet: give -d DESC"),
-        (["rollback"], "Missing option '--to'"),
+        (["restore", "wifi"], "say as of when"),
         (["log", "-n", "0"], "0 is not in the range"),
-        (["recall", " "], "the query is blank"),
+        (["recall", " "], "the question is empty"),
         (["remember", " ", "-d", "d", "-c", "c"], "the name is empty"),
         (["remember", "A", "-d", "d", "--file", "/nowhere/text.md"], "/nowhere/text.md"),
         (["--workspace", " ", "path"], "the agent's name is empty"),
@@ -837,7 +911,8 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
         (["--profile", "nobody", "list"], "there is no profile nobody"),
         (["purge"], "say what to purge, by one of"),
         (["purge", "--pattern", "("], "that is no regular expression"),
-        (["revert"], "name either the commits to take back, or a session or an agent"),
+        (["undo", "--since", "HEAD~1"], "say what to take back"),
+        (["undo", "--redo", "HEAD"], "--redo goes alone"),
         (["recall", "wifi", "--limit", "0"], "0 is not in the range"),
         (["completion", "tcsh"], "'tcsh' is not one of"),
         (["list", "--colour"], "No such option"),
@@ -857,7 +932,7 @@ def test_as_a_process_data_and_errors_keep_apart(root: Path) -> None:
     done = process("--dir", str(root), "recall", "password")
     failed = process("--dir", str(root), "show", "harbour")
     assert (done.returncode, done.stderr) == (0, b"") and b"\n## Wifi\n" in done.stdout
-    assert (failed.returncode, failed.stdout, failed.stderr) == (1, b"", b"crabmem: no entry named: harbour\n")
+    assert (failed.returncode, failed.stdout, failed.stderr) == (1, b"", b"crabmem: no fact called harbour\n")
 
 
 def test_a_terminal_gets_colours_unless_its_owner_wants_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -868,8 +943,8 @@ def test_a_terminal_gets_colours_unless_its_owner_wants_none(root: Path, monkeyp
 
 
 def test_a_terminal_is_not_steered_by_what_memory_holds(root: Path, run: Run) -> None:
-    run("memory", "set", "-c", "red \x1b[31m alert \x07")
-    assert "red [31m alert" in on_terminal("--dir", str(root), "memory", "show")
+    run("overview", "set", "-c", "red \x1b[31m alert \x07")
+    assert "red [31m alert" in on_terminal("--dir", str(root), "overview", "show")
 
 
 @pytest.mark.parametrize("words", [["recall", "alert"], ["prompt"]])

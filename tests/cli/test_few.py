@@ -27,11 +27,9 @@ def notes(tmp_path: Path) -> Path:
 def test_an_import_names_the_first_few_and_all_that_failed(run: Run, notes: Path) -> None:
     done = run("import", notes)
     lines = done.stdout.splitlines()
-    assert (
-        lines[5] == "made       195 more: --all" and len(lines) == 7 and lines[6].startswith("failed     a-broken.md")
-    )
+    assert lines[5] == "made       195 more: -v" and len(lines) == 7 and lines[6].startswith("failed     a-broken.md")
     assert done.exit_code == 0 and "200 made, 1 failed (above)" in done.stderr
-    assert len(run("import", notes, "--all").stdout.splitlines()) == 201
+    assert len(run("import", notes, "-v").stdout.splitlines()) == 201
 
 
 def test_an_import_of_which_nothing_could_be_taken_is_an_error(run: Run, notes: Path) -> None:
@@ -64,8 +62,8 @@ def test_a_short_change_is_shown_whole(run: Run) -> None:
 def test_doctor_names_the_first_few_findings_of_a_kind(run: Run, notes: Path) -> None:
     run("import", notes)
     links = [line for line in run("doctor").stdout.splitlines() if "nowhere" in line or "of links" in line]
-    assert len(links) == 6 and links[5] == "info: 195 more of links: --all"
-    assert run("doctor", "--all").stdout.count("[[nowhere") == 200
+    assert len(links) == 6 and links[5] == "info: 195 more of links: -v"
+    assert run("doctor", "-v").stdout.count("[[nowhere") == 200
 
 
 def test_doctor_says_a_finding_on_one_line(run: Run, root: Path) -> None:

@@ -62,14 +62,17 @@ def test_an_explanation_names_the_lines_of_a_long_fact_that_count(run: Run, root
 
 
 def test_tags_are_listed_with_how_many_facts_have_each_whatever_their_case(run: Run) -> None:
-    assert run("tags").stdout.split() == ["2", "home", "2", "ops"]
-    assert json.loads(run("tags", "--json").stdout) == [{"tag": "home", "facts": 2}, {"tag": "ops", "facts": 2}]
+    assert run("list", "--tags").stdout.split() == ["2", "home", "2", "ops"]
+    assert json.loads(run("list", "--tags", "--json").stdout)["tags"] == [
+        {"tag": "home", "facts": 2},
+        {"tag": "ops", "facts": 2},
+    ]
 
 
 def test_no_tags_is_said(tmp_path: Path) -> None:
     with Memory(tmp_path / "bare") as memory:
         memory.remember("A", "a", "b")
-    told = typed("--dir", tmp_path / "bare", "tags")
+    told = typed("--dir", tmp_path / "bare", "list", "--tags")
     assert (told.stdout, told.stderr[:17]) == ("", "no fact has a tag")
 
 
@@ -87,7 +90,10 @@ def test_a_list_shows_names_and_is_narrowed_and_sorted(run: Run) -> None:
     assert slugs(run("list", "--sort", "changed")) == ["canary", "deploy-key", "wifi"]
     assert slugs(run("list", "--sort", "changed", "--tag", "home", "--limit", "1")) == ["canary"]
     assert slugs(run("list", "--as-of", "HEAD~1", "--since", "HEAD~2")) == ["deploy-key"]
-    assert [each["name"] for each in json.loads(run("list", "--tag", "home", "--json").stdout)] == ["Canary", "Wifi"]
+    assert [each["name"] for each in json.loads(run("list", "--tag", "home", "--json").stdout)["facts"]] == [
+        "Canary",
+        "Wifi",
+    ]
     assert run("list", "--sort", "changed", "--as-of", "HEAD").exit_code == 2
 
 
@@ -98,7 +104,7 @@ def test_the_long_list_says_when_each_fact_changed_and_its_tags(run: Run, root: 
     assert re.fullmatch(r"deploy-key  +\d{4}-\d\d-\d\d  +[^ ]+  +Deploy key: .*", long["deploy-key"])
     assert len({line.index(line.split(maxsplit=2)[1]) for line in long.values()}) == 1, "columns"
     assert slugs(run("list", "--reverse")) == slugs(run("list"))[::-1]
-    first = json.loads(run("list", "--long", "--sort", "changed", "-n", "1", "--json").stdout)
+    first = json.loads(run("list", "--long", "--sort", "changed", "-n", "1", "--json").stdout)["facts"]
     with Memory(root) as memory:
         assert [each["changed"] for each in first] == [memory.log(limit=1, name=first[0]["name"])[0].time.isoformat()]
     assert run("list", "--long", "--as-of", "HEAD").exit_code == 2
@@ -157,7 +163,15 @@ def test_a_terminal_shows_what_is_long_in_a_pager_and_nothing_else_does(root: Pa
     pager = root.parent / "pager"
     pager.write_text("#!/bin/sh\necho paged; cat\n")
     pager.chmod(0o700)
-    for words in (["list"], ["log"], ["log", "-p"], ["digest"], ["diff", "HEAD~1"], ["blame", "wifi"], ["tags"]):
+    for words in (
+        ["list"],
+        ["log"],
+        ["log", "-p"],
+        ["digest"],
+        ["diff", "HEAD~1"],
+        ["blame", "wifi"],
+        ["list", "--tags"],
+    ):
         shown = on_terminal("--dir", str(root), *words, PAGER=str(pager), NO_COLOR="1")
         assert shown == "paged\n" + run(*words).stdout, words
         assert "paged" not in on_terminal("--dir", str(root), *words, "--no-pager", PAGER=str(pager))
@@ -191,12 +205,12 @@ def test_an_answer_on_a_terminal_is_the_same_wherever_its_options_stand(root: Pa
     assert found.count("memory/entries/") == 2
 
 
-@pytest.mark.parametrize("words", [["list"], ["log", "--agent", "nobody"], ["tags"]])
-def test_that_there_is_nothing_is_said(words: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("words", "status"), [(["list"], 0), (["log", "--by", "nobody"], 1), (["list", "--tags"], 0)])
+def test_that_there_is_nothing_is_said(words: list[str], status: int, tmp_path: Path) -> None:
     with Memory(tmp_path / "bare") as memory:
         memory.init()
     told = typed("--dir", tmp_path / "bare", *words)
-    assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (0, "", 1)
+    assert (told.exit_code, told.stdout, told.stderr.count("\n")) == (status, "", 1)
 
 
 def test_as_of_the_day_of_a_fact_it_is_there_and_since_that_day_too(run: Run, root: Path) -> None:

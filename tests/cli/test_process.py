@@ -134,8 +134,8 @@ def test_reader_that_leaves_ends_the_answer_quietly(root: Path, words: list[str]
 @pytest.mark.parametrize(
     ("words", "status", "told"),
     [
-        (["show", "nobody"], 1, "crabmem: no entry named: nobody"),
-        (["recall", " "], 2, "crabmem: the query is blank"),
+        (["show", "nobody"], 1, "crabmem: no fact called nobody"),
+        (["recall", " "], 2, "crabmem: the question is empty"),
         (["remember", "x", "-d", "d", "-c", " "], 2, "Usage: crabmem remember [OPTIONS] NAME [-]\n"),
         (["list", "--as-of", "HEAD", "--sort", "changed"], 2, "Usage: crabmem list [OPTIONS]\n"),
     ],

@@ -88,7 +88,7 @@ def test_what_is_left_is_applied_what_is_deleted_rejected_and_what_is_reworded_a
     assert "Dr. Ortega." in (root / VET).read_text() and "The red one." in (root / DOOR).read_text()
     assert not (root / WIFI).exists() and waiting(root) == []
     words = [line.split("  ")[1] for line in done.stdout.splitlines()]
-    assert words == ["applied", "rejected", "applied, reworded"]
+    assert words == ["applied: remember: Vet", "rejected: remember: Wifi", "applied, reworded: remember: Door"]
     assert git(root, "log", "-2", "--format=%an %s").splitlines() == [
         "person apply: Door as painter proposed, reworded",
         "person apply: Vet as coder proposed",
@@ -110,12 +110,12 @@ def test_a_file_that_is_empty_or_as_it_was_decides_nothing(root: Path, crab: Cra
 
 def test_nothing_is_decided_where_nobody_is_there_to_ask(root: Path, crab: Crab) -> None:
     done = crab("review", editor="text = '%%%'")
-    assert (done.returncode, done.stderr) == (1, "crabmem: nothing was decided: give --yes to do it\n")
+    assert (done.returncode, done.stderr) == (1, "crabmem: nothing was decided: this needs a terminal, or --yes\n")
     assert waiting(root) == [VET, WIFI, DOOR]
 
 
-@pytest.mark.parametrize("words", [["review", "--yes"], ["proposals", "apply", "--all", "--yes"],
-                                   ["proposals", "reject", "--by", "coder", "--yes"]])  # fmt: skip
+@pytest.mark.parametrize("words", [["review", "--yes"], ["review", "apply", "--all", "--yes"],
+                                   ["review", "reject", "--by", "coder", "--yes"]])  # fmt: skip
 def test_no_agent_decides_on_many_either(root: Path, crab: Crab, words: list[str]) -> None:
     for done in (crab("--agent", "a", *words, editor="text = '%%%'"), crab(*words, CRABMEM_AGENT="coder")):
         assert (done.returncode, done.stdout) == (1, "")
@@ -139,7 +139,7 @@ def test_what_was_changed_while_the_editor_was_open_is_merged_or_waits(root: Pat
         "text = text.replace('green', 'red')"
     )
     done = crab("review", "--yes", "--json", editor=change)
-    told = {each["id"]: each for each in json.loads(done.stdout)}
+    told = {each["id"]: each for each in json.loads(done.stdout)["proposals"]}
     assert told[vet]["done"] == "later" and "changed since" in told[vet]["why"]
     assert waiting(root) == [VET] and "Vega" in (root / VET).read_text()
     assert "The red one." in (root / DOOR).read_text()
@@ -163,7 +163,7 @@ def test_a_selection_is_opened_alone(root: Path, crab: Crab) -> None:
     assert waiting(root) == [WIFI]
     crab("review", "--in", "s-1", "--yes", editor="text = '%%%'")
     assert waiting(root) == []
-    assert crab("review").stderr == "nothing waits\n"
+    assert crab("review").stderr == "nothing to review. To have agents' writes wait: [review] in crabmem.toml\n"
 
 
 @pytest.mark.parametrize(
@@ -177,28 +177,28 @@ def test_a_selection_is_opened_alone(root: Path, crab: Crab) -> None:
     ],
 )
 def test_several_are_applied_or_rejected_at_once(root: Path, crab: Crab, words: list[str], left: list[str]) -> None:
-    assert crab("proposals", "apply", *words).returncode == (1 if len(left) < 3 else 0)
+    assert crab("review", "apply", *words).returncode == (1 if len(left) < 3 else 0)
     assert waiting(root) == [VET, WIFI, DOOR]
-    done = crab("proposals", "apply", *words, "--yes", "--json")
-    assert len(json.loads(done.stdout)) == 3 - len(left)
+    done = crab("review", "apply", *words, "--yes", "--json")
+    assert len(json.loads(done.stdout)["proposals"]) == 3 - len(left)
     assert waiting(root) == left
-    crab("proposals", "reject", "--all", "--yes")
+    crab("review", "reject", "--all", "--yes")
     assert waiting(root) == []
 
 
 def test_a_proposal_is_reworded_in_an_editor(root: Path, crab: Crab) -> None:
     with Memory(root, is_person=True) as person:
         id = proposals.proposals(person)[0].id[:8]
-    assert "still waits" in crab("proposals", "edit", id).stderr
+    assert "still waits" in crab("review", "edit", id).stderr
     assert waiting(root) == [VET, WIFI, DOOR]
-    done = crab("proposals", "edit", id, editor="text = text.replace('Ortega', 'Ortega-Ruiz')")
+    done = crab("review", "edit", id, editor="text = text.replace('Ortega', 'Ortega-Ruiz')")
     assert "+Dr. Ortega-Ruiz." in done.stdout
     assert waiting(root) == [WIFI, DOOR]
 
 
 @pytest.mark.parametrize("words", [[], ["--all", "--by", "x", "abcd1234"], ["abcd1234", "--tag", "t"]])
 def test_what_is_meant_has_to_be_said_once(root: Path, crab: Crab, words: list[str]) -> None:
-    assert crab("proposals", "reject", *words, "--yes").returncode == 2
+    assert crab("review", "reject", *words, "--yes").returncode == 2
 
 
 def test_an_agent_is_told_on_the_command_line_what_waits(root: Path, crab: Crab) -> None:
@@ -209,9 +209,9 @@ def test_an_agent_is_told_on_the_command_line_what_waits(root: Path, crab: Crab)
     )
     assert crab("--agent", "coder", "forget", "vet").stdout == "waits: Vet\n"
     assert crab("--agent", "coder", "rename", "vet", "Doctor").stdout.startswith("waits: Vet to Doctor\n")
-    for words in (["undo"], ["revert", "HEAD"], ["rollback", "--to", "HEAD~1"]):
+    for words in (["undo"], ["revert", "HEAD"], ["restore", "--to", "HEAD~1"]):
         assert crab("--agent", "coder", *words).stdout.splitlines()[:1] == ["waits"], words
-    data = json.loads(crab("--agent", "coder", "forget", "vet", "--json").stdout)
+    data = json.loads(crab("--agent", "coder", "forget", "vet", "--json").stdout)["facts"][0]
     assert data["commit"] is None and data["proposal"]
 
 
@@ -243,7 +243,7 @@ def test_a_summary_is_shown_and_asked_for_before_anything_happens(
 
 def test_of_several_one_that_does_not_fit_stops_no_other(root: Path, crab: Crab) -> None:
     (root / VET).write_text((root / VET).read_text().replace("Moreno", "Vega"))
-    done = crab("proposals", "apply", "--all", "--yes")
+    done = crab("review", "apply", "--all", "--yes")
     assert done.returncode == 1 and "changed since" in done.stderr
     assert [line.split("  ")[1][:7] for line in done.stdout.splitlines()] == ["waits s", "applied", "applied"]
     assert waiting(root) == [VET]
@@ -256,29 +256,29 @@ def ids(root: Path) -> list[str]:
 
 def test_what_was_rejected_waits_again_as_long_as_git_has_it(root: Path, crab: Crab) -> None:
     waited, before = ids(root), waiting(root)
-    assert crab("proposals", "reject", "--all", "--yes").returncode == 0 and waiting(root) == []
-    done = crab("proposals", "restore", *(id[:8] for id in waited))
+    assert crab("review", "reject", "--all", "--yes").returncode == 0 and waiting(root) == []
+    done = crab("review", "restore", *(id[:8] for id in waited))
     assert done.returncode == 0 and done.stdout.count("waits again: ") == 3
     assert (waiting(root), ids(root)) == (before, waited)
     head = git(root, "rev-parse", "HEAD").strip()
     for strange in (head, "0000", "HEAD", "refs/heads/main", "x"):
-        assert "no proposal" in crab("proposals", "restore", strange).stderr
+        assert "no proposal" in crab("review", "restore", strange).stderr
     assert ids(root) == waited
-    assert crab("--agent", "coder", "proposals", "restore", waited[0]).returncode != 0
+    assert crab("--agent", "coder", "review", "restore", waited[0]).returncode != 0
 
 
 def test_what_was_applied_and_is_undone_waits_again(root: Path, crab: Crab) -> None:
     waited = ids(root)
-    assert crab("proposals", "apply", waited[0]).returncode == 0
+    assert crab("review", "apply", waited[0]).returncode == 0
     assert crab("undo").returncode == 0
     assert ids(root) == waited and "Moreno" in (root / VET).read_text()
 
 
 def test_an_agent_that_undoes_has_nothing_wait_again(root: Path, crab: Crab) -> None:
-    assert crab("proposals", "apply", ids(root)[0]).returncode == 0
+    assert crab("review", "apply", ids(root)[0]).returncode == 0
     left = ids(root)
     (root / "crabmem.toml").write_text("")
-    crab("adopt")
+    crab("record")
     with Memory(root, agent="coder") as agent:
         agent.revert("HEAD~1")
         agent.undo()
@@ -303,7 +303,7 @@ def test_words_for_what_is_to_wait_stay_in_the_file_and_are_told_of(root: Path, 
 
 
 def test_two_reviews_at_once_tell_of_what_the_other_one_decided(root: Path, crab: Crab) -> None:
-    other = [*forked.COMMAND, "--dir", str(root), "proposals", "apply", ids(root)[0]]
+    other = [*forked.COMMAND, "--dir", str(root), "review", "apply", ids(root)[0]]
     meanwhile = f"import subprocess; subprocess.run({other!r})"
     done = crab("review", "--yes", editor=f"{meanwhile}\ntext = text.replace('green', 'red')")
     assert done.returncode != 0 and "decided already" in done.stdout and waiting(root) == []
@@ -317,9 +317,9 @@ def test_words_that_break_a_fact_are_not_applied(root: Path, crab: Crab) -> None
 def test_signs_that_nobody_sees_are_spelled_where_a_person_looks_at_what_waits(root: Path, crab: Crab) -> None:
     with Memory(root, agent="coder") as agent:
         agent.remember("Odd", "d", "a \u202e b\rOVER")
-    done = crab("proposals", "show", ids(root)[-1])
+    done = crab("review", "show", ids(root)[-1])
     assert "\u202e" not in done.stdout and "U+202E" in done.stdout
-    assert "remember: Odd" in crab("proposals").stdout
+    assert "remember: Odd" in crab("review", "list").stdout
 
 
 def test_a_path_is_no_text_of_the_file(root: Path, crab: Crab) -> None:
@@ -333,6 +333,6 @@ def test_a_path_is_no_text_of_the_file(root: Path, crab: Crab) -> None:
 
 def test_an_edit_of_what_does_not_fit_any_more_says_that_it_replaces_what_is_there(root: Path, crab: Crab) -> None:
     (root / VET).write_text((root / VET).read_text().replace("Moreno", "Vega"))
-    done = crab("proposals", "edit", ids(root)[0], editor="text = text.replace('Ortega', 'Ortega, once Vega')")
+    done = crab("review", "edit", ids(root)[0], editor="text = text.replace('Ortega', 'Ortega, once Vega')")
     assert done.returncode == 0 and "what you save replaces what is there" in done.stderr
     assert "Dr. Ortega, once Vega." in (root / VET).read_text()

@@ -34,6 +34,8 @@ _MOMENTS = {"--as-of", "--since", "--until", "--to", "--compare"}
 #: Verbs that change many files at once, or that nothing of ours takes back.
 _FAR_REACHING = {
     "adopt",
+    "record",
+    "undo",
     "export",
     "import",
     "init",
@@ -42,8 +44,6 @@ _FAR_REACHING = {
     "rename",
     "restore",
     "sync",
-    "revert",
-    "rollback",
     "uninstall",
 }
 #: Verbs that ask before they do something.
@@ -51,10 +51,10 @@ _ASKING = {
     "config allow",
     "init",
     "install",
-    "proposals apply",
-    "proposals reject",
     "purge",
     "review",
+    "review apply",
+    "review reject",
     "sync",
     "undo",
     "uninstall",
@@ -70,7 +70,12 @@ def options(name: str) -> Iterator[click.Option]:
 
 def spelled(name: str) -> set[str]:
     """How the options of a verb are spelled."""
-    return {spelling for option in options(name) for spelling in option.opts}
+    return {
+        spelling
+        for option in options(name)
+        for spelling in option.opts
+        if spelling not in getattr(option, "former", ())
+    }
 
 
 def test_the_help_of_each_verb_shows_how_it_is_typed() -> None:
@@ -91,10 +96,14 @@ def test_each_option_is_described_in_a_sentence() -> None:
 def test_an_option_is_called_the_same_in_every_verb() -> None:
     given = {spelling for name in VERBS for spelling in spelled(name)}
     assert not given & {"--at", "--rev", "--on"}, "a moment is --as-of"
-    assert not given & {"-y", "--no-input", "--assume-yes"}, "who does not want to be asked says --yes"
+    assert not given & {"--no-input", "--assume-yes", "--force"}, "who does not want to be asked says --yes"
     for option in (each for name in VERBS for each in options(name)):
         if _MOMENTS & {*option.opts} and option.metavar != "URL":  # of `sync --to`
             assert option.metavar == "WHEN", f"{option.opts}: a commit, a date or '2 days ago' is WHEN"
+        if "--yes" in option.opts:
+            assert "-y" in option.opts
+        if {"--by", "--in"} & {*option.opts}:
+            assert option.metavar in ("A", "S"), "an agent or a person, a session"
         if "--limit" in option.opts:
             assert "-n" in option.opts and option.metavar == "N", f"{option.opts}: as `log -n`"
         if {"--tag", "-t"} & {*option.opts}:
@@ -133,17 +142,7 @@ def test_bash_completes_verbs_and_values(root: Path, tmp_path: Path) -> None:
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
         return {*done.stdout.split()}
 
-    assert offered("re") == {
-        "recall",
-        "remember",
-        "rename",
-        "resolve",
-        "restore",
-        "revert",
-        "review",
-        "reindex",
-        "resume",
-    }
+    assert offered("re") == {"recall", "record", "remember", "rename", "restore", "resume", "review"}
     assert offered("--dir", str(root), "show", "wi") == {"wifi"}
     assert offered("list", "--sort", "") == {"file", "name", "changed"}
     assert offered("--dir", str(root), "list", "--tag", "o") == {"ops"}
@@ -190,15 +189,15 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in VERBS if samples.verb(name).does == "writes" or name in ("purge", "agents new", "adopt")]
+    "name", [name for name in VERBS if samples.verb(name).does == "writes" or name in ("purge", "agents new", "record")]
 )
 @pytest.mark.parametrize("who", [[], ["--agent", "scribe"]])
 def test_a_session_whose_tools_only_look_writes_nothing_by_a_verb_either(
     run: Run, root: Path, name: str, who: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (root / "crabmem.toml").write_text("soul_editable = true\n")
-    run("adopt")
-    (root / "memory/entries/deploy-key.md").unlink()  # for `restore` and `adopt`
+    run("record")
+    (root / "memory/entries/deploy-key.md").unlink()  # for `restore` and `record`
     editor = tmp_path / "editor"
     editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/opened\n")
     editor.chmod(0o755)
@@ -240,14 +239,14 @@ def test_colours_are_forced_or_forbidden_by_the_surroundings(
 @pytest.mark.parametrize(
     "words",
     [["recall", "alert"], ["prompt"], ["show", "alert"], ["list"], ["log"], ["status"], ["diff", "HEAD~1"],
-     ["digest"], ["blame", "alert"], ["when", "alert"], ["memory"], ["tags"]],
+     ["digest"], ["blame", "alert"], ["when", "alert"], ["overview"], ["list", "--tags"]],
     ids=" ".join,
 )  # fmt: skip
 def test_what_memory_holds_steers_no_terminal_where_colours_are_forced(
     run: Run, words: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = run("remember", "Alert", "-d", "a bell \a", "-c", "red \x1b[41m alert")
-    run("memory", "set", "-c", "red \x1b[41m alert")
+    run("overview", "set", "-c", "red \x1b[41m alert")
     assert made.exit_code == 0, made.stderr
     monkeypatch.setenv("CLICOLOR_FORCE", "1")
     monkeypatch.delenv("NO_COLOR", raising=False)

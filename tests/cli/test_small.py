@@ -37,7 +37,7 @@ def test_what_is_typed_of_habit_is_answered_with_what_is_meant(run: Run, words: 
     assert done.exit_code == 2 and hint in done.stderr and "--since" not in done.stderr
 
 
-@pytest.mark.parametrize(("verb", "file"), [("memory", "MEMORY.md"), ("soul", "Crab.md")])
+@pytest.mark.parametrize(("verb", "file"), [("overview", "MEMORY.md"), ("identity", "Crab.md")])
 def test_a_file_that_says_nothing_is_told(run: Run, root: Path, verb: str, file: str) -> None:
     (root / file).unlink(missing_ok=True)
     (root / "Crab.md").write_text("")
@@ -66,9 +66,11 @@ def test_an_export_in_another_form_does_not_remove_the_one_that_is_there(run: Ru
     assert run("export", out).exit_code == 0
     before = sorted(out.rglob("*"))
     refused = run("export", out, "--format", "json")
-    assert refused.exit_code == 1 and "holds an export as markdown" in refused.stderr and "--force" in refused.stderr
+    assert (
+        refused.exit_code == 1 and "holds an export as markdown" in refused.stderr and "--yes-really" in refused.stderr
+    )
     assert sorted(out.rglob("*")) == before
-    assert run("export", out, "--format", "json", "--force").exit_code == 0
+    assert run("export", out, "--format", "json", "--yes-really").exit_code == 0
 
 
 def test_what_is_said_of_a_repository_without_a_head_is_what_helps(run: Run, root: Path) -> None:

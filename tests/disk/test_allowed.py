@@ -99,7 +99,7 @@ FACES: dict[str, tuple[Callable[[Path], str], bool]] = {
     "remember": (with_memory(lambda memory: memory.remember("New", "a", "b")), False),
     "crabmem recall": (lambda root: "".join((done := process(root, "recall", "salary")).stdout + done.stderr), True),
     "crabmem doctor": (lambda root: process(root, "doctor").stdout, True),
-    "crabmem reindex": (lambda root: process(root, "reindex").stderr, True),
+    "crabmem reindex": (lambda root: process(root, "doctor", "--reindex").stderr, True),
     "crabmem config": (lambda root: process(root, "config").stdout, True),
     "memory_search": (
         lambda root: process(root, "--profile", "claw", "call", "memory_search", '{"query": "salary"}').stdout,
@@ -324,7 +324,9 @@ def test_without_a_home_nothing_is_allowed_and_that_is_said(root: Path) -> None:
 def test_without_a_terminal_nothing_is_allowed_unless_it_is_said_to_be(root: Path, told: Service) -> None:
     asks(root, told.url)
     done = process(root, "config", "allow")
-    assert done.returncode == 1 and done.stderr.endswith("crabmem: nothing was allowed: give --yes to do it\n")
+    assert done.returncode == 1 and done.stderr.endswith(
+        "crabmem: nothing was allowed: this needs a terminal, or --yes\n"
+    )
     assert f"send every fact, old and new, and every question to 127.0.0.1 ({told.url}), with the value" in done.stderr
     assert Allowed(os.environ).reach(root) == Reach()
 

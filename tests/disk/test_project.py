@@ -117,8 +117,8 @@ def test_a_purge_reaches_the_memories_of_projects_and_names_them_before(tmp_path
         run(tmp_path, *words, "remember", "Code", "-d", "d", "-c", "The code is 4711-PIN.")
     own = Path(place(tmp_path, main))
     told = run(tmp_path, "purge", "--text", "4711-PIN", "--yes")
-    assert (told.exit_code, f"{PROJECTS}/{own.name}" in told.stdout, "--agents" in told.stdout) == (1, True, True)
-    assert run(tmp_path, "purge", "--text", "4711-PIN", "--yes", "--agents").exit_code == 0
+    assert (told.exit_code, f"{PROJECTS}/{own.name}" in told.stdout, "--all" in told.stdout) == (1, True, True)
+    assert run(tmp_path, "purge", "--text", "4711-PIN", "--yes", "--all").exit_code == 0
     assert "4711" not in run(tmp_path, "--project", main, "show", "code", "--at", "HEAD").stdout
 
 
@@ -245,9 +245,9 @@ def test_the_surroundings_may_say_it_and_an_empty_option_takes_it_back(
     monkeypatch.chdir(main)
     own = place(tmp_path, Path("."))
     monkeypatch.setenv("CRABMEM_PROJECT", ".")
-    assert run(tmp_path, "path").stdout.strip() == own
+    assert run(tmp_path, "status", "--path").stdout.strip() == own
     assert run(tmp_path, "path", "--project", "").stdout.strip() == str(tmp_path / "memory")
-    assert run(tmp_path, "--workspace", "bob", "path").stdout.strip() == f"{own}/agents/bob"
+    assert run(tmp_path, "--workspace", "bob", "status", "--path").stdout.strip() == f"{own}/agents/bob"
     monkeypatch.setenv("CRABMEM_DIR", str(tmp_path / "memory"))
     with Memory() as memory:
         assert str(memory.root) == own
@@ -286,7 +286,7 @@ def test_a_host_is_given_the_memory_of_each_project(tmp_path: Path, monkeypatch:
     assert server == ["--dir", str(tmp_path / "memory"), "--project", ".", "--agent", "claude-code", "mcp"]
     settings = (tmp_path / ".claude" / "settings.json").read_text()
     assert f"--dir {tmp_path / 'memory'} --project . hook prompt" in settings
-    assert run(tmp_path, "--project", ".", "install", "claude-code", "--memory", "both", "--yes").exit_code == 2
+    assert run(tmp_path, "--project", ".", "install", "claude-code", "--memory", "inside", "--yes").exit_code == 2
     assert run(tmp_path, "uninstall", "claude-code", "--yes").exit_code == 0
     assert not (tmp_path / ".claude.json").exists()
     monkeypatch.delenv("CRABMEM_DIR", raising=False)

@@ -69,7 +69,7 @@ def _memory(host: Host) -> str:
     if own.note:
         return f"{own.title}; {own.note}"
     read = ", after what is in it was imported" if own.places is not OwnMemory._field_defaults["places"] else ""
-    return f"{own.title}: goes on; with `--memory ours` it is switched off{read}"
+    return f"{own.title}: goes on; with `--memory only` it is switched off{read}"
 
 
 def all_facts() -> dict[Path, Host]:

@@ -38,8 +38,9 @@ class Step:
 
     @property
     def fails_unsaid(self) -> bool:
-        """Whether it fails and the page shows no error."""
-        return bool(self.status) and "crabmem: " not in self.expected and "Error: " not in self.expected
+        """Whether it fails and the page shows no error, nor that nothing matches."""
+        signs = ("crabmem: ", "Error: ", "no match in ", "nothing to search for", "no fact matches", "never said that")
+        return bool(self.status) and not any(sign in self.expected for sign in signs)
 
 
 def run(page: Path) -> list[tuple[Block, list[Step]]]:

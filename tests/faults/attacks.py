@@ -321,7 +321,7 @@ class CommandLine(Face):
         return self.run("recall", *options, "--", query) + self.run("recall", "--json", *options, "--", query)
 
     def overview(self, content: str) -> str:
-        return self.run("memory", "set", f"--content={content}") + self.run("prompt")
+        return self.run("overview", "set", f"--content={content}") + self.run("prompt")
 
     def run(self, *words: str) -> str:
         """What a command prints; an exception that is no error of ours is raised."""

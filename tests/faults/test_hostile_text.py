@@ -457,7 +457,7 @@ def test_any_limit_of_a_recall_is_kept_or_refused(ground: Ground, limit: object)
 def test_the_name_of_who_writes_is_short_or_refused(ground: Ground, who: str) -> None:
     with pytest.raises(InvalidArguments, match="at most 200"):
         Memory(ground.root, **{who: "x" * 201})  # type: ignore[arg-type]
-    said = CommandLine(ground.root, None, None).run(f"--{who}={'x' * 201}", "memory", "set", "--content=x")
+    said = CommandLine(ground.root, None, None).run(f"--{who}={'x' * 201}", "overview", "set", "--content=x")
     assert "at most 200" in said and said.count("\n") == 1
 
 

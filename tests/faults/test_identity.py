@@ -101,7 +101,7 @@ def test_a_disabled_soul_is_neither_offered_nor_callable_on_any_face(ground: Gro
     line = CommandLine(ground.root, agent)
     assert "soul" not in line.run("tools") + line.run("tools", "--json")
     if agent:  # who names none on the command line is the person, unless they call a tool
-        assert "disabled" in line.run("soul", "set", f"--content={EVIL}")
+        assert "disabled" in line.run("identity", "set", f"--content={EVIL}")
     assert json.loads(line.run("call", "soul", json.dumps({"content": EVIL}), "--json"))["is_error"]
     assert kept(ground.root) == before
 

@@ -204,7 +204,7 @@ def test_the_answer_does_not_tell_whether_another_object_has_that_id(crab: Groun
 def test_the_commands_of_an_agent_read_no_other_branch_stash_or_proposal(crab: Ground) -> None:
     commands = (["recall", "canary", "--as-of"], ["show", "dog", "--as-of"], ["diff"], ["log", "-p", "--since"],
                 ["list", "--as-of"], ["rollback", "--dry-run", "--to"], ["revert", "--dry-run"], ["digest", "--since"],
-                ["prompt", "--as-of"], ["memory", "show", "--as-of"], ["blame"])  # fmt: skip
+                ["prompt", "--as-of"], ["overview", "show", "--as-of"], ["blame"])  # fmt: skip
     revisions = ["secret", "refs/heads/secret", "signed", "stash", "blob", *(n for n in crab.names if len(n) == 8)]
     for command in commands:
         for name in revisions:

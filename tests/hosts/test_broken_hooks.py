@@ -59,7 +59,7 @@ def put(folder: Path, text: str | None) -> Path:
 
 
 def order(program: Path) -> InstallOptions:
-    return InstallOptions(HOSTS[0], (str(program), "--dir", "/home/a b/notes"), Path("/notes/memory"), memory="both")
+    return InstallOptions(HOSTS[0], (str(program), "--dir", "/home/a b/notes"), Path("/notes/memory"), memory="inside")
 
 
 def hooks(options: InstallOptions) -> list[tuple[str, Hook]]:

@@ -948,7 +948,7 @@ def test_damaged_installation_is_an_empty_answer(root: Path, tmp_path: Path) -> 
 
 def test_other_commands_with_that_word_are_no_hooks(root: Path) -> None:
     done = subprocess.run([*COMMAND, "--dir", str(root), "recall", "hook"], capture_output=True)
-    assert (done.returncode, done.stdout) == (0, b"") and b"no memories found" in done.stderr
+    assert (done.returncode, done.stdout) == (1, b"") and b"no match in" in done.stderr
     helped = subprocess.run([*COMMAND, "hook", "--help"], capture_output=True, check=True)
     assert b"pre-compact" in helped.stdout
 

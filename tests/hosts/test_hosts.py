@@ -31,7 +31,7 @@ OPTIONS = InstallOptions(
     Path("/home/a b/notes/memory"),
     tools=TOOLS,
 )
-WHOLE = replace(OPTIONS, allow=True, memory="both")
+WHOLE = replace(OPTIONS, allow=True, memory="inside")
 MOVED = replace(WHOLE, program=("/usr/bin/crabmem",), folder=Path("/home/c/.crabmem/memory"))
 CHOICES = [replace(WHOLE, allow=allow, memory=memory) for allow in (True, False) for memory in WHOSE]
 CONFIGS = [(host, config) for host in HOSTS for config in (*host.user, *host.project)]

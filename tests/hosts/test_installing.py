@@ -157,7 +157,7 @@ def test_json_says_what_happened(run: Run, home: Path) -> None:
 def test_the_list_says_what_is_found_and_installed(run: Run, home: Path) -> None:
     run("install", "cursor", "--here")
     run("install", "cursor")
-    rows = {row["host"]: row for row in json.loads(run("install", "--json").stdout)}
+    rows = {row["host"]: row for row in json.loads(run("install", "--json").stdout)["hosts"]}
     assert set(rows) == set(NAMES)
     assert rows["cursor"] == {
         "host": "cursor",
@@ -185,7 +185,7 @@ def test_another_workspace_is_named_in_every_command(run: Run, home: Path, tmp_p
 
 
 def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, home: Path) -> None:
-    run("install", "claude-code", "--memory", "both")
+    run("install", "claude-code", "--memory", "inside")
     settings = json.loads((home / ".claude/settings.json").read_text())
     assert settings["autoMemoryDirectory"] == str(home / ".crabmem/memory")
     [group] = settings["hooks"]["PostToolUse"]
@@ -194,7 +194,7 @@ def test_auto_memory_keeps_claude_codes_own_memory_in_the_workspace(run: Run, ho
     assert files(home) == {}
 
 
-@pytest.mark.parametrize("words", [("codex", "--memory", "both"), ("claude-code", "--memory", "both", "--here")])
+@pytest.mark.parametrize("words", [("codex", "--memory", "inside"), ("claude-code", "--memory", "inside", "--here")])
 def test_memory_in_the_workspace_is_only_where_there_is_such_a_thing(
     run: Run, home: Path, words: tuple[str, ...]
 ) -> None:
@@ -309,10 +309,10 @@ def test_the_copy_is_of_the_time_before_crabmem(run: Run, home: Path) -> None:
 def test_own_memory_is_the_hosts_again_whatever_the_workspace_is_now(run: Run, home: Path) -> None:
     mine = written(home / ".claude/settings.json", '{"autoMemoryDirectory": "/mine"}')
     for where in (["--dir", "it's notes"], []):
-        run(*where, "install", "claude-code", "--memory", "both")
+        run(*where, "install", "claude-code", "--memory", "inside")
         run("--dir", "other", "uninstall", "claude-code")
         assert files(home) == {".claude/settings.json": '{"autoMemoryDirectory": "/mine"}'}
-    run("--dir", "it's notes", "install", "claude-code", "--memory", "both")
+    run("--dir", "it's notes", "install", "claude-code", "--memory", "inside")
     data = json.loads(mine.read_text())
     mine.write_text(json.dumps({**data, "autoMemoryDirectory": "/chosen/since"}))
     run("uninstall", "claude-code")
@@ -452,7 +452,7 @@ def test_hosts_say_where_their_configs_are(run: Run, home: Path, monkeypatch: py
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(home / name))
     for host in NAMES:
-        run("install", host, "--memory", "ours")
+        run("install", host, "--memory", "only")
     own = (".codeium/", ".cursor/", ".kiro/", ".qwen/")
     assert [path for path in files(home) if not path.startswith(own)] == [
         "CLAUDE_CONFIG_DIR/.claude.json",
@@ -486,9 +486,9 @@ def test_goose_has_its_config_where_it_is_told_to(run: Run, home: Path, monkeypa
 def test_what_gooses_own_extension_remembers_is_taken_in_and_it_is_switched_off(run: Run, home: Path) -> None:
     config = "extensions:\n  memory: # its own\n    enabled: true  # so far\n    type: builtin\n"
     written(home / ".config/goose/config.yaml", config)
-    written(home / ".config/goose/memory/house.txt", "# wifi network\nThe password for guests is tulip-42\n\n")
+    written(home / ".config/goose/memory/house.txt", "# wifi network\ntulip-42 is the password for guests\n\n")
     written(home / ".config/goose/memory/dog.txt", "Luna's vet is Dr. Moreno\n\n")
-    run("install", "goose", "--memory", "ours")
+    run("install", "goose", "--memory", "only")
     assert "tulip-42" in run("recall", "password for guests").stdout and "Moreno" in run("recall", "Luna vet").stdout
     now = (home / ".config/goose/config.yaml").read_text()
     assert "    enabled: false  # so far\n" in now
@@ -556,7 +556,7 @@ _steps = st.tuples(
     st.sampled_from(sorted(PLACES)),
     st.sampled_from([[], ["--dir", "notes"]]),
     st.sampled_from(
-        [[], ["--no-hooks"], ["--memory", "both"], ["--no-allow"], ["--allow", "--memory", "host"], ["--no-server"]]
+        [[], ["--no-hooks"], ["--memory", "inside"], ["--no-allow"], ["--allow", "--memory", "beside"], ["--no-server"]]
     ),
 )
 
@@ -575,7 +575,7 @@ def test_in_whatever_order_all_is_as_before_when_the_last_is_uninstalled(
             file.write_bytes(text.encode())
     before = exactly(home)
     for verb, host, where, how in steps:
-        words = how if verb == "install" and (host == "claude-code" or "both" not in how) else []
+        words = how if verb == "install" and (host == "claude-code" or "inside" not in how) else []
         words = [] if host == "goose" and "--no-server" in words else words
         result = run(*where, verb, host, *words)
         assert result.exit_code == 0 or "by hand" in result.stderr, result.stderr
@@ -759,7 +759,7 @@ def test_without_a_terminal_nothing_is_written_before_somebody_gives_yes(
     before = files(home)
     done = run(verb, "claude-code", asking=True, stdin=answer)
     assert (done.exit_code, files(home)) == (1, before)
-    assert done.stderr.endswith(f"crabmem: nothing was {verb}ed: give --yes to do it\n")
+    assert done.stderr.endswith(f"crabmem: nothing was {verb}ed: this needs a terminal, or --yes\n")
 
 
 def test_what_is_installed_already_needs_no_yes(run: Run, home: Path) -> None:
@@ -792,11 +792,11 @@ def test_the_hooks_alone_are_installed_when_no_server_is_wanted(run: Run, home: 
 
 
 EVERY_CHOICE = [
-    ["--allow", "--memory", "ours"],
-    ["--no-allow", "--memory", "ours"],
-    ["--allow", "--memory", "host"],
-    ["--no-allow", "--memory", "host"],
-    ["--allow", "--memory", "both"],
+    ["--allow", "--memory", "only"],
+    ["--no-allow", "--memory", "only"],
+    ["--allow", "--memory", "beside"],
+    ["--no-allow", "--memory", "beside"],
+    ["--allow", "--memory", "inside"],
 ]
 # What a person had before: of each choice, too, and written otherwise than we would.
 BEFORE = {
@@ -816,7 +816,7 @@ BEFORE = {
 def each_choice(name: str, first: list[str], project: bool) -> bool:
     """Whether a host offers that choice in a scope."""
     host = host_named(name)
-    return "both" not in first or (bool(host.own_memory and host.own_memory.can_unite) and not project)
+    return "inside" not in first or (bool(host.own_memory and host.own_memory.can_unite) and not project)
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])
@@ -854,24 +854,24 @@ def test_a_permission_that_a_person_gave_stays_theirs(run: Run, home: Path, hook
     run("uninstall", "claude-code")
     assert files(home) == {".claude/settings.json": text}
     run("install", "claude-code", *hooks)
-    run("install", "claude-code", "--no-allow", "--memory", "host", *hooks)
+    run("install", "claude-code", "--no-allow", "--memory", "beside", *hooks)
     assert settings_of(home)["permissions"] == {"allow": ["mcp__crabmem"]}
     run("uninstall", "claude-code")
     assert files(home) == {".claude/settings.json": text}
 
 
 def test_what_was_allowed_is_written_said_and_stays_when_it_is_installed_again(run: Run, home: Path) -> None:
-    first = run("install", "claude-code", "--allow", "--memory", "ours")
+    first = run("install", "claude-code", "--allow", "--memory", "only")
     assert "allowed: it reads and writes memory without asking each time" in first.stdout
     assert "memory: this one alone, not its auto memory" in first.stdout
     found = settings_of(home)
     assert (found["permissions"], found["autoMemoryEnabled"]) == ({"allow": ["mcp__crabmem"]}, False)
     assert settings_of(home, ".claude.json")["mcpServers"]["crabmem"]["alwaysLoad"] is True
 
-    run("install", "claude-code", "--no-allow", "--memory", "host")
+    run("install", "claude-code", "--no-allow", "--memory", "beside")
     assert {"permissions", "autoMemoryEnabled"}.isdisjoint(settings_of(home))
     again = json.loads(run("--dir", "notes", "install", "claude-code", "--json").stdout)
-    assert (again["allow"], again["memory"], again["imported"]) == (False, "host", None)
+    assert (again["allow"], again["memory"], again["imported"]) == (False, "beside", None)
     assert {"permissions", "autoMemoryEnabled"}.isdisjoint(settings_of(home))
 
 
@@ -903,14 +903,14 @@ def test_a_host_gets_the_permission_in_its_own_words(run: Run, home: Path, name:
 
 def test_codex_gets_the_permission_and_its_own_memories_are_off_only_where_they_were_on(run: Run, home: Path) -> None:
     file = written(home / ".codex/config.toml", CODEX)
-    run("install", "codex", "--memory", "ours")
+    run("install", "codex", "--memory", "only")
     data = tomllib.loads(file.read_text())
     assert data["mcp_servers"]["crabmem"]["default_tools_approval_mode"] == "approve" and "features" not in data
     run("uninstall", "codex")
     file.write_text(CODEX + "[features]\nmemories = true\n")
     run("install", "codex")
     assert tomllib.loads(file.read_text())["features"] == {"memories": True}
-    run("install", "codex", "--memory", "ours")
+    run("install", "codex", "--memory", "only")
     assert tomllib.loads(file.read_text())["features"] == {"memories": False}
     run("uninstall", "codex")
     assert file.read_text() == CODEX + "[features]\nmemories = true\n"
@@ -929,7 +929,7 @@ def test_a_person_at_a_terminal_is_asked_once(run: Run, home: Path, monkeypatch:
     asked = run("install", "claude-code", asking=True, stdin="n\n\ny\n")
     assert asked.exit_code == 0, asked.stderr
     assert "May Claude Code read and write this memory without asking you each time?" in asked.stderr
-    assert "both  its own is kept in this memory's folder" in asked.stderr
+    assert "inside  its own is kept in this memory's folder" in asked.stderr
     assert {"permissions", "autoMemoryEnabled"}.isdisjoint(settings_of(home))
     again = run("--dir", "notes", "install", "claude-code", asking=True, stdin="y\n")
     assert again.exit_code == 0 and "May Claude Code" not in again.stderr
@@ -955,27 +955,27 @@ def remembered(home: Path) -> None:
 def test_what_the_host_remembered_is_taken_in_once_and_stays_where_it_was(run: Run, home: Path) -> None:
     remembered(home)
     before = files(home)
-    would = run("install", "claude-code", "--memory", "ours", "--dry-run")
+    would = run("install", "claude-code", "--memory", "only", "--dry-run")
     assert "would make     -home-me-shop/memory/tills.md: Tills" in would.stderr and files(home) == before
 
-    done = run("install", "claude-code", "--memory", "ours")
+    done = run("install", "claude-code", "--memory", "only")
     assert "taken in from its auto memory: 3 made, 2 skipped; `crabmem undo` takes it back" in done.stdout
     assert all((home / path).read_text() == text for path, text in before.items())
     kept = "".join(json.loads(run("recall", word, "--json").stdout)["hits"][0]["content"] for word in ("oven", "barn"))
     assert "Run make oven." in kept and "Run make barn." in kept
-    [commit] = json.loads(run("log", "-n", "1", "--json").stdout)
+    [commit] = json.loads(run("log", "-n", "1", "--json").stdout)["commits"]
     assert commit["subject"] == "import: 3 facts from projects"
 
     assert run("forget", "Tills").exit_code == 0
     assert "taken in" not in run("--dir", str(home / ".crabmem"), "install", "claude-code").stdout
-    assert "no entry" in run("show", "Tills").stderr
+    assert "no fact called" in run("show", "Tills").stderr
     again = run("import", str(home / MINE))
     assert "1 made" in again.stderr and "1 unchanged" in again.stderr
 
 
 def test_an_agent_without_tools_of_ours_keeps_the_memory_of_its_host(run: Run, home: Path) -> None:
     remembered(home)
-    assert json.loads(run("install", "claude-code", "--no-server", "--json").stdout)["memory"] == "host"
+    assert json.loads(run("install", "claude-code", "--no-server", "--json").stdout)["memory"] == "beside"
     assert "autoMemoryEnabled" not in (home / ".claude/settings.json").read_text()
 
 
@@ -990,20 +990,20 @@ def test_a_permission_that_is_no_list_is_left_to_the_person(run: Run, home: Path
 def test_what_the_host_remembered_is_read_as_its_memory_whatever_it_looks_like(run: Run, home: Path) -> None:
     written(home / f"{MINE}/MEMORY.md", "- [Coffee](coffee.md): how we take it\n")
     written(home / f"{MINE}/coffee.md", "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n")
-    assert "1 made, 1 skipped" in run("install", "claude-code", "--memory", "ours").stdout
-    assert [fact["name"] for fact in json.loads(run("list", "--json").stdout)] == ["Coffee"]
+    assert "1 made, 1 skipped" in run("install", "claude-code", "--memory", "only").stdout
+    assert [fact["name"] for fact in json.loads(run("list", "--json").stdout)["facts"]] == ["Coffee"]
 
 
 def test_no_yes_switches_the_memory_of_a_host_off_and_what_it_knows_is_told_once(run: Run, home: Path) -> None:
     remembered(home)
     first = run("install", "claude-code")
-    assert "memory: this one, and its auto memory beside it (--memory ours: this one alone)" in first.stdout
-    assert "`crabmem install claude-code --memory ours` takes it in" in first.stderr and "tills.md" in first.stderr
+    assert "memory: this one, and its auto memory beside it (--memory only: this one alone)" in first.stdout
+    assert "`crabmem install claude-code --memory only` takes it in" in first.stderr and "tills.md" in first.stderr
     assert "autoMemoryEnabled" not in settings_of(home) and not (home / ".crabmem").exists()
     assert "tills.md" not in run("install", "claude-code", "--no-allow").stderr
 
 
-@pytest.mark.parametrize("words", [("--memory", "host"), ("--memory", "both"), ()])
+@pytest.mark.parametrize("words", [("--memory", "beside"), ("--memory", "inside"), ()])
 def test_what_stays_the_hosts_is_not_taken_in(run: Run, home: Path, words: tuple[str, ...]) -> None:
     remembered(home)
     assert json.loads(run("install", "claude-code", "--json", *words).stdout)["imported"] is None
@@ -1014,7 +1014,7 @@ def test_a_project_takes_in_what_the_host_knows_of_it_alone(run: Run, home: Path
     remembered(home)
     here = re.sub(r"[^A-Za-z0-9]", "-", str(Path.cwd()))
     written(home / f".claude/projects/{here}/memory/ours.md", "---\nname: Ours\ndescription: d\n---\n\nText.\n")
-    data = json.loads(run("install", "claude-code", "--here", "--memory", "ours", "--json").stdout)
+    data = json.loads(run("install", "claude-code", "--here", "--memory", "only", "--json").stdout)
     assert [item["name"] for item in data["imported"]["files"]] == ["Ours"]
     local = json.loads(Path(".claude/settings.local.json").read_text())
     assert local == {"permissions": {"allow": ["mcp__crabmem"]}, "autoMemoryEnabled": False}
@@ -1022,14 +1022,14 @@ def test_a_project_takes_in_what_the_host_knows_of_it_alone(run: Run, home: Path
 
 
 def test_the_overview_is_said_once_where_the_host_reads_it_in_the_workspace(run: Run, home: Path) -> None:
-    run("install", "claude-code", "--memory", "both")
+    run("install", "claude-code", "--memory", "inside")
     assert "hook session-start --without overview --host claude-code" in (home / ".claude/settings.json").read_text()
-    run("install", "claude-code", "--memory", "ours")
+    run("install", "claude-code", "--memory", "only")
     assert "--without" not in (home / ".claude/settings.json").read_text()
 
 
 def test_a_session_hears_the_overview_from_the_hook_only_where_its_host_does_not_read_it(run: Run, home: Path) -> None:
-    run("memory", "set", "-c", "# Overview\n\nThe cart is named Marabou.\n")
+    run("overview", "set", "-c", "# Overview\n\nThe cart is named Marabou.\n")
     asked = json.dumps({"hook_event_name": "SessionStart", "source": "startup", "session_id": "s-1"})
     words = ("hook", "session-start", "--host", "claude-code")
     whole, less = run(*words, stdin=asked).stdout, run(*words, "--without", "overview", stdin=asked).stdout
@@ -1059,8 +1059,9 @@ def test_a_host_that_calls_a_program_that_is_gone_is_named_with_the_way_out(
     program = away(monkeypatch, run, tmp_path, *words)
     told = f"{host_named(name).title} calls {program}, which is gone: `crabmem install {' '.join(words)}` renews that"
     assert told in run("install").stderr
-    assert {row["host"]: row["gone"] for row in json.loads(run("install", "--json").stdout)}[name] == [str(program)]
-    found = json.loads(run("doctor", "--json").stdout)
+    rows = json.loads(run("install", "--json").stdout)["hosts"]
+    assert {row["host"]: row["gone"] for row in rows}[name] == [str(program)]
+    found = json.loads(run("doctor", "--json").stdout)["findings"]
     assert [(item["level"], item["message"]) for item in found if item["check"] == "hosts"] == [("warning", told)]
     assert run("doctor").exit_code == 0
     run("install", *words)
@@ -1098,6 +1099,6 @@ def test_the_skill_says_when_to_remember_and_names_tools_that_there_are(run: Run
     about = str(parts["description"])
     assert parts["name"] == "crabmem" and len(about) <= 1024
     assert "remember" in about and "before" in about
-    offered = {tool["name"] for tool in json.loads(run("tools", "--json").stdout)}
+    offered = {tool["name"] for tool in json.loads(run("tools", "--json").stdout)["tools"]}
     assert {"recall", "remember", "forget"} <= offered
     assert all(f"`{name}`" in parts.content for name in ("recall", "remember", "forget"))

@@ -152,7 +152,7 @@ CASES = [
     ),
 ]
 #: What a person who installs crabmem without being asked says.
-INSTALL = ["--yes", "--allow", "--memory", "ours"]
+INSTALL = ["--yes", "--allow", "--memory", "only"]
 TRUST = ["--dangerously-bypass-hook-trust"]
 
 
@@ -216,7 +216,7 @@ def test_installed_it_knows_the_memory_and_uninstalled_all_is_as_before(
     assert facts_in(request) == ["Deploy key"], said
     text = json.dumps(request, ensure_ascii=False)
     assert [text.count(words) for words in (OVERVIEW_SAYS, GUIDE_SAYS)] == [1, 1]
-    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
+    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))["commits"]
     assert (commit["subject"], commit["agent"]) == ("remember: Release day", case.host)
     # Hosts put something around what a tool says; data for programs would be longer.
     [answer] = stub.results(model.requests[-1])
@@ -245,7 +245,7 @@ def test_a_fact_of_one_session_comes_back_in_the_next(case: Case, rig: Rig, mode
 def test_what_is_not_allowed_is_asked_for(case: Case, rig: Rig, model: stub.Model) -> None:
     if case.host not in ASKING:
         pytest.skip(f"{case.host} lets its agent call any tool of a server that a person registered")
-    rig.call("install", case.host, "--yes", "--no-allow", "--memory", "ours")
+    rig.call("install", case.host, "--yes", "--no-allow", "--memory", "only")
     assert stub.DONE in installed(case).question(rig, model.url)
     assert facts_in(first(model)) == ["Deploy key"]
     assert "remember" not in rig.call("log", "-n", "1")
@@ -273,9 +273,9 @@ def test_a_session_has_the_id_that_the_host_shows(rig: Rig, model: stub.Model, h
     said = replace(installed(case), ask=[*installed(case).ask, *IDS[host][0]]).question(rig, model.url)
     found = re.search(IDS[host][1], said)
     assert found, said
-    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
+    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))["commits"]
     assert commit["session"] == found[1]
-    rig.call("revert", "--session", found[1])
+    rig.call("undo", "--in", found[1])
     assert json.loads(rig.call("recall", "release day", "--json"))["hits"] == []
 
 
@@ -331,7 +331,7 @@ def test_codex_skips_hooks_in_silence_until_they_are_trusted(rig: Rig, model: st
     rig.call("install", "codex", *INSTALL)
     assert stub.DONE in codex.question(rig, model.url)
     assert OVERVIEW_SAYS not in model.heard
-    assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["agent"] == "codex"
+    assert json.loads(rig.call("log", "-n", "1", "--json"))["commits"][0]["agent"] == "codex"
 
 
 def test_a_project_of_claude_code_has_it_once_it_is_approved(rig: Rig, model: stub.Model) -> None:
@@ -349,13 +349,13 @@ def test_a_project_of_claude_code_has_it_once_it_is_approved(rig: Rig, model: st
 def test_claude_codes_own_memory_goes_to_the_workspace(rig: Rig, model: stub.Model) -> None:
     [claude] = [case for case in CASES if case.host == "claude-code"]
     program("claude")
-    rig.call("install", "claude-code", "--yes", "--allow", "--memory", "both")
+    rig.call("install", "claude-code", "--yes", "--allow", "--memory", "inside")
     text = "---\nname: Coffee\ndescription: how we take it\n---\n\nBlack.\n"
     model.calls = [("Write", {"file_path": str(rig.home / ".crabmem/memory/coffee.md"), "content": text})]
     eager = replace(claude, ask=[*claude.ask, "--permission-mode", "acceptEdits"])
     assert stub.DONE in eager.question(rig, model.url)
     assert str(rig.home / ".crabmem/memory") in model.heard
-    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))
+    [commit] = json.loads(rig.call("log", "-n", "1", "--json"))["commits"]
     assert (commit["agent"], commit["paths"]) == ("claude-code", ["memory/coffee.md"])
     assert commit["session"]
 
@@ -370,7 +370,7 @@ def test_the_plugin_of_claude_code_is_valid_and_works(rig: Rig, model: stub.Mode
     words = ["--plugin-dir", folder, "--allowedTools", "mcp__plugin_crabmem_crabmem", *claude.ask[2:4]]
     assert stub.DONE in rig.run(host, "-p", QUESTION, *words, **{**_claude(model.url), "PATH": path})
     assert OVERVIEW_SAYS in model.heard and facts_in(first(model)) == ["Deploy key"]
-    assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["subject"] == "remember: Release day"
+    assert json.loads(rig.call("log", "-n", "1", "--json"))["commits"][0]["subject"] == "remember: Release day"
 
 
 def test_the_plugin_of_codex_is_taken_and_brings_the_server(rig: Rig) -> None:
@@ -388,7 +388,7 @@ def test_the_plugin_of_copilot_cli_works(rig: Rig, model: stub.Model) -> None:
     words = ["--plugin-dir", folder, "--allow-tool=crabmem"]
     assert stub.DONE in rig.run(host, "-p", QUESTION, *words, **{**_copilot(model.url), "PATH": path})
     assert OVERVIEW_SAYS in model.heard and facts_in(first(model)) == ["Deploy key"]
-    assert json.loads(rig.call("log", "-n", "1", "--json"))[0]["subject"] == "remember: Release day"
+    assert json.loads(rig.call("log", "-n", "1", "--json"))["commits"][0]["subject"] == "remember: Release day"
 
 
 def test_the_extension_of_gemini_cli_is_valid(rig: Rig) -> None:

@@ -89,7 +89,7 @@ def test_a_line_that_is_no_message_is_answered_and_does_no_harm(
     lasting.send(line + b"\n")
     answer = lasting.line()
     assert (answer["error"]["code"], answer["id"]) == (code, asked)
-    assert "nothing has been remembered yet" in lasting.call("recall", query="deploy")["content"][0]["text"]
+    assert "this memory is empty" in lasting.call("recall", query="deploy")["content"][0]["text"]
 
 
 def test_requests_that_make_no_sense_are_errors_of_the_protocol(wire: Wire) -> None:

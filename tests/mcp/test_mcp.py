@@ -50,7 +50,7 @@ ways = pytest.mark.parametrize(("transport", "mode"), WAYS)
 #: Calls beside those of `tests.samples`, before the first and after the last of them.
 BEFORE: list[tuple[str, dict[str, Any], str]] = [
     ("remember", WIFI, "remembered: Wifi"),
-    ("recall", {"query": "submarine"}, "no memories found: no match among 3 entries"),
+    ("recall", {"query": "submarine"}, "no memories found: no match in 3 facts"),
     ("list", {"limit": 1}, "- Deploy key: where the deploy key lives\n\n(2 more facts: ask for those after "),
     ("log", {"limit": 1}, "  tester ["),
 ]
@@ -260,12 +260,12 @@ async def test_unknown_names_are_errors_that_say_what_there_is(
     async with looking(served, transport, mode) as client:
         with pytest.raises(MCPError, match=r"no tool named: recal \(there are: remember, forget, recall, memory\)"):
             await client.call_tool("recal", {})
-        with pytest.raises(MCPError, match="no entry named: deploy kee"):
+        with pytest.raises(MCPError, match="no fact called deploy kee"):
             await client.read_resource("crabmem://entries/deploy%20kee")
         for uri in ("crabmem://nothing", "crabmem://entries/", "file:///etc/passwd"):
             with pytest.raises(MCPError, match=f"no resource at: {uri}"):
                 await client.read_resource(uri)
-        with pytest.raises(MCPError, match="no entry named: "):
+        with pytest.raises(MCPError, match="no fact called "):
             await client.read_resource("crabmem://entries/..%2F..%2Fcrabmem")
         with pytest.raises(MCPError, match=r"no prompt named: flus \(there are: flush, review, tidy\)"):
             await client.get_prompt("flus")
@@ -625,7 +625,7 @@ async def test_another_process_and_another_client_are_heard(root: Path, transpor
 async def test_a_workspace_that_is_not_there_yet_is_made_by_the_first_write_and_followed(tmp_path: Path) -> None:
     heard, root = Heard(), tmp_path / "not" / "yet"
     async with connected(root, "stdio", "auto", heard=heard) as client, listening(client, "auto", "crabmem://memory"):
-        assert "nothing has been remembered yet" in text_of(await client.call_tool("recall", {"query": "x"}))
+        assert "this memory is empty" in text_of(await client.call_tool("recall", {"query": "x"}))
         await anyio.sleep(1.5)
         assert not root.exists()
         await client.call_tool("memory", {"content": "# Overview"})

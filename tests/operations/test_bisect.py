@@ -284,7 +284,7 @@ def test_a_command_decides_in_a_folder_of_its_own(story: Path, tmp_path: Path, m
         (("--bad", "deploy must return Deploy key"), 2, "--bad takes 'QUERY must not return NAME'"),
         (("--good", "deploy must not return Deploy key"), 2, "--good takes 'QUERY must return NAME'"),
         (("--good", "deploy"), 2, "crabmem: deploy: say QUERY must return NAME"),
-        (("--bad", "deploy must not return Deploy kee"), 1, "no entry named: Deploy kee (nearest: Deploy key)"),
+        (("--bad", "deploy must not return Deploy kee"), 1, 'no fact called Deploy kee. Did you mean "Deploy key"?'),
         (("--good", "deploy key must return Deploy key"), 1, "crabmem: it is good at 7981f6fd"),
         (("--limit", "0", "--bad", "a must not return b"), 2, "limit"),
         (("--", "nowhere-to-be-found"), 1, "nowhere-to-be-found cannot be run: no such file"),

@@ -407,4 +407,4 @@ def test_links_that_lead_nowhere_are_named_once_a_file(memory: Memory) -> None:
     memory.remember("Wifi", "d", "[[wifi]] [[a]] [[b]] [[a#x]] [[c]] [[d]] `[[code]]`")
     finding = about(memory, f"{ENTRIES}/wifi.md")
     assert (finding.level, finding.check) == ("info", "links")
-    assert finding.message == "it links to what is not there: [[a]], [[b]], [[c]] and 1 more"
+    assert finding.message == "link to facts that do not exist: [[a]], [[b]], [[c]] and 1 more"

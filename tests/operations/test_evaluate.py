@@ -77,7 +77,7 @@ def test_tags_and_limit_are_those_of_recall(known: Memory) -> None:
 
 
 def test_an_entry_that_does_not_exist_is_an_error_that_names_it_and_the_nearest(known: Memory) -> None:
-    with pytest.raises(NotFound, match=r"^the dog: no entry named: Luna's vt \(nearest: Luna's vet\)$"):
+    with pytest.raises(NotFound, match=r"^the dog: no fact called Luna's vt\. Did you mean \"Luna's vet\"\?$"):
         evaluate.evaluate(known, [DOG, Expectation("the dog", ("Luna's vt",))])
 
 
@@ -86,7 +86,7 @@ def test_an_entry_that_does_not_exist_is_an_error_that_names_it_and_the_nearest(
     [
         ([], 10, "there are no questions"),
         ([DOG], 0, "limit must be at least 1"),
-        ([Expectation(" ", ("Wifi",))], 10, "the query is blank"),
+        ([Expectation(" ", ("Wifi",))], 10, "the question is empty"),
         ([Expectation("a " * 6_000, ("Wifi",))], 10, "ask with fewer words"),
         (
             [Expectation("dog", ("Wifi",), workspace="elsewhere")],
@@ -147,11 +147,11 @@ def test_an_entry_that_came_later_was_not_found_then(known: Memory) -> None:
 
 def test_an_entry_that_is_forgotten_since_is_answered_worse_and_no_error(known: Memory) -> None:
     known.forget("Wifi")
-    with pytest.raises(NotFound, match="no entry named: wifi"):
+    with pytest.raises(NotFound, match="no fact called wifi"):
         evaluate.evaluate(known, [WIFI])
     [pair] = evaluate.evaluate(known, [WIFI], since="HEAD~1").worse
     assert pair.past.is_right and pair.now.missing == ("wifi",)
-    with pytest.raises(NotFound, match=r"^x: no entry named: Walk \(nearest: Walks\)$"):
+    with pytest.raises(NotFound, match=r"^x: no fact called Walk\. Did you mean \"Walks\"\?$"):
         evaluate.evaluate(known, [Expectation("x", ("Walk",))], since="HEAD~1")
 
 
@@ -198,7 +198,7 @@ def test_a_miss_of_the_first_place_and_one_without_any_hit_say_so(known: Memory)
     given = toml(DOG, Expectation("submarine", ("Walks",))).replace("Luna's vet\"]\n", 'Walks"]\nfirst = true\n')
     told = run(known.root, "-", stdin=given).stdout
     assert "missed: who looks after the dog\n  not first: Walks\n  came first: Luna's vet\n" in told
-    assert "missed: submarine\n  not among the first 10: Walks\n  no match among 3 entries\n" in told
+    assert "missed: submarine\n  not among the first 10: Walks\n  no match in 3 facts\n" in told
 
 
 def test_a_comparison_has_both_columns_and_what_changed(known: Memory) -> None:
@@ -259,7 +259,7 @@ def test_a_figure_under_its_gate_is_status_1_and_named(
         ("[[query", ["-"], "crabmem: stdin is not TOML: "),
         ("\x00", ["-"], "crabmem: stdin is not TOML: "),
         ("", ["/nowhere/questions.toml"], "crabmem: /nowhere/questions.toml cannot be read: no such file or directory"),
-        (toml(Expectation("x", ("Wif",))), ["-"], "crabmem: x: no entry named: Wif (nearest: Wifi)"),
+        (toml(Expectation("x", ("Wif",))), ["-"], 'crabmem: x: no fact called Wif. Did you mean "Wifi"?'),
         (toml(DOG), ["-", "--compare", "nope"], "crabmem: no revision named nope"),
     ],
 )

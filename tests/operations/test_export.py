@@ -240,7 +240,7 @@ def test_json_is_one_file_or_standard_output(tmp_path: Path) -> None:
 def test_an_earlier_export_is_renewed_and_what_is_gone_is_removed(tmp_path: Path) -> None:
     root = laid(tmp_path / "memory", {"memory/entries/People/luna.md": VET, "memory/entries/b.md": "b"})
     out = tmp_path / "out"
-    run(root, "adopt")  # which may be a second later than the files, and a concept says when it was made
+    run(root, "record")  # which may be a second later than the files, and a concept says when it was made
     run(root, "export", out, "--format", "okf")
     (out / "mine.txt").write_text("somebody's")
     run(root, "forget", "luna")
@@ -260,8 +260,8 @@ def test_what_somebody_changed_in_an_export_is_neither_overwritten_nor_removed_u
     (out / "memory/entries/b.md").write_text("theirs")
     (root / "memory/entries/b.md").unlink()
     result = run(root, "export", out)
-    assert (result.exit_code, "memory/entries/a.md; --force overwrites" in result.stderr) == (1, True)
-    assert run(root, "export", out, "--force").exit_code == 0
+    assert (result.exit_code, "memory/entries/a.md; --yes-really overwrites" in result.stderr) == (1, True)
+    assert run(root, "export", out, "--yes-really").exit_code == 0
     assert files_in(out) == {"memory/entries/a.md": "a", "memory/entries/b.md": "theirs"}
 
 
@@ -274,8 +274,8 @@ def test_no_folder_is_written_to_that_holds_something_else(tmp_path: Path) -> No
     assert files_in(full) == {"memory/entries/a.md": "theirs", "b": "b"}
     with Memory(tmp_path / "other") as other:
         init(other)
-    assert "is a memory itself" in run(root, "export", tmp_path / "other", "--force").stderr
-    assert run(root, "export", full, "--force").exit_code == 0
+    assert "is a memory itself" in run(root, "export", tmp_path / "other", "--yes-really").stderr
+    assert run(root, "export", full, "--yes-really").exit_code == 0
     assert files_in(full) == {"memory/entries/a.md": "a", "b": "b"}
 
 

@@ -73,13 +73,13 @@ def test_files_of_one_name_in_two_folders_are_two_entries_and_the_plain_name_ask
     put(ordered.root, "memory/entries/People/Vera.md", "Likes tea.\n")
     put(ordered.root, "memory/entries/Work/Vera.md", "Leads sales.\n")
     put(ordered.root, "memory/entries/Old/Work/Vera.md", "Led sales.\n")
-    with pytest.raises(InvalidArguments, match="several entries are called vera; say which file: memory/entries/Old"):
+    with pytest.raises(InvalidArguments, match="several facts are called vera; say which file: memory/entries/Old"):
         ordered.get("vera")
     assert ordered.get("People/Vera").content == "Likes tea.\n"
-    with pytest.raises(InvalidArguments, match="several entries are called Work/Vera"):
+    with pytest.raises(InvalidArguments, match="several facts are called Work/Vera"):
         ordered.get("Work/Vera")
     assert ordered.get("entries/Work/Vera").content == "Leads sales.\n"
-    with pytest.raises(InvalidArguments, match="several entries are called Vera"):
+    with pytest.raises(InvalidArguments, match="several facts are called Vera"):
         ordered.remember("Vera", "who", "Somebody.")
     assert {finding.path for finding in ordered.doctor() if "its name is also that of" in finding.message} == {
         "memory/entries/People/Vera.md",
@@ -305,7 +305,7 @@ def test_the_end_of_a_path_that_two_files_have_is_refused_and_a_fact_of_that_nam
     readmes: Memory,
 ) -> None:
     put(readmes.root, "memory/entries/Old/A/readme.md", "Of the old alpha project.\n")
-    with pytest.raises(InvalidArguments, match="several entries are called A/readme; give the path"):
+    with pytest.raises(InvalidArguments, match="several facts are called A/readme; give the path"):
         readmes.remember("A/readme", "which", "New.")
     put(readmes.root, "memory/entries/ab.md", "---\nname: B/readme\n---\n\nAbout it.\n")
     assert readmes.remember("B/readme", "which", "New.").path == "memory/entries/ab.md"
@@ -405,7 +405,7 @@ def test_nothing_is_written_into_a_folder_that_is_a_repository_of_its_own(
         if below != "memory/entries/People":
             with pytest.raises(Unwritable, match=rf"{below}/\.git"):
                 fresh_one.remember("Dog", "the dog", "Sleeps.")
-            assert "nothing has been remembered yet" not in fresh_one.recall("barks").note
+            assert "this memory is empty" not in fresh_one.recall("barks").note
             assert f"{below}/.git" in fresh_one.recall("barks").note
     assert (ordered.root / path).read_bytes() == before
 
@@ -422,7 +422,7 @@ def test_a_fresh_process_says_that_the_folder_of_facts_is_a_repository(tmp_path:
     (root / below / ".git").mkdir()
     done = run("--dir", str(root), "recall", "kitchen")
     assert "lagotto" not in fresh(root, "kitchen")
-    assert f"{below}/.git" in done.stderr and "nothing has been remembered yet" not in done.stderr
+    assert f"{below}/.git" in done.stderr and "this memory is empty" not in done.stderr
 
 
 def test_a_process_that_stays_sees_a_git_come_and_go(ordered: Memory) -> None:

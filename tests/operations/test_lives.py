@@ -115,7 +115,7 @@ def test_a_name_that_several_entries_had_is_refused_when_none_has_it_now(coded: 
     coded.rename("Alpha", "Beta")
     coded.remember("Alpha", "another thing", "The moon is full tonight.")
     coded.rename("Alpha", "Gamma")
-    with pytest.raises(InvalidArguments, match=r"several entries were called Alpha; .*beta\.md, .*gamma\.md"):
+    with pytest.raises(InvalidArguments, match=r"several facts were called Alpha; .*beta\.md, .*gamma\.md"):
         coded.purge("Alpha")
 
 

@@ -132,7 +132,7 @@ def test_forgotten_entry_stays_in_history(memory: Memory) -> None:
 
 def test_forgetting_what_is_not_there_names_the_nearest_and_writes_nothing(memory: Memory) -> None:
     memory.remember("Deploy key", "where", "vault")
-    with pytest.raises(NotFound, match=r"no entry named: deploy kye \(nearest: Deploy key\)"):
+    with pytest.raises(NotFound, match=r"no fact called deploy kye\. Did you mean \"Deploy key\"\?"):
         memory.forget("deploy kye")
     assert subjects(memory) == ["remember: Deploy key", "init: a new memory"]
 

@@ -53,8 +53,8 @@ def test_missing_facts_are_no_edits_that_the_next_write_would_record(emptied: Pa
     with Memory(emptied) as memory:
         found = status(memory)
         assert found.missing == 14 and [edit.path for edit in found.edits] == ["memory/MEMORY.md"]
-    assert len(run("adopt", "--dry-run").stdout.splitlines()) == 1
-    assert len(run("adopt", "--dry-run", "--yes-really").stdout.splitlines()) == 15
+    assert len(run("record", "--dry-run").stdout.splitlines()) == 1
+    assert len(run("record", "--dry-run", "--yes-really").stdout.splitlines()) == 15
     assert json.loads(run("status", "--json").stdout)["missing"] == 14
 
 

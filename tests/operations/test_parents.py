@@ -45,7 +45,7 @@ def test_an_agent_shows_files_of_a_parent_to_which_crabmem_has_not_written(tmp_p
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory/MEMORY.md").write_text("Three hives.\n")
     scribe = ("--dir", str(tmp_path), "--workspace", "scribe")
-    assert run(*scribe, "memory", "show").stdout == "Three hives.\n"
+    assert run(*scribe, "overview", "show").stdout == "Three hives.\n"
     assert run(*scribe, "remember", "Luna", "-d", "the dog", "-c", "A lagotto.").exit_code == 0
     assert "Three hives." in run(*scribe, "prompt").stdout
     assert not (tmp_path / ".git").exists()

@@ -375,22 +375,25 @@ def crab(root: Path, *words: str, **environment: str) -> subprocess.CompletedPro
 
 
 def test_a_person_lists_shows_and_applies_on_the_command_line(root: Path, agent: Memory) -> None:
-    assert crab(root, "proposals").stderr.startswith("nothing waits")
+    assert crab(root, "review", "list").stderr.startswith("nothing to review")
     made = proposed(agent, reason="Ann cannot hear me.")
     assert re.fullmatch(
         rf"{made.id[:8]}  \d{{4}}-\d\d-\d\d \d\d:\d\d  coder \[s-1\]  Crab.md  Ann cannot hear me.\n",
-        crab(root, "proposals").stdout,
+        crab(root, "review", "list").stdout,
     )
-    told = crab(root, "proposals", "show", made.id[:8]).stdout
+    told = crab(root, "review", "show", made.id[:8]).stdout
     assert "\n\nAnn cannot hear me.\n\n" in told and "-Loud.\n+Louder.\n" in told
-    assert crab(root, "proposals", "apply", made.id[:8]).stdout.startswith("Crab.md updated\n")
+    assert crab(root, "review", "apply", made.id[:8]).stdout.startswith("Crab.md updated\n")
     assert (root / "Crab.md").read_text() == LOUDER
 
 
 def test_an_agent_is_refused_on_the_command_line(root: Path, agent: Memory) -> None:
     made, before = proposed(agent), state(root)
     for verb in (["apply", made.id], ["reject", made.id, "--yes"]):
-        for done in (crab(root, "--agent", "a", "proposals", *verb), crab(root, "proposals", *verb, CRABMEM_AGENT="a")):
+        for done in (
+            crab(root, "--agent", "a", "review", "list", *verb),
+            crab(root, "review", "list", *verb, CRABMEM_AGENT="a"),
+        ):
             assert (done.returncode, done.stdout) == (1, "")
             assert "a person decides on proposals, and no agent" in done.stderr
     assert state(root) == before
@@ -399,14 +402,14 @@ def test_an_agent_is_refused_on_the_command_line(root: Path, agent: Memory) -> N
 
 def test_nothing_is_rejected_without_a_yes(root: Path, agent: Memory) -> None:
     made = proposed(agent)
-    done = crab(root, "proposals", "reject", made.id)
-    assert (done.returncode, done.stderr) == (1, "crabmem: nothing was rejected: give --yes to do it\n")
-    assert crab(root, "proposals", "reject", made.id, "--yes").stdout.startswith(f"rejected: {made.id[:8]}")
+    done = crab(root, "review", "reject", made.id)
+    assert (done.returncode, done.stderr) == (1, "crabmem: nothing was rejected: this needs a terminal, or --yes\n")
+    assert crab(root, "review", "reject", made.id, "--yes").stdout.startswith(f"rejected: {made.id[:8]}")
     assert proposals.proposals(agent) == []
 
 
 def test_setting_the_soul_says_that_it_waits(root: Path) -> None:
-    done = crab(root, "--agent", "coder", "soul", "set", "-c", LOUDER)
+    done = crab(root, "--agent", "coder", "identity", "set", "-c", LOUDER)
     with Memory(root) as memory:
         [waiting] = proposals.proposals(memory)
     assert done.stdout.startswith(f"Crab.md not changed: `crabmem proposals apply {waiting.id[:8]}` would\n")

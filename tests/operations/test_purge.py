@@ -384,7 +384,7 @@ def test_the_verb_says_that_agents_still_have_it_and_fails(team: Memory) -> None
     done = run(team.root, "--text", PIN, "--yes")
     assert done.returncode == 1
     assert "purged, but not everywhere" in done.stdout and "agents/eve (history and files)" in done.stdout
-    assert "with --agents, the same purge erases it in the workspaces of agents and projects too" in done.stdout
+    assert "with --all, the same purge erases it in the workspaces of agents and projects too" in done.stdout
     again = run(team.root, "--text", PIN, "--yes")
     assert again.returncode == 1 and "agents/bob (history)" in again.stderr
     assert run(team.root, "--text", PIN, "--verify").returncode == 1
@@ -392,18 +392,18 @@ def test_the_verb_says_that_agents_still_have_it_and_fails(team: Memory) -> None
 
 @pytest.mark.parametrize("asked", [("--text", PIN), ("Code",)])
 def test_with_agents_it_is_purged_in_their_workspaces_too(team: Memory, asked: tuple[str, ...]) -> None:
-    dry = run(team.root, *asked, "--agents", "--dry-run")
+    dry = run(team.root, *asked, "--all", "--dry-run")
     assert dry.returncode == 0 and "agents/bob:\n" in dry.stdout and "agents/eve:\n" in dry.stdout
     assert len(traces(team.root, PIN)) > 1
-    assert "give --yes" in run(team.root, *asked, "--agents").stderr
-    done = run(team.root, *asked, "--agents", "--yes")
+    assert "or --yes" in run(team.root, *asked, "--all").stderr
+    done = run(team.root, *asked, "--all", "--yes")
     assert (done.returncode, done.stderr) == (0, "")
     for root in (team.root, team.root / "agents/bob", team.root / "agents/eve"):
         assert traces(root, PIN) == []
         assert_clean(root)
     with Memory(team.root / "agents/eve", agent="eve") as eve:
         assert eve.get("Tea").content == "Green."
-    assert "nothing to purge" in run(team.root, "--text", PIN, "--agents", "--yes").stderr
+    assert "nothing to purge" in run(team.root, "--text", PIN, "--all", "--yes").stderr
 
 
 def test_agents_are_purged_where_only_they_have_it(memory: Memory) -> None:

@@ -185,7 +185,7 @@ def test_only_the_case_of_a_name_is_changed_in_place(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "error", "words"),
     [
-        ("nobody", "x", NotFound, "no entry named: nobody"),
+        ("nobody", "x", NotFound, "no fact called nobody"),
         ("wifi", "luna-s-vet", InvalidArguments, "luna-s-vet.md answers to already"),
         ("wifi", "Dog Doctor", InvalidArguments, "answers to already"),
         ("wifi", " ", InvalidArguments, "the name is empty"),
@@ -283,7 +283,7 @@ def test_rollback_and_diff_go_back_beyond_a_rename(linked: Memory) -> None:
     linked.remember("Dr. Moreno", "d", "On Fridays.")
     assert f"--- a/{VET}\n+++ /dev/null" in linked.diff("HEAD~2", name="Dr. Moreno")
     linked.remember("Luna's vet", "d", "another")
-    with pytest.raises(InvalidArguments, match=r"luna-s-vet.md, where it was at HEAD~3, is another entry now"):
+    with pytest.raises(InvalidArguments, match=r"luna-s-vet.md, where it was at HEAD~3, is another fact now"):
         linked.rollback("HEAD~3", "Dr. Moreno")
     linked.forget("Luna's vet")
     done = linked.rollback("HEAD~4", "Dr. Moreno")

@@ -267,10 +267,10 @@ def test_what_another_profile_does_not_read_any_more_is_told(tmp_path: Path) -> 
 def test_a_file_that_is_no_fact_is_not_said_to_go_by_forget(tmp_path: Path) -> None:
     root = str(tmp_path / "notes")
     run("--dir", root, "remember", "Tea", "-d", "what to drink", "-c", "Oolong.")
-    run("--dir", root, "memory", "set", "-c", "# Overview")
+    run("--dir", root, "overview", "set", "-c", "# Overview")
     run("--dir", root, "remember", "Wifi", "-d", "the password", "-c", "On the router.")
-    overview = run("--dir", root, "rollback", "--to", "HEAD~2", "--entry", "MEMORY.md")
-    fact = run("--dir", root, "rollback", "--to", "HEAD~2", "--entry", "wifi")
+    overview = run("--dir", root, "restore", "MEMORY.md", "--to", "HEAD~2")
+    fact = run("--dir", root, "restore", "wifi", "--to", "HEAD~2")
     assert (overview.exit_code, fact.exit_code) == (1, 1)
     assert "delete memory/MEMORY.md" in overview.stderr and "forget" not in overview.stderr
     assert "`crabmem forget` removes what is there now" in fact.stderr

@@ -157,8 +157,8 @@ def test_nothing_of_a_hidden_file_reaches_a_session(secretive: Path, tmp_path: P
 def test_what_is_counted_is_what_a_session_sees(secretive: Path, tmp_path: Path) -> None:
     with Memory(secretive, profile=str(tmp_path / "family.toml"), kind="group") as guest:
         found = guest.recall("submarine")
-        assert (found.searched, found.note) == (1, "no match among 1 entry")
-        assert salient_facts.recall_facts(guest, "submarine").note == "no match among 1 entry"
+        assert (found.searched, found.note) == (1, "no match in 1 fact")
+        assert salient_facts.recall_facts(guest, "submarine").note == "no match in 1 fact"
 
 
 def test_the_figures_of_a_session_count_what_it_sees(secretive: Path, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_blame_needs_no_history(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["\ud800", "a/b", "..", "\0", "x" * 5_000, "café "])
 def test_no_name_is_too_odd_to_ask_for(past: Memory, name: str) -> None:
     for ask in (past.blame, past.log):
-        with pytest.raises(NotFound, match="no entry named"):
+        with pytest.raises(NotFound, match="no fact called"):
             ask(name=name)
     assert not past.when(f"giraffe {name}").steps
 

@@ -430,7 +430,7 @@ def test_reading_an_existing_workspace_changes_no_byte_and_no_time_of_it(sample:
     for words in [*verbs, "memory show", "soul show", "recall sewing frame hive", "when sewing frame", "profile show"]:
         crabmem(root, "--profile", profile, *words.split())
     for kind in KINDS:
-        crabmem(root, "--profile", profile, "--kind", kind, "context", "--json")
+        crabmem(root, "--profile", profile, "--kind", kind, "prompt", "--account", "--json")
         with Memory(root, profile=profile, kind=kind) as memory:
             assert memory.before_turn("the sewing frame, the hive and the queen") is not None
             for tool, arguments in calls(memory, ["MEMORY.md", "memory/2026-02-27.md", "memory/no.md", "../x.md"]):

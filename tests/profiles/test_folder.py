@@ -108,7 +108,7 @@ def test_its_prompt_tools_and_kinds_of_sessions_work(site: Path, root: Path) -> 
         run(site, root, "prompt")
         == "You keep bees. Your tools: `memory`, `hives`.\n\n# Board\n\n- hive one\n- hive two\n"
     )
-    assert [tool["name"] for tool in json.loads(run(site, root, "tools", "--json"))] == ["memory", "hives"]
+    assert [tool["name"] for tool in json.loads(run(site, root, "tools", "--json"))["tools"]] == ["memory", "hives"]
     assert run(site, root, "call", "hives", "{}") == "2 hives\n"
     assert run(site, root, "--kind", "group", "call", "hives", "{}") == "0 hives\n"
     assert run(site, root, "call", "memory", '{"content": "- hive one"}').startswith("BOARD.md updated")

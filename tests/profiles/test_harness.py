@@ -271,7 +271,9 @@ def test_a_memory_folder_that_is_a_link_is_not_followed() -> None:
 def test_a_file_in_the_way_of_a_folder_and_a_credential_are_refused(ember: Memory) -> None:
     call(ember, "write", "a.md", "one\n")
     assert "a.md is not a folder" in said(ember, "write", "a.md/b.md", "x")
-    assert said(ember, "replace", "a.md", "one", TOKEN).startswith("error: the text holds what looks like a secret")
+    assert said(ember, "replace", "a.md", "one", TOKEN).startswith(
+        "error: not saved: it contains what looks like a secret"
+    )
     assert said(ember, "write", "A.md", "x").startswith("error: invalid arguments: A.md: other systems take that for")
     assert subjects(ember) == ["memory: write a.md", "init: a new memory"]
 
@@ -476,7 +478,15 @@ def test_an_agents_folder_that_is_there_is_read_by_everything_and_nothing_in_it_
         assert memory.context().parts and memory.recall("radar of the Tern")[0].entry.slug == "repairs"
         assert memory.entries() and memory.doctor() and not memory.log() and memory.diff()
         assert memory.overview().path == "memory/CONTEXT.md" and memory.identity().path == "IDENTITY.md"
-    for verb in (["prompt"], ["context"], ["list"], ["recall", "radar"], ["memory", "show"], ["soul", "show"], ["log"]):
+    for verb in (
+        ["prompt"],
+        ["context"],
+        ["list"],
+        ["recall", "radar"],
+        ["overview", "show"],
+        ["identity", "show"],
+        ["log"],
+    ):
         assert run(root, *verb) or verb == ["log"]
     assert run(root, "call", "memory_list") == "CONTEXT.md\nclients/island-school.md\nrepairs.md\ntimetable.md\n"
     assert everything(root) == before

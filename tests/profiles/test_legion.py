@@ -199,7 +199,7 @@ def test_search_names_files_and_facts_and_repeats_nothing(legion: Memory) -> Non
         "learnings/errors.md"
     ]
     nothing = legion.call("memory_search", {"query": "submarine"}).text
-    assert re.fullmatch(r"nothing found \(no match among 2 entries; no match among \d files\)", nothing)
+    assert re.fullmatch(r"nothing found \(no match in 2 facts; no match in \d files\)", nothing)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
@@ -259,7 +259,7 @@ def test_what_cannot_be_saved_is_an_error_and_nothing_is_written(legion: Memory)
 def test_recalled_facts_say_when_they_were_written_and_by_whom(legion: Memory) -> None:
     text = legion.call("memory_recall", {"query": "foghorn"}).text
     assert re.search(r"^\(upkeep, 20\d\d-\d\d-\d\d, keeper\)$", text, re.MULTILINE)
-    assert legion.call("memory_recall", {"query": "zebra"}).text == "no memories found: no match among 2 entries"
+    assert legion.call("memory_recall", {"query": "zebra"}).text == "no memories found: no match in 2 facts"
 
 
 def test_the_identity_is_written_only_where_the_settings_allow_and_told_of(root: Path) -> None:

@@ -150,7 +150,7 @@ def test_each_kind_of_session_sees_its_own_files_and_has_its_own_tools(root: Pat
 
 def test_its_budgets_hold_and_the_account_tells_what_was_cut(root: Path) -> None:
     (root / "LEDGER.md").write_text("hive " * 100 + "the end")
-    told = json.loads(run(root, "context", "--json").stdout)
+    told = json.loads(run(root, "prompt", "--account", "--json").stdout)
     parts = {part["name"]: part for part in told["parts"]}
     assert (parts["LEDGER.md"]["status"], parts["LEDGER.md"]["raw"], parts["LEDGER.md"]["injected"]) == (
         "truncated", 507, 300,
@@ -174,7 +174,7 @@ def test_its_facts_lie_where_it_says_and_are_recalled_on_the_command_line(root: 
     assert run(root, "remember", "Hive two", "-d", "the weak one", "-c", "Feed it in March.").exit_code == 0
     assert (root / "memory/hives/hive-two.md").is_file()
     assert "Feed it" in run(root, "recall", "weak", "hive").stdout
-    listed = json.loads(run(root, "tools", "--json").stdout)
+    listed = json.loads(run(root, "tools", "--json").stdout)["tools"]
     assert [tool["name"] for tool in listed] == ["remember", "forget", "recall", "memory", "get"]
     assert run(root, "--kind", "heartbeat", "call", "recall", '{"query": "hive"}').exit_code == 1
     assert_clean(root)

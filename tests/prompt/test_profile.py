@@ -115,9 +115,9 @@ def test_a_group_never_sees_what_is_hidden_from_it(root: Path) -> None:
         assert [entry.name for entry in memory.entries()] == ["Wifi"] and memory.overview().text == ""
         assert "Walross" not in memory.before_turn("what is the password of the house and of the guests?")
         assert files.browse(memory, lambda tree: tree.paths()) == ["entries/wifi.md"] and files.notes(memory) == []
-        with pytest.raises(NotFound, match=r"^no entry named: Private wifi \(nearest: Wifi\)$"):
+        with pytest.raises(NotFound, match=r"^no fact called Private wifi\. Did you mean \"Wifi\"\?$"):
             memory.get("Private wifi")
-        with pytest.raises(NotFound, match=r"^no entry named: Private wifi \(nearest: Wifi\)$"):
+        with pytest.raises(NotFound, match=r"^no fact called Private wifi\. Did you mean \"Wifi\"\?$"):
             memory.forget("Private wifi")
         with Memory(root) as main:
             head = history.newest(main)

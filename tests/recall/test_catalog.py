@@ -65,7 +65,7 @@ def test_case_is_folded_as_the_language_has_it(folder: Memory) -> None:
 def test_a_name_that_several_entries_have_is_an_error_that_lists_their_files(folder: Memory) -> None:
     put(folder, "one", "Harbour")
     put(folder, "two", "HARBOUR")
-    with pytest.raises(InvalidArguments, match=r"^several entries are called harbour; say which file: one, two$"):
+    with pytest.raises(InvalidArguments, match=r"^several facts are called harbour; say which file: one, two$"):
         folder.get("harbour")
 
 
@@ -91,9 +91,9 @@ def test_an_alias_that_several_entries_have_is_an_error_that_lists_their_files(f
 @pytest.mark.parametrize(
     ("asked", "nearest"),
     [
-        ("Harbor", " (nearest: Harbour)"),
-        ("harbour master", " (nearest: Harbour)"),
-        ("the quai", " (nearest: Jetty)"),
+        ("Harbor", '. Did you mean "Harbour"?'),
+        ("harbour master", '. Did you mean "Harbour"?'),
+        ("the quai", '. Did you mean "Jetty"?'),
         ("Xylophone", ""),
     ],
 )
@@ -102,13 +102,13 @@ def test_a_name_that_nobody_has_is_an_error_with_the_near_ones(folder: Memory, a
     put(folder, "two", "Jetty", "the quay")
     with pytest.raises(NotFound) as caught:
         folder.get(asked)
-    assert str(caught.value) == f"no entry named: {asked}{nearest}"
+    assert str(caught.value) == f"no fact called {asked}{nearest}"
 
 
 def test_at_most_three_near_names_are_listed(folder: Memory) -> None:
     for number in range(5):
         put(folder, f"file-{number}", f"Harbour {number}")
-    with pytest.raises(NotFound, match=r"\(nearest: Harbour \d, Harbour \d, Harbour \d\)$"):
+    with pytest.raises(NotFound, match=r'Did you mean "Harbour \d" or "Harbour \d" or "Harbour \d"\?$'):
         folder.get("Harbour")
 
 
@@ -165,7 +165,9 @@ def test_a_name_of_words_that_say_nothing_is_found_when_it_is_all_that_is_asked(
     put(folder, "who", "Who is who", aliases="Who", content="the people of the house")
     assert [hit.entry.name for hit in folder.recall(query)] == ["The Who"]
     assert (
-        folder.recall(query, tags=["music"]).note == folder.recall("which?").note == "no searchable word in the query"
+        folder.recall(query, tags=["music"]).note
+        == folder.recall("which?").note
+        == "nothing to search for: only common words or signs"
     )
 
 
@@ -292,7 +294,7 @@ def test_where_nothing_tells_which_name_is_meant_no_fact_is_written_over(memory:
     put(memory, "a", "Case One")
     put(memory, "b", "case one")
     for way in (memory.get, memory.forget, lambda name: memory.rename(name, "Other"), lambda name: save(memory, name)):
-        with pytest.raises(InvalidArguments, match=f"several entries are called {name}"):
+        with pytest.raises(InvalidArguments, match=f"several facts are called {name}"):
             way(name)
     assert {entry.content for entry in memory.entries()} == {"…"}
     memory.adopt()
@@ -322,7 +324,7 @@ def test_what_is_saved_under_a_name_is_put_where_that_name_is_found(
         there = place_of(memory, asked)
         if isinstance(there, CrabmemError):
             assert len(same) > 1
-            with pytest.raises(InvalidArguments, match="several entries are called"):
+            with pytest.raises(InvalidArguments, match="several facts are called"):
                 memory.get(asked)
         elif same:
             assert memory.get(asked).path == there

@@ -118,7 +118,7 @@ def test_since_and_until_hold_for_notes(noted: Memory) -> None:
 def test_a_filter_by_tags_finds_no_note(noted: Memory) -> None:
     found = noted.recall("vet boiler", tags=["home"])
     assert [hit.entry.name for hit in found] == ["Boiler"]
-    assert noted.recall("vet", tags=["home"]).note.startswith("no match among 1 entry, with the tags")
+    assert noted.recall("vet", tags=["home"]).note.startswith("no match in 1 fact, with the tags")
 
 
 def test_notes_are_no_facts(noted: Memory) -> None:
@@ -126,7 +126,7 @@ def test_notes_are_no_facts(noted: Memory) -> None:
     assert [entry.name for entry in noted.entries()] == [entry.name for entry in noted.entries("HEAD")] == ["Boiler"]
     assert maintenance.stats(noted).entries == maintenance.reindex(noted).entries == 1
     assert [hit.entry.name for hit in salient_facts.salient(noted)] == ["Boiler"]
-    assert salient_facts.recall_facts(noted, "vet").note == "no match among 1 entry"
+    assert salient_facts.recall_facts(noted, "vet").note == "no match in 1 fact"
     assert [entry.name for entry in keyvalue.items(noted)] == ["Boiler"] and keyvalue.item(noted, Key((), day)) is None
     assert not noted.recall("vet", where=lambda entry: True) and not noted.recall("vet", namespace=["anywhere"])
     with pytest.raises(NotFound):
@@ -136,11 +136,11 @@ def test_notes_are_no_facts(noted: Memory) -> None:
 
 
 def test_the_words_why_nothing_was_found_count_notes_apart(noted: Memory, tmp_path: Path) -> None:
-    assert noted.recall("zebra").note == "no match among 1 entry and 2 notes"
+    assert noted.recall("zebra").note == "no match in 1 fact and 2 notes"
     with Memory(tmp_path / "empty") as memory:
-        assert memory.recall("zebra").note == "nothing has been remembered yet"
+        assert memory.recall("zebra").note == "this memory is empty"
         memory.write_note("A boat.")
-        assert memory.recall("zebra").note == "no match among 0 entries and 1 note"
+        assert memory.recall("zebra").note == "no match in 0 facts and 1 note"
         assert memory.recall("zebra").searched == 0 and memory.recall("boat").note == ""
 
 
@@ -187,7 +187,7 @@ def test_a_session_that_may_not_see_a_note_is_not_told_of_it(tmp_path: Path, clo
         memory.write_note(SAID)
         group = memory.of_kind("group")
         assert memory.recall("vet") and not group.recall("vet") and not group.recall("vet", as_of="HEAD")
-        assert group.recall("vet").note == "no match among 1 entry"
+        assert group.recall("vet").note == "no match in 1 fact"
         assert (
             group.before_turn("what about the vet, is Luna fine?") == ""
             and context.confidence(group, "vet luna fine") == 0

@@ -205,8 +205,8 @@ def test_it_is_said_why_nothing_was_found(tmp_path: Path, root: Path) -> None:
     with opened(tmp_path / "nothing") as memory:
         assert memory.search("vet").note == "there are no memory files yet"
     with opened(root) as memory:
-        assert memory.search("zebra").note == "no match among 3 files"
-        assert memory.search("the of").note == "no searchable word in the query"
+        assert memory.search("zebra").note == "no match in 3 files"
+        assert memory.search("the of").note == "nothing to search for: only common words or signs"
         assert memory.search("vet").note == ""
 
 
@@ -377,7 +377,7 @@ def test_files_are_searched_as_they_were(root: Path) -> None:
         memory.adopt()
         found = memory.search("vet", as_of=then)
         assert paths(found) == ["MEMORY.md", "memory/2026-03-14.md"] and found[0].snippet == "Luna's vet is Dr. Moreno."
-        assert memory.search("zebra", as_of=then).note == f"no match among 3 files; as memory was at {then[:8]}"
+        assert memory.search("zebra", as_of=then).note == f"no match in 3 files; as memory was at {then[:8]}"
         assert paths(memory.search("zebra")) == ["memory/zoo.md"]
         [hit] = [hit for hit in found if hit.path == "memory/2026-03-14.md"]
         read = files_operations.excerpt(memory, hit.path, hit.start, hit.end - hit.start + 1, at=then)
@@ -456,7 +456,7 @@ def test_a_group_never_finds_or_reads_what_is_hidden_from_it(root: Path) -> None
             found = memory.search("vet physician luna wifi", 50)
             assert paths(found) == ["memory/vet.md"]
             assert found.searched == 2 and found.size < 100
-            assert memory.search("Moreno").note == "no match among 2 files"
+            assert memory.search("Moreno").note == "no match in 2 files"
             for path in ("MEMORY.md", "memory/2026-03-14.md"):
                 with pytest.raises(NotFound):
                     files_operations.excerpt(memory, path)

@@ -72,7 +72,7 @@ def test_a_fact_that_shares_no_word_is_found_by_what_it_means(root: Path) -> Non
 
 def test_what_means_something_else_is_not_found(root: Path) -> None:
     with Memory(root, embedder=Own()) as both:
-        assert both.recall("train coast").note == "no match among 4 entries"
+        assert both.recall("train coast").note == "no match in 4 facts"
         assert names(both, "password") == []
 
 
@@ -133,7 +133,7 @@ def test_a_question_without_a_searchable_word_is_answered_by_meaning(root: Path)
             return super().embed(["dog" if text == "?!" else text for text in texts])
 
     with Memory(root) as words, Memory(root, embedder=Knows()) as both:
-        assert words.recall("?!").note == "no searchable word in the query"
+        assert words.recall("?!").note == "nothing to search for: only common words or signs"
         assert names(both, "?!") == ["Luna"]
 
 
@@ -231,7 +231,7 @@ def test_without_a_place_for_them_vectors_serve_all_the_same(root: Path) -> None
 
 def test_recall_in_a_folder_that_is_no_workspace_leaves_nothing(tmp_path: Path) -> None:
     with Memory(tmp_path / "none", embedder=Own()) as both:
-        assert both.recall("puppy").note == "nothing has been remembered yet"
+        assert both.recall("puppy").note == "this memory is empty"
     assert not (tmp_path / "none").exists()
 
 
@@ -518,15 +518,17 @@ def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_reindex_on_the_command_line(root: Path, told: Service) -> None:
-    assert run(root, "reindex").stdout == "read: 4 entries\n"
+    assert run(root, "doctor", "--reindex").stdout == "read: 4 entries\n"
     wants(root, url=told.url, model="small")
-    assert run(root, "reindex").stdout == "read: 4 entries; vectors by http small, 5 dimensions: 4 made now\n"
-    assert json.loads(run(root, "reindex", "--json").stdout) == {
+    assert (
+        run(root, "doctor", "--reindex").stdout == "read: 4 entries; vectors by http small, 5 dimensions: 4 made now\n"
+    )
+    assert json.loads(run(root, "doctor", "--reindex", "--json").stdout) == {
         "entries": 4, "embedder": "http small", "dimension": 5, "made": 0, "sections": 0,
     }  # fmt: skip
     told.reply = lambda texts: (401, b"")
     (root / ".git/crabmem/index/vectors").unlink()
-    failed = run(root, "reindex")
+    failed = run(root, "doctor", "--reindex")
     assert failed.returncode == 1 and failed.stderr.startswith("crabmem: http://127") and failed.stderr.count("\n") == 1
 
 
@@ -538,10 +540,10 @@ def test_doctor_says_whether_it_works_and_what_is_missing(root: Path, told: Serv
     wants(root, url=told.url, model="small", timeout=10)
     about = "recall by meaning asks http small, 5 dimensions; "
     with Memory(root) as both:
-        rest = "0 of 4 entries have vectors; recalls make the others, or `crabmem reindex` now"
+        rest = "0 of 4 facts have vectors; recalls make the others, or `crabmem reindex` now"
         assert findings(both) == [("info", about + rest)]
         names(both, "puppy")
-        assert findings(both) == [("info", about + "4 of 4 entries have vectors")]
+        assert findings(both) == [("info", about + "4 of 4 facts have vectors")]
         told.reply = lambda texts: (404, b"")
         [(level, message)] = findings(both)
     assert level == "warning" and message.startswith("recall goes by words alone: http://127") and "404" in message
@@ -589,4 +591,4 @@ def test_notes_are_found_by_what_they_mean_and_no_entries_with_vectors(tmp_path:
         both.write_note("Called the vet, Luna is fine.")
         assert [hit.entry.is_note for hit in both.recall("physician puppy")] == [True]
         assert maintenance.reindex(both).entries == 1
-        assert findings(both)[0][1].endswith("1 of 1 entries have vectors")
+        assert findings(both)[0][1].endswith("1 of 1 facts have vectors")

@@ -138,7 +138,7 @@ def test_before_the_history_there_is_no_answer(story: Path) -> None:
             with pytest.raises(NotFound, match="no revision named"):
                 ask()
         first = memory.log()[-1].commit
-        assert memory.recall("deploy key", as_of=first).note.startswith("nothing has been remembered yet")
+        assert memory.recall("deploy key", as_of=first).note.startswith("this memory is empty")
 
 
 def test_where_the_settings_of_then_cannot_be_read_the_usual_ones_hold(story: Path) -> None:

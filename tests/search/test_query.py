@@ -177,7 +177,7 @@ def test_what_nobody_says_word_by_word_is_words_and_the_note_tells(workshop: Mem
     assert found.hits == workshop.recall("key deploy").hits and found.unsaid == ("key deploy",)
     assert found.note == 'no fact says "key deploy" word by word; these have the words'
     assert workshop.recall('"deploy key"').note == "" and "says" not in workshop.recall('"submarine boat"').note
-    assert workshop.recall('"?!"').note == "no searchable word in the query"
+    assert workshop.recall('"?!"').note == "nothing to search for: only common words or signs"
 
 
 @given(SIGNS)

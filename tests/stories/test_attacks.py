@@ -263,7 +263,7 @@ def test_past_with_a_file_that_is_no_text_can_be_read(memory: Memory) -> None:
 
 def test_edit_of_an_identity_that_was_missing_is_kept(memory: Memory) -> None:
     (memory.root / "Crab.md").unlink()
-    command = [*forked.COMMAND, "--dir", str(memory.root), "soul", "edit"]
+    command = [*forked.COMMAND, "--dir", str(memory.root), "identity", "edit"]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "EDITOR": "sed -i s/careful/bold/"})
     assert "bold" in (memory.root / "Crab.md").read_text()
     assert "bold" in git(memory.root, "show", "HEAD:Crab.md")

@@ -220,7 +220,7 @@ def test_a_text_waits_though_an_agents_proposal_waits_whose_tree_has_it(two: Two
 def test_a_decision_that_the_other_machine_edits_meanwhile_is_not_lost(disputing: Two) -> None:
     one, other = disputing
     there = {memory.root: (memory.get("Luna").content, waiting(memory)) for memory in (one, other)}
-    crab(one.root, "resolve", "Luna", "--theirs")
+    crab(one.root, "review", "resolve", "Luna", "--theirs")
     taken = one.get("Luna").content
     assert taken not in (there[one.root][0],)
     other.remember("Luna", "the cat", "A cat.\nForty years old.")
@@ -236,8 +236,8 @@ def test_what_came_of_a_text_that_one_machine_rejects_and_another_takes_is_said_
     disputing: Two,
 ) -> None:
     one, other = disputing
-    crab(one.root, "resolve", "Luna", "--theirs")
-    crab(other.root, "resolve", "Luna", "--ours")
+    crab(one.root, "review", "resolve", "Luna", "--theirs")
+    crab(other.root, "review", "resolve", "Luna", "--ours")
     for first, then in ((one, other), (other, one)):
         synced(first)
         said = crabs(then.root, "sync")
@@ -246,14 +246,14 @@ def test_what_came_of_a_text_that_one_machine_rejects_and_another_takes_is_said_
             break
     assert "another machine took a text that you rejected here, in commit " in said
     commit = said.partition("crabmem revert ")[2].partition("`")[0]
-    crab(other.root, "revert", commit)
+    crab(other.root, "undo", commit)
     assert "rejected here" not in crabs(other.root, "sync")
 
 
 def test_that_a_rejected_text_was_taken_is_said_though_the_rejection_was_synced_first(disputing: Two) -> None:
     one, other = disputing
-    crab(one.root, "resolve", "Luna", "--theirs")
-    crab(other.root, "resolve", "Luna", "--ours")
+    crab(one.root, "review", "resolve", "Luna", "--theirs")
+    crab(other.root, "review", "resolve", "Luna", "--ours")
     synced(other)
     assert synced(one).overruled == ()
     assert len(synced(other).overruled) == 1
@@ -355,7 +355,7 @@ def test_an_identity_that_an_agent_elsewhere_wrote_is_not_in_force_until_a_perso
     assert one.identity().text == identity
     synced(other)
     assert other.identity().text == identity
-    crab(one.root, "resolve", "Crab.md", "--theirs")
+    crab(one.root, "review", "resolve", "Crab.md", "--theirs")
     for memory in (one, other):
         synced(memory)
         assert memory.identity().text == "# I am a lobster\n"

@@ -93,7 +93,7 @@ def test_marks_that_git_left_and_a_person_committed_are_recalled_nowhere_and_dec
     for memory in (one, other):
         synced(memory)
         assert not memory.recall("cat").hits
-        assert "memory/entries/luna.md" in crab(memory.root, "resolve").stdout
-    crab(other.root, "resolve", "Luna", "--theirs")
+        assert "memory/entries/luna.md" in crab(memory.root, "review", "resolve").stdout
+    crab(other.root, "review", "resolve", "Luna", "--theirs")
     all_have({"Luna"}, *two)
     assert one.get("Luna").content == "A cat.\nTwelve years old."

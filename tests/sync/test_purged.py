@@ -518,7 +518,7 @@ def test_the_old_line_that_plain_git_pushes_back_is_not_taken_in(
     (clone / "memory/entries/by-hand.md").write_text("---\nname: By hand\ndescription: d\n---\n\nWritten by hand.\n")
     git(clone, "add", "-A")
     git(clone, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "by hand")
-    git(clone, "push", "-q", "--force")
+    git(clone, "push", "-q", "--yes-really")
     before = tip(one.root)
     with pytest.raises(Unexpected, match="has again what was purged"):
         sync(one)
@@ -659,7 +659,7 @@ def test_the_answers_name_each_remote_that_was_and_was_not_rewritten(
     assert f"remote:  {hub} has it until the next `crabmem sync`" in said(one, "purge", "--text", SECRET, "--dry-run")
     refused = said(one, "purge", "--text", SECRET, "--yes")
     assert "was pushed to backup: it stays there" in refused and "origin" not in refused.splitlines()[-1]
-    done = said(one, "purge", "--text", SECRET, "--yes", "--force")
+    done = said(one, "purge", "--text", SECRET, "--yes", "--yes-really")
     assert f"not yet: {hub}: `crabmem sync` takes it out there" in done
     assert f"not rewritten: backup {tmp_path / 'backup.git'}" in done
     assert "a forge keeps forks, caches and pull requests" in done

@@ -14,7 +14,7 @@ from .conftest import Two, crab, crabs, synced
 
 def test_a_decision_is_called_so_in_the_history_and_is_the_persons(disputing: Two) -> None:
     one, _ = disputing
-    crab(one.root, "resolve", "Luna", "--theirs")
+    crab(one.root, "review", "resolve", "Luna", "--theirs")
     newest = one.log()[0]
     assert (newest.subject, newest.is_person) == ("resolve: Luna as the other machine has it", True)
     assert not proposals.proposals(one)
@@ -28,19 +28,19 @@ def test_who_decides_is_shown_who_wrote_both_texts_and_when_and_which_words_diff
     for memory in (one, other, one):
         synced(memory)
     for memory in (one, other):
-        listed = crab(memory.root, "resolve").stdout
+        listed = crab(memory.root, "review", "resolve").stdout
         assert "there: person*, 20" in listed and "waits: coder [s-1], 20" in listed
-        shown = crab(memory.root, "resolve", "Luna").stdout
+        shown = crab(memory.root, "review", "resolve", "Luna").stdout
         assert "-[-Twelve-] years old." in shown and "+{+Eleven+} years old." in shown
         assert "there  person*" in shown and "waits  coder [s-1]" in shown
-    [data] = json.loads(crab(one.root, "resolve", "--json").stdout)
+    [data] = json.loads(crab(one.root, "review", "resolve", "--json").stdout)["proposals"]
     assert (data["ours"]["author"], data["theirs"]["agent"], data["theirs"]["session"]) == ("person", "coder", "s-1")
     assert data["theirs"]["time"] and data["path"] == "memory/entries/luna.md"
 
 
 def test_both_keeps_the_lines_of_both_texts_in_one_fact(disputing: Two) -> None:
     one, other = disputing
-    assert crab(one.root, "resolve", "Luna", "--both").stdout == "both are kept: memory/entries/luna.md\n"
+    assert crab(one.root, "review", "resolve", "Luna", "--both").stdout == "both are kept: memory/entries/luna.md\n"
     for memory in (one, other):
         synced(memory)
         assert sorted(memory.get("Luna").content.splitlines()) == ["A cat.", "Eleven years old.", "Twelve years old."]
@@ -52,7 +52,7 @@ def test_both_keeps_two_descriptions_in_one(two: Two) -> None:
         memory.remember("Luna", words, "A cat.\nTen years old.")
     for memory in (*two, two[0]):
         synced(memory)
-    crab(two[0].root, "resolve", "Luna", "--both")
+    crab(two[0].root, "review", "resolve", "Luna", "--both")
     assert sorted(two[0].get("Luna").description.split("; ")) == ["a cat, black", "our cat"]
 
 
@@ -63,7 +63,10 @@ def test_both_makes_two_facts_where_one_key_has_two_values(two: Two) -> None:
     for memory in (*two, two[0]):
         synced(memory)
     one, other = two
-    assert "memory/entries/luna.md and memory/entries/luna-2.md" in crab(one.root, "resolve", "Luna", "--both").stdout
+    assert (
+        "memory/entries/luna.md and memory/entries/luna-2.md"
+        in crab(one.root, "review", "resolve", "Luna", "--both").stdout
+    )
     assert {one.get(name).keys["colour"] for name in ("Luna", "Luna (2)")} == {"black", "grey"}
     for memory in (one, other):
         synced(memory)
@@ -79,7 +82,7 @@ def test_the_editor_opens_with_the_lines_of_both_and_nothing_is_decided_if_nothi
     assert crabs(one.root, "resolve", "Luna", "--edit") == "nothing changed; it still waits\n"
     assert proposals.proposals(one)
     monkeypatch.setenv("EDITOR", "sed -i -e /Eleven/d -e s/Twelve/Thirteen/")
-    crab(one.root, "resolve", "Luna", "--edit")
+    crab(one.root, "review", "resolve", "Luna", "--edit")
     assert one.get("Luna").content == "A cat.\nThirteen years old."
     assert not proposals.proposals(one)
     assert one.log()[0].is_person
@@ -100,12 +103,12 @@ def test_a_file_with_marks_that_git_left_is_not_recalled_until_one_text_is_taken
     (one.root / "memory/entries/luna.md").write_text(MARKED)
     assert not one.recall("cat").hits
     assert any("`crabmem resolve`" in each.message for each in one.doctor())
-    assert "memory/entries/luna.md" in crab(one.root, "resolve").stdout
-    assert [each["path"] for each in json.loads(crab(one.root, "resolve", "--json").stdout)] == [
+    assert "memory/entries/luna.md" in crab(one.root, "review", "resolve").stdout
+    assert [each["path"] for each in json.loads(crab(one.root, "review", "resolve", "--json").stdout)["proposals"]] == [
         "memory/entries/luna.md"
     ]
-    assert "Twelve." in crab(one.root, "resolve", name).stdout
-    crab(one.root, "resolve", name, f"--{side}")
+    assert "Twelve." in crab(one.root, "review", "resolve", name).stdout
+    crab(one.root, "review", "resolve", name, f"--{side}")
     assert one.get("Luna").content == text
     assert crabs(one.root, "resolve") == "nothing waits to be decided\n"
     assert one.log()[0].is_person
@@ -121,7 +124,7 @@ def test_of_an_overview_with_marks_each_side_can_be_taken(two: Two) -> None:
         each.path == "memory/MEMORY.md" and "`crabmem resolve memory/MEMORY.md`" in each.message
         for each in one.doctor()
     )
-    crab(one.root, "resolve", "MEMORY.md", "--theirs")
+    crab(one.root, "review", "resolve", "MEMORY.md", "--theirs")
     assert file.read_bytes() == b"# Overview\r\ntwo\r\n"
 
 

@@ -133,7 +133,7 @@ def test_a_category_is_searched_alone_unless_nothing_there_answers(memory: Memor
     elsewhere = salient_facts.recall_facts(memory, "lemon", "trade")
     assert [each.entry.tags[0] for each in elsewhere] == ["household"]
     assert "nothing in the category trade answers" in elsewhere.note
-    assert salient_facts.recall_facts(memory, "submarine", "trade").note.startswith("no match among 5 entries")
+    assert salient_facts.recall_facts(memory, "submarine", "trade").note.startswith("no match in 5 facts")
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])

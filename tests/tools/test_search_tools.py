@@ -117,7 +117,7 @@ def test_it_is_said_in_text_why_nothing_was_found(root: Path, tmp_path: Path) ->
         assert memory.call("memory_search", {"query": "zebra"}).text == (
             f"No memory matches found. Searched 2 file(s) ({size:.1f} KB total). Try different keywords."
         )
-        assert "no searchable word" in memory.call("memory_search", {"query": "the of"}).text
+        assert "nothing to search for" in memory.call("memory_search", {"query": "the of"}).text
 
 
 def test_as_many_paragraphs_are_answered_as_are_asked_for(root: Path) -> None:
@@ -180,7 +180,7 @@ def test_it_is_said_in_json_why_nothing_was_found(root: Path, tmp_path: Path) ->
         assert memory.call("memory_search", {"query": "vet"}).data["note"] == "there are no memory files yet"
     with in_json(root) as memory:
         data = memory.call("memory_search", {"query": "zebra"}).data
-        assert data == {"results": [], "searched": 2, "note": "no match among 2 files"}
+        assert data == {"results": [], "searched": 2, "note": "no match in 2 files"}
 
 
 def test_a_search_that_fails_says_so(root: Path) -> None:

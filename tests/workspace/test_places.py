@@ -37,7 +37,7 @@ def run(*words: str) -> Result:
     return typed(*words)
 
 
-@pytest.mark.parametrize("words", [["list"], ["log"], ["stats"], ["doctor"], ["recall", "tea"], ["memory", "show"]])
+@pytest.mark.parametrize("words", [["list"], ["log"], ["stats"], ["doctor"], ["recall", "tea"], ["overview", "show"]])
 def test_a_verb_that_reads_says_that_there_is_no_memory_in_the_folder(words: list[str], tmp_path: Path) -> None:
     done = run("--dir", str(tmp_path / "notse"), *words)
     assert done.exit_code == 0 and done.stderr.endswith(f"there is no memory in {tmp_path / 'notse'} yet\n")
@@ -92,7 +92,7 @@ def test_agents_and_verbs_that_say_the_folder_anyway_are_told_nothing(words: lis
 
 @pytest.mark.parametrize(
     "words",
-    [["recall", "wifi"], ["show", "wifi"], ["list"], ["log"], ["memory", "show"], ["agents"], ["agents", "list"]],
+    [["recall", "wifi"], ["show", "wifi"], ["list"], ["log"], ["overview", "show"], ["agents"], ["agents", "list"]],
 )
 def test_global_options_may_stand_after_the_verb(notes: Path, words: list[str]) -> None:
     before, after = run("--dir", str(notes), *words), run(*words, "--dir", str(notes))

@@ -374,5 +374,5 @@ def test_an_error_of_the_system_that_nobody_took_is_one_line_too(root: Path, mon
         raise OSError(5, "Input/output error", "/some/file")
 
     monkeypatch.setattr(maintenance, "stats", failed)
-    done = typed("--dir", root, "stats")
+    done = typed("--dir", root, "status")
     assert (done.exit_code, done.stderr) == (1, "crabmem: /some/file: input/output error\n")

@@ -137,7 +137,7 @@ def test_files_that_were_there_when_they_were_recorded_are_not_undone_unasked(tm
 
 
 def test_a_refusal_speaks_the_words_of_the_command_line(root: Path) -> None:
-    refused = typed("--dir", root, "rollback", "--to", "HEAD~1").stderr
+    refused = typed("--dir", root, "restore", "--to", "HEAD~1").stderr
     assert refused.endswith("so nothing was changed; if you mean it: --yes-really\n") and "even_if" not in refused
 
 

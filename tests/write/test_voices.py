@@ -85,7 +85,7 @@ def test_no_verb_lets_an_agent_change_an_identity_that_is_the_persons(
     rules(root, "soul_editable = false\n")
     words = prepared(verb, root)
     (root / "Crab.md").write_text("# A crab of mine\n")
-    run("adopt")  # what `undo`, `revert` and `rollback` would take back
+    run("record")  # what `undo`, `revert` and `rollback` would take back
     result = run("--agent", "scribe", *words, stdin=samples.verb(verb).stdin)
     assert (root / "Crab.md").read_text() == "# A crab of mine\n"
     assert git(root, "show", "HEAD:Crab.md") == "# A crab of mine\n"
@@ -98,7 +98,7 @@ def test_the_editor_does_not_even_open_for_an_agent_that_may_not_write_the_ident
 ) -> None:
     editor = tmp_path / "editor"
     editor.write_text(f"#!/bin/sh\ntouch {tmp_path}/opened\n")
-    result = run("--agent", "scribe", "soul", "edit")
+    result = run("--agent", "scribe", "identity", "edit")
     assert result.exit_code == 1 and "disabled" in result.stderr
     assert not (tmp_path / "opened").exists()
 
@@ -106,7 +106,7 @@ def test_the_editor_does_not_even_open_for_an_agent_that_may_not_write_the_ident
 def test_an_agent_that_edits_the_identity_in_an_editor_proposes_it(run: Run, root: Path) -> None:
     rules(root, 'soul = "propose"\n')
     before = (root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")
-    assert "proposals apply" in run("--agent", "scribe", "soul", "edit").stdout
+    assert "proposals apply" in run("--agent", "scribe", "identity", "edit").stdout
     assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
     with Memory(root, is_person=True) as memory:
         [waiting] = proposals.proposals(memory)
@@ -121,7 +121,7 @@ def test_an_edit_of_an_agent_is_its_own_while_somebody_else_records_edits(run: R
     )
     assert run("--agent", "scribe", "edit", "wlan").stderr == "recorded: edit: Wifi\n"
     assert "More of it." not in (tmp_path / "meanwhile").read_text()
-    newest = json.loads(run("log", "-n", "1", "--json").stdout)[0]
+    newest = json.loads(run("log", "-n", "1", "--json").stdout)["commits"][0]
     assert (newest["author"], newest["agent"], newest["tool"], newest["subject"]) == (
         "scribe", "scribe", "edit", "edit: Wifi",
     )  # fmt: skip
@@ -145,17 +145,17 @@ def test_what_an_agent_wrote_in_an_editor_is_kept_where_it_cannot_be_saved(
 
 
 def test_a_person_may_set_the_identity_that_agents_may_not(run: Run, root: Path) -> None:
-    result = run("soul", "set", "-c", "# A lobster")
+    result = run("identity", "set", "-c", "# A lobster")
     assert (result.exit_code, result.stdout.splitlines()[0]) == (0, "Crab.md updated")
     assert (root / "Crab.md").read_text() == "# A lobster\n"
-    assert json.loads(run("log", "-n", "1", "--json").stdout)[0]["author"] == "person"
+    assert json.loads(run("log", "-n", "1", "--json").stdout)["commits"][0]["author"] == "person"
 
 
 def test_a_person_does_not_propose_to_themselves(run: Run, root: Path) -> None:
     rules(root, 'soul = "propose"\n')
-    assert run("soul", "set", "-c", "# A lobster").stdout.startswith("Crab.md updated\n")
-    assert run("proposals").stdout == ""
-    assert "proposals apply" in run("--agent", "scribe", "soul", "set", "-c", "# A whale").stdout
+    assert run("identity", "set", "-c", "# A lobster").stdout.startswith("Crab.md updated\n")
+    assert run("review", "list").stdout == ""
+    assert "proposals apply" in run("--agent", "scribe", "identity", "set", "-c", "# A whale").stdout
 
 
 def test_only_who_says_it_is_the_person_is_not_gated(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_log_tells_a_person_from_an_agent(run: Run, root: Path) -> None:
     assert "  ann  note: " in agents
     for verb in ("log", "blame", "when", "digest"):
         assert "star marks a person" in " ".join(run(verb, "--help").stdout.split())
-    assert "Ann B*" in run("revert", "HEAD", "--dry-run").stdout
+    assert "Ann B*" in run("undo", "HEAD", "--dry-run").stdout
     for name in ("Ann B", "ann b", "person"):
         refused = run("--agent", name, "note", "Mine.")
         assert refused.exit_code == 1 and "give it another name" in refused.stderr

@@ -1,4 +1,4 @@
-"""`crabmem adopt`: commits what lies on disk, and puts a host's folder under history."""
+"""`crabmem record`: puts a host's folder under history."""
 
 import os
 import shlex
@@ -15,9 +15,7 @@ from ...disk.allowed import Allowed
 from ...disk.store import Store
 from ...operations import adoption, files, history, maintenance, setup
 from ...operations.doctor.files import left_out
-from ...operations.status import edits as edits_of
 from ...prompt.profile import load_profile
-from ...results import Commit, UnrecordedEdit, json_of
 from ...session.locate import outside, workspace_at
 from ...session.session import Session
 from ...text.values import replace
@@ -26,9 +24,9 @@ from ...workspace.layout import AGENTS, FLAT, SETTINGS
 from ...workspace.workspace import Workspace
 from ..app import open_session, profile_option, verb
 from ..completing import complete_folders
-from ..failure import Failure
 from ..options import dry_run_option, global_options, json_option
-from ..output import plain, progress_bar, show, tell, tell_recorded
+from ..output import plain, progress_bar, show, tell
+from .record import fail_if_unrecorded, record, report
 
 # Files at the top of a folder that are looked at, to know whose it is.
 _LOOKED_AT = 200
@@ -36,50 +34,30 @@ _LOOKED_AT = 200
 _NAMED = 5
 
 
-@verb(after="eval")
+@verb(after="try")
 @click.argument("folder", metavar="[DIR]", required=False, shell_complete=complete_folders)
 @profile_option
-@click.option("--yes-really", is_flag=True, help="Even if many facts are gone, or DIR lies in a repository.")
+@click.option("--yes-really", is_flag=True, help="Even if DIR lies in a repository, or many facts are gone.")
 @dry_run_option
 @json_option
 @click.pass_context
 def adopt(ctx: click.Context, folder: str | None, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
-    """Record your edits now. Otherwise the next write does, or `crabmem watch`.
+    """Put a folder that a host uses under history, in place.
 
-    Nobody can tell who wrote what lies on disk, so it is recorded as yours, with --agent too.
-
-    When ten facts or more, and more than a third, are gone from disk, or all of fewer than ten (but more than one),
-    nobody records that before you say so here with --yes-really; `crabmem restore` brings them back.
-
-    With DIR, put a folder that a host uses under history, in place: MEMORY.md is its overview, and every other
-    Markdown file beside it, or in a folder there, a fact; what is left out is named with the reason, as notes in
-    `agents`, where agents have their own memory. The first commit holds all facts as they are; nothing is renamed or
-    rewritten, and crabmem.toml says what the folder is. Twice is harmless. With --profile, the folder is what an agent
-    of that family works in.
+    MEMORY.md is its overview, and every other Markdown file beside it, or in a folder there, a fact; what is left out
+    is named with the reason, as notes in `agents`, where agents have their own memory. The first commit holds all facts
+    as they are; nothing is renamed or rewritten, and crabmem.toml says what the folder is. Twice is harmless. With
+    --profile, the folder is what an agent of that family works in.
 
     \b
-    crabmem adopt --dry-run                                    which of your edits are not recorded yet
     crabmem adopt ~/.claude/projects/-home-ann-shop/memory     what Claude Code noted on one project
     crabmem adopt ~/.openclaw/workspace --profile claw         a workspace of that family
     crabmem adopt ~/.camelagi/agents/scribe --profile camel    an agent beside an adopted ~/.camelagi/workspace
     """
-    if folder is not None:
-        return _adopt_folder(ctx, folder, yes_really, dry_run, json_wanted)
-    memory = open_session(ctx)
-    if dry_run:
-        edits = edits_of(memory, even_if_many=yes_really)
-        show(json_wanted, {"commit": None, "edits": json_of(edits)}, lambda: "\n".join(map(_edit, edits)))
-        if not json_wanted:
-            tell(f"would record {counted(len(edits), 'file')}" if edits else "nothing changed")
-        return None if yes_really else _fail_if_unrecorded(memory)
-    with progress_bar("recording") as progress:
-        commit = adoption.adopt(memory, yes_really, progress)
-    _report(memory, commit, {}, json_wanted)
-    _fail_if_unrecorded(memory)
-
-
-def _edit(edit: UnrecordedEdit) -> str:
-    return f"{edit.state:8} {plain(edit.path)}"
+    if folder is None:  # as `record` was called
+        ctx.invoke(record, yes_really=yes_really, dry_run=dry_run, json_wanted=json_wanted)
+    else:
+        _adopt_folder(ctx, folder, yes_really, dry_run, json_wanted)
 
 
 def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
@@ -99,7 +77,7 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bo
     adoption.adopt(memory, yes_really)
     commit = next((newest for newest in history.log(memory, limit=1) if newest not in before), None)
     facts = maintenance.stats(memory).entries
-    _report(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
+    report(memory, commit, {"path": str(root), "facts": facts}, json_wanted)
     kept = f"{counted(len(files.blobs(memory)), 'file')}, {counted(facts, 'fact')} among them, in {root}"
     tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
     for line in _left_out(Workspace(memory.root, memory.layout)):
@@ -111,7 +89,7 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bo
         tell(f"its history is in {root / '.git'}, which is new; `rm -r {new}` undoes all of this")
     if not meant.profile and _is_claude_code(memory):
         tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
-    _fail_if_unrecorded(memory)
+    fail_if_unrecorded(memory)
 
 
 def _would_adopt(root: Path, profile: str | None, is_meant: bool, json_wanted: bool) -> None:
@@ -193,15 +171,3 @@ def _join(root: Path, profile: str) -> None:
         tell(
             f"what this agent lacks it could have from {parent}, which is no memory yet: `{first}`, and then this again"
         )
-
-
-def _report(memory: Session, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
-    if json_wanted:
-        show(json_wanted, {**about, "commit": json_of(commit) if commit else None}, str)
-    else:
-        tell_recorded(memory, commit)
-
-
-def _fail_if_unrecorded(memory: Session) -> None:
-    if held := adoption.unrecorded(memory):
-        raise Failure(str(held.error))

@@ -12,11 +12,11 @@ from ..options import json_option
 from ..output import plain, show, tell
 
 
-@verb(after="Agents", cls=click.Group, invoke_without_command=True)
+@verb(after="uninstall", cls=click.Group, invoke_without_command=True)
 @json_option
 @click.pass_context
 def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:
-    """List, make or copy the workspaces of agents that have one of their own.
+    """List, make or copy agents with a memory of their own.
 
     Each lies in agents/NAME with a history of its own. Files of the prompt that it lacks are those of the workspace
     around it. `crabmem --workspace NAME` before any verb is about that agent's memory.

@@ -29,7 +29,7 @@ _VERDICTS = {True: "good", False: "bad", None: "cannot be told"}
 _FILES = 3
 
 
-@verb(after="digest")
+@verb(after="eval")
 @click.option(
     "--bad", "never", multiple=True, type=LINE, metavar="'QUERY must not return NAME'", help="Bad when it does."
 )

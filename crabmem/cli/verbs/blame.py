@@ -14,12 +14,12 @@ from ..output import paged, plain, show, yellow
 _WHO = 24
 
 
-@verb(after="rollback")
+@verb(after="diff")
 @click.argument("name", shell_complete=complete_names)
 @json_option
 @click.pass_context
 def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
-    """Say who wrote each line of a fact, and when.
+    """Show who wrote each line of a fact, and when.
 
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
 
@@ -29,7 +29,7 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     """
     lines = provenance.blame(open_session(ctx), name)
     if json_wanted:
-        return show(True, json_of(lines), str)
+        return show(True, {"lines": json_of(lines)}, str)
     paged(ctx, map(_line, lines))
 
 

@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).parent.parent.parent
 KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "skill", "mcpb", "server-json")
 
 
-@verb(after="uninstall")
+@verb(after="learn")
 @click.argument("kind", type=click.Choice(KINDS))
 @click.argument("place", metavar="FOLDER|FILE", shell_complete=complete_files)
 @click.option("--name", metavar="NAMESPACE/NAME", help="With server-json: what the MCP registry is to call it.")

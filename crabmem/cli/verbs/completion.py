@@ -6,7 +6,7 @@ from click.shell_completion import get_completion_class
 from ..app import cli, verb
 
 
-@verb(after="config")
+@verb(after="bisect")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print a completion script: source it from your shell's start-up file.

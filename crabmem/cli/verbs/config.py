@@ -16,14 +16,14 @@ from ...workspace.settings import Vectors
 from ...workspace.settings_file import as_dict, as_toml
 from ..app import verb
 from ..options import global_options, json_option, yes_option
-from ..output import confirm, plain, show, tell, warn
+from ..output import confirm, plain, show, tell_always, warn
 
 
-@verb(after="path", cls=click.Group, invoke_without_command=True)
+@verb(after="record", cls=click.Group, invoke_without_command=True)
 @json_option
 @click.pass_context
 def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
-    """Print the settings, or allow what they name outside of the workspace.
+    """Print the settings, or allow what they name outside of memory.
 
     They are changed by editing crabmem.toml in the workspace, which need only say what differs. It may come from
     somebody else, by clone, pull or archive: so what is named under [vectors], in extra_paths and transcripts, and a
@@ -100,7 +100,7 @@ def allow(ctx: click.Context, purges: bool, yes: bool, json_wanted: bool) -> Non
     elif asked == replace(known, parent="", remote=""):
         words = "allowed already"
     else:
-        tell("\n".join([f"{root / SETTINGS} asks for this:", *(f"- {line}" for line in lines)]))
+        tell_always("\n".join([f"{root / SETTINGS} asks for this:", *(f"- {line}" for line in lines)]))
         if not yes:
             confirm("Allow it on this machine?", "allowed")
         allowed.allow(root, replace(asked, parent=known.parent, remote=known.remote))
@@ -151,4 +151,4 @@ def _vectors_lines(rules: Vectors, root: Path) -> Iterator[str]:
         if folder := folder_of(rules.model, root):
             yield f"load the model in the folder {folder}"
         elif "/" in rules.model:
-            yield f"load the model {rules.model}, which `crabmem reindex` fetches from Hugging Face"
+            yield f"load the model {rules.model}, which `crabmem doctor --reindex` fetches from Hugging Face"

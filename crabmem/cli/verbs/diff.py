@@ -5,14 +5,22 @@ import click
 from ...operations import history
 from ..app import open_session, verb
 from ..completing import complete_commits, complete_names
-from ..options import json_option
+from ..options import Renamed, json_option
 from ..output import coloured_diff, paged, show, tell
 
 
 @verb(after="log")
 @click.argument("since", required=False, shell_complete=complete_commits)
 @click.argument("until", required=False, shell_complete=complete_commits)
-@click.option("--entry", "name", metavar="NAME", shell_complete=complete_names, help="Only this fact.")
+@click.option(
+    "--fact",
+    "name",
+    cls=Renamed,
+    former=["--entry"],
+    metavar="NAME",
+    shell_complete=complete_names,
+    help="Only of this fact.",
+)
 @json_option
 @click.pass_context
 def diff(ctx: click.Context, since: str | None, until: str | None, name: str | None, json_wanted: bool) -> None:
@@ -24,11 +32,11 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
     \b
     crabmem diff                          what you edited since the last commit
     crabmem diff '2 days ago'
-    crabmem diff HEAD~3 HEAD~1 --entry "Deploy key"
+    crabmem diff HEAD~3 HEAD~1 --fact "Deploy key"
     """
     text = history.diff(open_session(ctx), since, until, name)
     if json_wanted:
         return show(True, {"since": since, "until": until, "diff": text}, str)
     paged(ctx, [coloured_diff(text)])
     if not text:
-        tell("nothing differs")
+        tell("no changes")

@@ -12,15 +12,15 @@ from ...operations import proposals
 from ...results import Digest, News, StaleFact, json_of
 from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
-from ..completing import complete_commits, complete_files, complete_sessions, complete_writers
-from ..options import json_option
+from ..completing import complete_commits, complete_files
+from ..options import by_option, in_option, json_option
 from ..output import echo, paged, plain, show, tell
 
 _SHOWN = 100
 _USUAL = "1 week ago"
 
 
-@verb(after="when")
+@verb(after="restore")
 @click.option(
     "--since",
     metavar="WHEN",
@@ -28,8 +28,8 @@ _USUAL = "1 week ago"
     help="From when on.  [default: 1 week ago; of a session or an agent, the beginning]",
 )
 @click.option("--until", metavar="WHEN", shell_complete=complete_commits, help="Up to when.  [default: now]")
-@click.option("--session", metavar="S", shell_complete=complete_sessions, help="Only what a session brought.")
-@click.option("--agent", metavar="A", shell_complete=complete_writers, help="Only what an agent brought.")
+@in_option("Only what a session brought.", "--session")
+@by_option("Only what an agent brought.", "--agent")
 @click.option(
     "--html",
     "file",
@@ -43,12 +43,14 @@ def digest(
     ctx: click.Context,
     since: str | None,
     until: str | None,
-    session: str | None,
-    agent: str | None,
+    in_session: str | None,
+    by: str | None,
     file: str | None,
     json_wanted: bool,
 ) -> None:
-    """Say what was learned, changed and dropped, and by whom (a star marks a person), as Markdown.
+    """Sum up what was learned, changed and dropped, and by whom.
+
+    It is Markdown; a star marks a person.
 
     With --html it is a page of one file, which loads nothing and runs no script: what was written, word by word, by
     whom, and what waits for you.
@@ -58,15 +60,15 @@ def digest(
     \b
     crabmem digest
     crabmem digest --since 2026-05-01 --until 2026-06-01
-    crabmem digest --session s-42 --html s-42.html
+    crabmem digest --in s-42 --html s-42.html
     """
     memory = open_session(ctx)
-    begin = since or (None if session or agent else _USUAL)
-    found = digest_operations.digest(memory, begin, until, agent, session)
+    begin = since or (None if in_session or by else _USUAL)
+    found = digest_operations.digest(memory, begin, until, by, in_session)
     if file is not None:
         from ..digest_page import page  # late: no other digest needs it
 
-        _write(file, page(memory, found, proposals.proposals(memory, agent, session), memory.engine.clock()))
+        _write(file, page(memory, found, proposals.proposals(memory, by, in_session), memory.engine.clock()))
         if file == "-" or not json_wanted:
             return None
     if json_wanted:

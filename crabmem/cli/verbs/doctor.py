@@ -11,29 +11,40 @@ from ...operations.doctor.examine import CHECKS
 from ...results import Finding, json_of
 from ...session.session import Session
 from ...text.quoting import visible
+from ...text.words import counted
 from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
-from ..options import all_option, global_options, json_option
-from ..output import coloured, few, show, tell
+from ..options import global_options, json_option
+from ..output import coloured, few, plain, show, tell
 
+# Characters of the bar that shows how many vectors are made.
+_BAR = 30
 _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 
 
-@verb(after="stats")
+@verb(after="sync")
 @click.option("--fix", is_flag=True, help="First mend what can be mended without a choice.")
-@all_option
+@click.option("--reindex", is_flag=True, help="Only read every fact again, and make the vectors that are missing.")
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, fix: bool, is_all: bool, json_wanted: bool) -> None:
-    """Look for what is wrong or odd: a line for each check that is fine, and for each finding what mends it.
+def doctor(ctx: click.Context, fix: bool, reindex: bool, json_wanted: bool) -> None:
+    """Look for what is wrong, and say what fixes it.
+
+    Prints a line for each check that is fine, and for each finding what fixes it.
 
     Reads the whole history, as `git fsck` does, and changes nothing without --fix. Exit status 1 when there
     is an error.
+
+    With --reindex nothing is checked. Recall does that by itself, a little at a time: do it once after you named a
+    model or a service under [vectors] in crabmem.toml, and allowed that with `crabmem config allow`. It fetches a
+    model that is not on this machine, which recall never does.
 
     \b
     crabmem doctor
     crabmem doctor --fix
     """
+    if reindex:
+        return _reindex(ctx, json_wanted)
     from .. import hosting
 
     checks: tuple[str, ...] = (*CHECKS, "hosts")
@@ -57,9 +68,9 @@ def doctor(ctx: click.Context, fix: bool, is_all: bool, json_wanted: bool) -> No
     lines = (
         f"{coloured(level, _COLOURS[level])}: {line}"
         for (level, check), said in alike.items()
-        for line in (said if is_all else few(said, f"more of {check}: --all"))
+        for line in few(said, f"more of {check}: -v")
     )
-    show(json_wanted, json_of(findings), lambda: "\n".join((*fine, *lines)))
+    show(json_wanted, {"findings": json_of(findings)}, lambda: "\n".join((*fine, *lines)))
     if any(finding.level == "error" for finding in findings):
         ctx.exit(1)
 
@@ -86,6 +97,20 @@ def _without_profile(ctx: click.Context) -> list[Finding]:
             Finding("error", path, text.removeprefix(own), "settings"),
             Finding("info", "", unknown, "settings"),
         ]
+
+
+def _reindex(ctx: click.Context, json_wanted: bool) -> None:
+    done = maintenance.reindex(open_session(ctx), _embedding)
+    about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""
+    sections = f" and {counted(done.sections, 'section')} of files" if done.sections else ""
+    show(json_wanted, json_of(done), lambda: f"read: {counted(done.entries, 'fact')}{sections}{plain(about)}")
+
+
+def _embedding(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        width = round(_BAR * done / total)
+        progress_bar = f"\rmaking vectors: [{'#' * width}{'-' * (_BAR - width)}] {done:,} of {total:,}"
+        click.echo(progress_bar if done < total else "\r\033[K", nl=False, err=True)
 
 
 def _mend(memory: Session) -> None:

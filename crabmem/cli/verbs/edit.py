@@ -15,11 +15,13 @@ from ..output import tell, tell_recorded, warn
 _HEADLESS = "the name and description are gone: is that meant? `crabmem undo` brings them back"
 
 
-@verb(after="tags")
+@verb(after="list")
 @click.argument("name", shell_complete=complete_names)
 @click.pass_context
 def edit(ctx: click.Context, name: str) -> None:
-    """Open one fact in your editor ($VISUAL, $EDITOR), and record what you changed as yours.
+    """Open a fact in your editor, and record what you changed.
+
+    The editor is $VISUAL, else $EDITOR; the change is recorded as yours.
 
     With --agent it is recorded as the agent's.
 

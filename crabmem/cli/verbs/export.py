@@ -12,7 +12,7 @@ from ...session.session import Session
 from ...text.words import counted, listed
 from ..app import open_session, verb
 from ..failure import Failure
-from ..options import as_of_option, dry_run_option, json_option
+from ..options import Renamed, as_of_option, dry_run_option, json_option
 from ..output import as_text, echo, plain, show, tell
 
 _STATES = ("made", "replaced", "unchanged", "removed", "kept")
@@ -29,15 +29,23 @@ _NAMED = 3
     "--format", "form", type=click.Choice(operation.FORMS), help="Of the files.  [default: markdown; json for -]"
 )
 @as_of_option
-@click.option("--force", is_flag=True, help="Overwrite files in DIR that no export wrote.")
+@click.option(
+    "--yes-really",
+    cls=Renamed,
+    former=["--force"],
+    is_flag=True,
+    help="Overwrite files in DIR that no export wrote.",
+)
 @dry_run_option
 @json_option
 @click.pass_context
 def export(
-    ctx: click.Context, place: Path, form: operation.Form | None, as_of: str | None, force: bool, dry_run: bool,
+    ctx: click.Context, place: Path, form: operation.Form | None, as_of: str | None, yes_really: bool, dry_run: bool,
     json_wanted: bool,
 ) -> None:  # fmt: skip
-    """Write what memory holds into a folder, for other programs and people. History stays here.
+    """Write memory into a folder, for other programs and people.
+
+    History stays here.
 
     \b
     markdown  the files as they are, but the settings: a workspace of crabmem without its history
@@ -55,8 +63,8 @@ def export(
     """
     memory = open_session(ctx)
     if str(place) == "-":
-        return _print(memory, form, as_of, force or dry_run)
-    done = operation.export(memory, place, form or "markdown", force=force, dry_run=dry_run, at=as_of)
+        return _print(memory, form, as_of, yes_really or dry_run)
+    done = operation.export(memory, place, form or "markdown", force=yes_really, dry_run=dry_run, at=as_of)
     show(json_wanted, json_of(done), lambda: "\n".join(_lines(done)))
     if not json_wanted:
         tell(_summary(done))

@@ -9,7 +9,7 @@ from ..options import json_option
 from ..output import show, tell
 
 
-@verb(after="call")
+@verb(after="hook")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=0), required=True, help="So many are in the window now.")
 @click.option("--window", metavar="N", type=click.IntRange(min=1), required=True, help="So many it holds.")
 @click.option(

@@ -11,7 +11,7 @@ from ..app import verb
 from ..options import global_options, json_option
 
 
-@verb(after="mcp")
+@verb(after="call")
 @click.argument("event", required=False, type=click.Choice(EVENTS))
 @click.option(
     "--host",

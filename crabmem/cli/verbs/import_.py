@@ -18,7 +18,7 @@ from ..app import open_session, verb
 from ..completing import complete_sources, complete_tags
 from ..failure import Failure
 from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
-from ..options import all_option, json_option
+from ..options import global_options, json_option
 from ..output import can_ask, progress_bar, show, tell, warn
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class _WithKinds(click.Command):
             formatter.write_dl([(source.name, source.about) for source in sources()])
 
 
-@verb(after="forget", cls=_WithKinds)
+@verb(after="links", cls=_WithKinds)
 @click.argument("place", metavar="DIR|FILE|-", type=click.Path(allow_dash=True, path_type=Path))
 @click.option(
     "--from",
@@ -63,8 +63,6 @@ class _WithKinds(click.Command):
 )
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("-q", "--quiet", is_flag=True, help="Name only what was not taken, and sum up.")
-@all_option
 @json_option
 @click.pass_context
 def import_(
@@ -75,11 +73,11 @@ def import_(
     sections: str | None,
     replace: bool,
     dry_run: bool,
-    quiet: bool,
-    is_all: bool,
     json_wanted: bool,
 ) -> None:
-    """Remember what you have already, in one commit: notes, or the memory of another program. Twice is harmless.
+    """Take in notes, or the memory of another program.
+
+    All of it in one commit. Twice is harmless.
 
     Nothing is overwritten, and nothing in DIR is changed; each thing that is not taken is named with the reason. What
     lies in folders lies in folders of these names here. A CLAUDE.md with headings is taken apart, see --sections.
@@ -125,7 +123,7 @@ def import_(
     if way == "overview" and not dry_run:
         _add_to_overview(memory, [decode(item.where, tree.read(item.where)).strip() for item in told])
     done = Import(str(place), source.name, outcomes(found, saved), dry_run)
-    lines = list(import_lines(done, quiet, is_all))
+    lines = list(import_lines(done, global_options(ctx).quiet))
     if json_wanted or lines:
         show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)

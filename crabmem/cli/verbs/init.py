@@ -10,17 +10,17 @@ from ...results import json_of
 from ..app import open_session, profile_option, verb
 from ..failure import Failure
 from ..options import dry_run_option, global_options, json_option, yes_option
-from ..output import can_ask, show, tell, warn
+from ..output import can_ask, show, tell, tell_always, warn
 
 
-@verb(after="try")
+@verb(after="config")
 @profile_option
 @yes_option
 @dry_run_option
 @json_option
 @click.pass_context
 def init(ctx: click.Context, yes: bool, dry_run: bool, json_wanted: bool) -> None:
-    """Make the workspace. Twice is harmless.
+    """Begin a memory in the folder. Twice is harmless.
 
     Inside a project's repository it asks first, for memory then becomes part of the branch that is checked out:
     Crab.md, crabmem.toml and what lies below memory/. All else there is the project's and is never committed by
@@ -66,6 +66,8 @@ def _ask(root: os.PathLike[str], branch: str, paths: tuple[str, ...]) -> None:
         raise Failure(
             f"nothing was made: {root} is a project's repository. {beside} To commit {files} to {branch}: --yes"
         )
-    tell(f"{root} is a project's repository. {beside}")
-    tell(f"Else {files} are committed to {branch} now, and each fact later, below memory/. All else stays as it is.")
+    tell_always(f"{root} is a project's repository. {beside}")
+    tell_always(
+        f"Else {files} are committed to {branch} now, and each fact later, below memory/. All else stays as it is."
+    )
     click.confirm("Put memory into the project's history?", abort=True, err=True)

@@ -9,6 +9,15 @@ from ..host_options import check_host, complete_hosts, project_option
 from ..options import dry_run_option, json_option, yes_option
 
 
+class _Whose(click.Choice[str]):
+    """A choice that takes the former words, too, for one more version."""
+
+    _FORMER = {"ours": "only", "host": "beside", "both": "inside"}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(self._FORMER.get(value, value), param, ctx)
+
+
 class _WithHosts(click.Command):
     """Lists the hosts in its help; only then are they loaded."""
 
@@ -20,7 +29,7 @@ class _WithHosts(click.Command):
             formatter.write_dl(rows)
 
 
-@verb(after="agents", cls=_WithHosts)
+@verb(after="Agents", cls=_WithHosts)
 @click.argument("name", metavar="[HOST]", callback=check_host, shell_complete=complete_hosts, required=False)
 @project_option
 @click.option("--no-hooks", is_flag=True, help="The server alone: nothing is said before a turn or at the end.")
@@ -33,9 +42,9 @@ class _WithHosts(click.Command):
     help="Let it use memory without asking each time, or as its own rules say.  [default: asks; with --yes, allow]",
 )
 @click.option(
-    "--memory", type=click.Choice(("ours", "host", "both")),
-    help="Whose memory it has: ours alone, the host's own beside it, or the host's in our folder (Claude Code).  "
-    "[default: asks; with --yes, host]",
+    "--memory", type=_Whose(("only", "beside", "inside")),
+    help="This memory only, the host's own beside it, or the host's own inside this folder (Claude Code).  "
+    "[default: asks; with --yes, beside]",
 )  # fmt: skip
 @dry_run_option
 @yes_option
@@ -53,8 +62,9 @@ def install(
     yes: bool,
     json_wanted: bool,
 ) -> None:
-    """Give an agent's host this memory: the server with its tools, and hooks where it has those, which recall by
-    themselves.
+    """Give this memory to the program that runs your agent.
+
+    It gets the server with its tools, and hooks where it has those, which recall by themselves.
 
     \b
     crabmem install                            which hosts there are, found and installed
@@ -69,7 +79,7 @@ def install(
 
     On a terminal it asks two things, once. May the agent use memory without asking you each time? Every write is a
     commit, so yes is safe; the answer becomes the host's own permission for this server and no other. And, where the
-    host has a memory of its own: which of them is it to use? Its own goes on unless you say `ours`: then it is
+    host has a memory of its own: which of them is it to use? Its own goes on unless you say `only`: then it is
     switched off where it has a setting for that, and what is in it is imported first, in one commit; nothing of it is
     deleted. `crabmem uninstall` takes all of this back.
     """

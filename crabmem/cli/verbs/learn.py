@@ -58,7 +58,7 @@ def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wa
     crabmem learn correction "No, in May." --said "The fair is in June."
     """
     if if_one and not learnings.is_correction(words):
-        show(json_wanted, None, lambda: "")
+        show(json_wanted, {"path": None, "commit": None}, str)
         return tell("no correction")
     _learn(ctx, learnings.correction(words, said), json_wanted)
 

@@ -18,7 +18,9 @@ _WIDTH = 40
 @json_option
 @click.pass_context
 def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
-    """Say where the [[links]] of a fact lead, and which lead to it; without NAME, all that lead nowhere.
+    """List the [[links]] of a fact, and those to it.
+
+    Without NAME, list all that lead nowhere.
 
     A link says a file's name, a fact's name or an alias, as [[Luna's vet]] or [[luna-s-vet|the vet]]. In code
     there are none. NAME may be MEMORY.md or Crab.md too.

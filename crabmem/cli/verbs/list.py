@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from itertools import repeat
 
 import click
@@ -14,7 +15,7 @@ from ...text.words import shortened
 from ..app import verb
 from ..opening import open_session
 from ..options import as_of_option, completing, json_option, tag_option
-from ..output import coloured, here, in_colour, paged, plain, show, tell, tell_unreadable, warn
+from ..output import coloured, here, in_colour, paged, plain, show, tell, tell_no_match, tell_unreadable, warn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _TAGS = 24
     help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
 @click.option("-r", "--reverse", is_flag=True, help="The other way round.")
 @click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
+@click.option("--tags", "is_tags", is_flag=True, help="Only their tags, and how many facts have each.")
 @click.option("-l", "--long", "is_long", is_flag=True, help="With the day of the last change, and tags.")
 @json_option
 @click.pass_context
@@ -54,13 +56,17 @@ def list_(
     order: str,
     reverse: bool,
     limit: int | None,
+    is_tags: bool,
     is_long: bool,
     json_wanted: bool,
 ) -> None:
-    """List facts: file name after the folders it lies in, name and description.
+    """List facts, each with its file, name and description.
+
+    Exit status 1 when none has the tag, or was changed since then.
 
     \b
     crabmem list --tag ops
+    crabmem list --tags
     crabmem list --long --since '1 week ago' --sort changed -n 20
     """
     if as_of and (is_long or order == "changed"):
@@ -84,21 +90,40 @@ def list_(
         newest = {path: place for place, path in enumerate(changed)}
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = (entries[::-1] if reverse else entries)[:limit]
+    if is_tags:
+        return _show_tags(ctx, shown, json_wanted)
     if json_wanted:
         data = json_of(shown)
-        return show(
-            True, [each | {"changed": json_of(changed.get(each["path"]))} for each in data] if is_long else data, str
-        )
-    paged(ctx, _lines(memory, shown, changed if is_long else None))
+        if is_long:
+            data = [each | {"changed": json_of(changed.get(each["path"]))} for each in data]
+        show(True, {"facts": data, "unreadable": unreadable}, str)
+    else:
+        paged(ctx, _lines(memory, shown, changed if is_long else None))
     held = None if as_of else adoption.unrecorded_in(memory)
-    if held:
+    if held and not json_wanted:
         warn([held.words])
     if shown or held or not is_begun(memory):
         return
     if tags or since:
-        tell("no facts match")
-    elif not unreadable:  # else nobody knows
-        tell("nothing has been remembered yet")
+        tell_no_match(ctx, "no fact matches")
+    elif not (unreadable or json_wanted):  # else nobody knows
+        tell("this memory is empty")
+
+
+def _show_tags(ctx: click.Context, entries: Sequence[Entry | Header], json_wanted: bool) -> None:
+    """Print the tags of facts, those first that most have."""
+    spelled: dict[str, str] = {}
+    counts = Counter(
+        spelled.setdefault(label.casefold(), label) and label.casefold()
+        for entry in entries
+        for label in dict.fromkeys(entry.labels)
+    )
+    found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    if json_wanted:
+        return show(True, {"tags": [{"tag": spelled[label], "facts": count} for label, count in found]}, str)
+    paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
+    if not found:
+        tell("no fact has a tag; `crabmem remember NAME -t TAG` gives one")
 
 
 def _changed(memory: Session) -> dict[str, datetime]:

@@ -11,8 +11,8 @@ from ...results import json_of
 from ...session.init import is_begun
 from ..app import verb
 from ..opening import open_session
-from ..options import completing, json_option
-from ..output import coloured_diff, commit_line, paged, show, tell
+from ..options import by_option, completing, in_option, json_option
+from ..output import coloured_diff, commit_line, paged, show, tell_no_match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,19 +25,13 @@ if TYPE_CHECKING:
     "-n", "--limit", type=click.IntRange(min=1), metavar="N", default=20, show_default=True, help="How many commits."
 )
 @click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
-@click.option("--agent", metavar="A", shell_complete=completing("complete_writers"), help="Only of this agent.")
-@click.option("--session", metavar="S", shell_complete=completing("complete_sessions"), help="Only of this session.")
+@by_option("Only of an agent or a person who is called so, or has the word in the name.", "--agent", "--author")
+@in_option("Only of this session.", "--session")
 @click.option(
     "--tool",
     metavar="T",
     shell_complete=completing("complete_writing_tools"),
     help="Only of this tool, as `remember`; `edit` for edits of files.",
-)
-@click.option(
-    "--author",
-    metavar="NAME",
-    shell_complete=completing("complete_authors"),
-    help="Only of whoever is called so, or has the word in the name.",
 )
 @click.option(
     "--since",
@@ -58,34 +52,34 @@ def log(
     name: str | None,
     limit: int,
     patch: bool,
-    agent: str | None,
-    session: str | None,
+    by: str | None,
+    in_session: str | None,
     tool: str | None,
-    author: str | None,
     since: str | None,
     until: str | None,
     json_wanted: bool,
 ) -> None:
-    """List who wrote what, newest first; with NAME, for that fact only.
+    """List who wrote what, newest first; with NAME, of that fact.
 
-    A star marks a person: `ann*` is Ann, `ann` would be an agent.
+    A star marks a person: `ann*` is Ann, `ann` would be an agent. Exit status 1 when no commit matches.
 
     \b
     crabmem log -n 5 --patch
     crabmem log "Deploy key"
-    crabmem log --agent coder --since '1 week ago'
+    crabmem log --by coder --since '1 week ago'
     """
     memory = open_session(ctx)
-    found = history.commits(
-        memory, name, agent=agent, session=session, tool=tool, author=author, since=since, until=until
-    )
+    found = history.commits(memory, name, session=in_session, tool=tool, author=by, since=since, until=until)
     diffs = ((commit, history.patch(memory, commit.commit, name) if patch else "") for commit in islice(found, limit))
     if json_wanted:
-        show(True, [json_of(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs], str)
+        commits = [json_of(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs]
+        show(True, {"commits": commits}, str)
+        if not commits and is_begun(memory):
+            ctx.exit(1)
     else:
         # Shown as they are found: the next may lie far back.
         lines = (f"{commit_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
         if first := next(lines, ""):
             paged(ctx, chain([first], lines))
         elif is_begun(memory):
-            tell("no commit is like that")
+            tell_no_match(ctx, "no commit matches")

@@ -12,7 +12,7 @@ from ..app import open_session, verb
 from ..completing import complete_listed_tools
 from ..failure import Failure
 from ..options import global_options, tool_names
-from ..output import tell
+from ..output import tell, tell_always
 
 if TYPE_CHECKING:
     from ...mcp.served import Served
@@ -25,7 +25,7 @@ Over HTTP, on this machine only, for who names the token:
   CRABMEM_TOKEN=… crabmem mcp --http --port 8765"""
 
 
-@verb(after="bundle", epilog=_HINT)
+@verb(after="profile", epilog=_HINT)
 @click.option("--http", is_flag=True, help="Over HTTP at 127.0.0.1, instead of standard input and output.")
 @click.option(
     "--port", type=click.IntRange(0, 65_535), default=_PORT, show_default=True, help="With --http: 0 is any free one."
@@ -74,7 +74,9 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     made = token or secrets.token_urlsafe(24)
 
     def ready(address: str) -> None:
-        tell(f"serving {served.memory.root} at {address}; stop with Ctrl-C" + ("" if token else f"\ntoken: {made}"))
+        tell_always(
+            f"serving {served.memory.root} at {address}; stop with Ctrl-C" + ("" if token else f"\ntoken: {made}")
+        )
 
     over_http(served, port, made, ready)
 

@@ -10,12 +10,14 @@ from ..options import json_option
 from ..output import plain, show, warn
 
 
-@verb(after="proposals")
+@verb(after="identity")
 @click.argument("text", nargs=-1, required=True, metavar="TEXT|-")
 @json_option
 @click.pass_context
 def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
-    """Add TEXT, or stdin for -, to the note of today, under the time. What is there stays.
+    """Add TEXT to the note of today.
+
+    It stands under the time, and what is there stays; - is standard input.
 
     \b
     crabmem note Called the vet, Luna is fine

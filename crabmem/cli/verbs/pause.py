@@ -11,12 +11,14 @@ from ..output import show
 from ..pausing import paused_words
 
 
-@verb(after="status")
+@verb(after="agents")
 @click.option("--for", "lasting", metavar="TIME", help="For how long: 30m, 2h, 3d, 1w.  [default: until `resume`]")
 @json_option
 @click.pass_context
 def pause(ctx: click.Context, lasting: str | None, json_wanted: bool) -> None:
-    """Pause memory on this machine: nothing is put before your messages, and no agent is asked to store anything.
+    """Pause memory on this machine.
+
+    Nothing is put before your messages, and no agent is asked to store anything.
 
     What agents may do with tools stays as it is; with `pause = "all"` in crabmem.toml they have none meanwhile. Nothing
     is forgotten, you can read and write, and a session still begins with the identity and the overview. The pause is of

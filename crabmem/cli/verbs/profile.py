@@ -11,7 +11,7 @@ from ..options import global_options, json_option
 from ..output import plain, show
 
 
-@verb(after="context", cls=click.Group, invoke_without_command=True)
+@verb(after="completion", cls=click.Group, invoke_without_command=True)
 @json_option
 @click.pass_context
 def profile_verbs(ctx: click.Context, json_wanted: bool) -> None:

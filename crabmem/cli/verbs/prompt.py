@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ...results import json_of
+from ...session.session import Session
 from ...tools import guide
 from ..app import verb
 from ..opening import open_session
@@ -12,21 +14,52 @@ from ..output import show
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from ...prompt.context import Context
 
 
-@verb(after="note")
+@verb(after="review")
+@click.option(
+    "--account", is_flag=True, help="Account for it: each file, how much of it there is, goes in, and may go in."
+)
 @as_of_option
 @json_option
 @click.pass_context
-def prompt(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
-    """Print what goes before a conversation: identity, overview, how to use the tools.
+def prompt(ctx: click.Context, account: bool, as_of: str | None, json_wanted: bool) -> None:
+    """Print what goes before a conversation.
 
-    Which files these are, in which order and how much of each, says the profile; `crabmem context` accounts for it.
+    That is the identity, the overview, and how to use the tools.
+
+    Which files these are, in which order and how much of each, says the profile. In the account tokens are
+    counted as four characters each.
 
     \b
     crabmem prompt
+    crabmem prompt --account
     crabmem --kind subagent prompt --as-of yesterday
     """
-    text = guide.prompt(open_session(ctx), as_of)
+    memory = open_session(ctx)
+    if account:
+        found = guide.context(memory, as_of=as_of)
+        return show(json_wanted, {"workspace": str(memory.root), **json_of(found)}, lambda: _account(memory, found))
+    text = guide.prompt(memory, as_of)
     show(json_wanted, {"prompt": text}, lambda: text)
+
+
+def _account(memory: Session, found: Context) -> str:
+    rows = [["file", "", "characters", "tokens", "injected", "tokens", "limit"]]
+    for part in found.parts:
+        counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens, part.limit)
+        rows.append([part.name, part.status, *(f"{count:,}" for count in counts)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(_column(at, text, widths[at]) for at, text in enumerate(row)).rstrip() for row in rows]
+    tools = ", ".join(found.tools) or "none"
+    total = f"{found.characters:,} characters, about {found.tokens:,} tokens, for a session of the kind {found.kind}"
+    most = [f"{found.most_of_a_file:,} characters a file", f"{found.most_of_all:,} of all files"]
+    most += [f"{count:,} of {share} together" for share, count in found.shares.items()]
+    account = (f"limits: {', '.join(most)}", f"prompt: {total}", f"tools: {tools}")
+    return "\n".join([f"{memory.root}", "", *lines, "", *account])
+
+
+def _column(at: int, text: str, width: int) -> str:
+    """Words to the left, numbers to the right."""
+    return text.ljust(width) if at < 2 else text.rjust(width)

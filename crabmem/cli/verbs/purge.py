@@ -13,14 +13,14 @@ from ...workspace.workspace import ALL, PROJECTS
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE
-from ..options import json_option, yes_option
+from ..options import Renamed, json_option, yes_option
 from ..output import confirm, plain, show
 
 _SHOWN = 10
 _FORGES = "a forge keeps forks, caches and pull requests besides: ask it to remove them, and change what was a secret"
 
 
-@verb(after="revert")
+@verb(after="digest")
 @click.argument("name", required=False, shell_complete=complete_names)
 @click.option("--text", metavar="STRING", type=LINE, help="Erase this text wherever it stands; - is stdin.")
 @click.option(
@@ -32,8 +32,21 @@ _FORGES = "a forge keeps forks, caches and pull requests besides: ask it to remo
 @click.option("--dry-run", is_flag=True, help="Only print the plan.")
 @click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does, or may.")
 @yes_option
-@click.option("--force", is_flag=True, help="Also when a remote has it that no `crabmem sync` rewrites.")
-@click.option("--agents", "everywhere", is_flag=True, help="Also in the workspaces of agents and of projects.")
+@click.option(
+    "--yes-really",
+    cls=Renamed,
+    former=["--force"],
+    is_flag=True,
+    help="Also when a remote has it that no `crabmem sync` rewrites.",
+)
+@click.option(
+    "--all",
+    "everywhere",
+    cls=Renamed,
+    former=["--agents"],
+    is_flag=True,
+    help="Also in the workspaces of agents and of projects.",
+)
 @json_option
 @click.pass_context
 def purge(
@@ -44,15 +57,15 @@ def purge(
     dry_run: bool,
     verify: bool,
     yes: bool,
-    force: bool,
+    yes_really: bool,
     everywhere: bool,
     json_wanted: bool,
 ) -> None:
-    """Erase a fact, a text or a pattern from all of history, for good.
+    """Erase a fact, a text or a pattern from history for good.
 
     NAME goes with every version of it, and with its name in commit messages. A text leaves `(purged)` in its place.
     Commits get new ids from the first that holds it on. Nothing takes a purge back: the plan comes first, and needs
-    a yes. Agents' own workspaces are looked into, and purged with --agents. Encoded copies, such as base64, are not
+    a yes. Agents' own workspaces are looked into, and purged with --all. Encoded copies, such as base64, are not
     found.
 
     \b
@@ -77,20 +90,21 @@ def purge(
     if not yes:
         confirm("Erase this for good?", "purged")
     if everywhere:
-        done = agents.purge_everywhere(memory, name, text=text, pattern=pattern, force=force)
+        done = agents.purge_everywhere(memory, name, text=text, pattern=pattern, force=yes_really)
     else:
-        done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=force)}
+        done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=yes_really)}
     told = "\n".join(_under_place(place, _outcome(each, with_plan=not plans)) for place, each in done.items())
     if not everywhere and any(place.startswith((f"{AGENTS}/", f"{PROJECTS}/")) for place in done[ALL].nested):
-        told += "\nwith --agents, the same purge erases it in the workspaces of agents and projects too"
+        told += "\nwith --all, the same purge erases it in the workspaces of agents and projects too"
     show(json_wanted, _data(done, everywhere), lambda: plain(told))
     if not all(each.standing and _is_gone(each.standing) for each in done.values()):
         ctx.exit(1)
 
 
-def _data(purges: Mapping[str, Purge], everywhere: bool) -> object:
+def _data(purges: Mapping[str, Purge], everywhere: bool) -> Mapping[str, object]:
     if not everywhere:
-        return json_of(purges[ALL])
+        one: Mapping[str, object] = json_of(purges[ALL])
+        return one
     return {"workspaces": {place: json_of(each) for place, each in purges.items()}}
 
 
@@ -143,7 +157,7 @@ def _plan(plan: Purge) -> str:
         f"stays:   {folder} is searched too, and not looked into: what it holds is yours" for folder in plan.elsewhere
     ]
     if not plan.is_done:
-        lines += [f"stays:   {place} has it too; --agents purges in the workspaces of agents" for place in plan.nested]
+        lines += [f"stays:   {place} has it too; --all purges in the workspaces of agents" for place in plan.nested]
     return "\n".join(lines)
 
 

@@ -61,7 +61,9 @@ def recall(
     blame: bool,
     json_wanted: bool,
 ) -> None:
-    """Search memory; the words of QUERY need no quotes, and - is standard input.
+    """Search memory for what answers a question.
+
+    The words of QUERY need no quotes; - is standard input. Exit status 1 when nothing is found.
 
     \b
     crabmem recall where is the deploy key
@@ -100,9 +102,11 @@ def recall(
 
         tell_unknown_tags(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:
-        tell(f"no memories found: {found.note}" if not found.hits else found.note)
+        tell(found.note)
     if not found.hits and not json_wanted and (files := memory.searched_files):
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
+    if not found.hits:
+        ctx.exit(1)
 
 
 def _hit_for_person(hit: Hit, asked: str, language: str) -> str:

@@ -65,7 +65,7 @@ _NO_NAME = "the name is empty"
 )
 @click.option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
 @click.option("--no-tags", is_flag=True, help="Remove the tags it has.")
-@click.option("--if-version", metavar="V", help="Only if the entry is still this version (`show --json`).")
+@click.option("--if-version", metavar="V", help="Only if the fact is still this version (`show --json`).")
 @json_option
 @click.pass_context
 def remember(
@@ -84,7 +84,9 @@ def remember(
     if_version: str | None,
     json_wanted: bool,
 ) -> None:
-    """Save one fact: a text alone, which gets its name and description from what it says, or NAME with a content.
+    """Save a fact: a text alone, or NAME with a content.
+
+    A text alone gets its name and description from what it says.
 
     The same NAME again replaces its content, and what you leave out stays: the description, aliases, tags and the day
     it is stale after. Without a content -n, -d, -t, -a and the others change the fact called NAME, and its text stays.
@@ -156,7 +158,8 @@ def remember(
         called = shlex.quote(saved.entry.name)
         tell(f"named after what it says; `crabmem remember {plain(called)} -n NAME` renames it, -d DESC describes it")
     if saved.like and not json_wanted:
-        tell(f"like {plain(saved.like.name)}: update it instead? `crabmem show` it, and `crabmem forget` one of them")
+        one = plain(shlex.quote(saved.entry.name))
+        tell(f"nearly the same as {plain(saved.like.name)}. To keep one: `crabmem forget {one}`")
 
 
 def _called(memory: Session, name: str, by_alias: bool = False) -> Entry | None:

@@ -10,7 +10,7 @@ from ..options import dry_run_option, json_option
 from ..output import diff_of_commit, plain, show, warn
 
 
-@verb(after="edit")
+@verb(after="forget")
 @click.argument("old", shell_complete=complete_names)
 @click.argument("new")
 @click.option("--keep-alias", is_flag=True, help="The old name stays, as an alias.")
@@ -18,7 +18,9 @@ from ..output import diff_of_commit, plain, show, warn
 @json_option
 @click.pass_context
 def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bool, json_wanted: bool) -> None:
-    """Give a fact another name, and lead every [[link]] to it there. One commit; history follows.
+    """Give a fact another name, and lead [[links]] to it there.
+
+    One commit; history follows.
 
     \b
     crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias

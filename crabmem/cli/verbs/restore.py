@@ -1,30 +1,56 @@
-"""`crabmem restore`: brings lost facts back to disk."""
+"""`crabmem restore`: brings lost facts back to disk, or files to how they were."""
 
 import click
 
 from ...operations import revert
 from ...results import json_of
+from ...text.hashes import short
 from ...text.words import counted
 from ..app import open_session, verb
+from ..completing import complete_commits, complete_names
 from ..options import dry_run_option, json_option
-from ..output import plain, show
-from ..restoring import done_or_waits
+from ..output import diff_of_commit, plain, show
+from ..restoring import done_or_waits, files_restored, yes_really_option
 
 
-@verb(after="adopt")
+@verb(after="undo")
+@click.argument("name", required=False, shell_complete=complete_names)
+@click.option(
+    "--to",
+    "to",
+    metavar="WHEN",
+    shell_complete=complete_commits,
+    help="How it was at a commit of `log`, a date, or '2 days ago'.",
+)
 @dry_run_option
+@yes_really_option
 @json_option
 @click.pass_context
-def restore(ctx: click.Context, dry_run: bool, json_wanted: bool) -> None:
-    """Bring back the facts that are gone from disk and that nobody forgot.
+def restore(
+    ctx: click.Context, name: str | None, to: str | None, dry_run: bool, yes_really: bool, json_wanted: bool
+) -> None:
+    """Bring back lost facts, or with --to files as they were.
+
+    Without arguments it brings back the facts that are gone from disk and that nobody forgot. With --to it brings all
+    files, or the fact NAME, back to how they were, as a new commit. Nothing is erased; `crabmem undo` takes it back.
 
     \b
     crabmem restore --dry-run
-    crabmem restore
+    crabmem restore --to '2 days ago' --dry-run
+    crabmem restore "Deploy key" --to HEAD~3
     """
+    if name is not None and to is None:
+        raise click.UsageError(
+            f"say as of when: crabmem restore NAME --to WHEN; `crabmem log {name}` lists its commits"
+        )
     memory = open_session(ctx)
-    done = revert.restore(memory, dry_run=dry_run)
-    verb = "would restore" if dry_run else "restored"
-    words = f"{verb} {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
-    told = done_or_waits(memory, words)
-    show(json_wanted, json_of(done), lambda: "\n".join([told, *(f"  {plain(path)}" for path in done.paths)]))
+    if to is None:
+        done = revert.restore(memory, dry_run=dry_run)
+        verb = "would restore" if dry_run else "restored"
+        words = f"{verb} {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
+        told = done_or_waits(memory, words)
+        return show(json_wanted, json_of(done), lambda: "\n".join([told, *(f"  {plain(path)}" for path in done.paths)]))
+    done = revert.rollback(memory, to, name, dry_run=dry_run, even_if_many=yes_really)
+    files = files_restored(done, "would restore" if dry_run else "")
+    words = done_or_waits(memory, f"{files} {'as of' if done.paths else 'from'} {short(done.to)}")
+    show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")

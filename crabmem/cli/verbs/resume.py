@@ -13,7 +13,9 @@ from ..output import show
 @json_option
 @click.pass_context
 def resume(ctx: click.Context, json_wanted: bool) -> None:
-    """End a pause: memory speaks again when a message is about what it knows.
+    """End a pause.
+
+    Memory speaks again when a message is about what it knows.
 
     \b
     crabmem resume

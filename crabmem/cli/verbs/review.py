@@ -15,37 +15,49 @@ from ..editor import edited_copy
 from ..options import json_option, yes_option
 from ..output import can_ask, confirm, show, tell
 from ..selecting import Selection, outcome_data, outcome_line, selected
+from ._proposals import NONE, VERBS
+from ._resolve import resolve
 
-_NONE = "nothing waits"
 _DOES = {"apply": "apply", "reject": "reject", "later": "keep waiting"}
 
 
-@verb(after="proposals")
+@verb(after="note", cls=click.Group, invoke_without_command=True)
 @selected
 @yes_option
 @json_option
 @click.pass_context
 def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
-    """Decide on all that waits in your editor ($VISUAL, $EDITOR): the file that opens is memory as you want it.
+    """Decide on what agents wrote and what waits for you.
 
-    What you leave is applied, what you delete is rejected, what you reword is applied as you say it, and a line
-    "# later" keeps it waiting. You are asked before anything happens; an empty file, or one without a change, decides
-    nothing. What waits, and why, is set by [review] in crabmem.toml.
+    Your editor ($VISUAL, $EDITOR) opens with memory as it would be. What you leave is applied, what you delete is
+    rejected, what you reword is applied as you say it, and a line "# later" keeps it waiting. You are asked before
+    anything happens; an empty file, or one without a change, decides nothing. The verbs below do it one by one.
+
+    What waits is set by [review] in crabmem.toml, and for the identity by soul = "propose", too. It lies in the history
+    beside the branch, and is neither recalled nor in a prompt, until you decide. No tool can do that, nor anybody with
+    --agent or CRABMEM_AGENT.
 
     \b
     crabmem review
     crabmem review --by coder --tag person
-    EDITOR="code --wait" crabmem review
+    crabmem review list                the oldest first
+    crabmem review show 3f2a91c7       what it would change now, and why
+    crabmem review apply 3f2a91c7      as a commit of yours, with what was changed since
+    crabmem review reject --by coder
     """
+    if ctx.invoked_subcommand is not None:
+        return None
     memory = open_session(ctx)
     waiting = meant.found(memory)
     shown = operation.blocks(memory, waiting, memory.engine.clock())
     if not shown:
-        return show(json_wanted, [], lambda: "") if json_wanted else tell(_NONE)
+        return show(json_wanted, {"proposals": []}, str) if json_wanted else tell(NONE)
     if not (yes or can_ask()):
         confirm("", "decided")
     outcomes = _edited(memory, shown, yes)
-    show(json_wanted, [outcome_data(each) for each in outcomes], lambda: "\n".join(map(outcome_line, outcomes)))
+    about = {each.id: each.change for each in waiting}
+    data = {"proposals": [outcome_data(each) for each in outcomes]}
+    show(json_wanted, data, lambda: "\n".join(outcome_line(each, about) for each in outcomes))
     if not outcomes and not json_wanted:
         tell("nothing was decided")
     if failed := next((each.error for each in outcomes if each.error), None):
@@ -53,6 +65,10 @@ def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     left = len(proposals.proposals(memory)) if outcomes else 0
     if left and not json_wanted:
         tell(f"{counted(left, 'proposal')} {'waits' if left == 1 else 'wait'} still")
+
+
+for each in (*VERBS, resolve):
+    review.add_command(each)
 
 
 def _edited(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]:

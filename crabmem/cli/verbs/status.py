@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from ...operations.status import status as status_of
@@ -10,14 +12,14 @@ from ...results import json_of
 from ...text.words import counted, enumerated
 from ..app import verb
 from ..opening import open_session
-from ..options import json_option
-from ..output import coloured, commit_line, plain, show
+from ..options import global_options, json_option
+from ..output import coloured, commit_line, plain, show, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...results import Status, UnrecordedEdit
+    from ...results import Stats, Status, UnrecordedEdit
 
 # Edits that are named.
 _NAMED = 5
@@ -25,22 +27,46 @@ _WIDTH = 11
 _COLOURS = {"new": "green", "changed": "yellow", "removed": "red"}
 
 
-@verb(after="init")
+@verb(after="Upkeep")
+@click.option("--path", "is_path", is_flag=True, help="Only print the folder of the memory.")
 @json_option
 @click.pass_context
-def status(ctx: click.Context, json_wanted: bool) -> None:
-    """Say how the workspace stands: what is in it, who wrote last, which edits of yours are not recorded yet, what
-    waits for you, what is odd, and which hosts crabmem is installed in.
+def status(ctx: click.Context, is_path: bool, json_wanted: bool) -> None:
+    """Show how memory stands, on one screen.
+
+    What is in it, who wrote last, which edits of yours are not recorded yet, what waits for you, what is odd, how often
+    it spoke unasked, and which hosts crabmem is installed in.
 
     It looks at the files and at the newest commit; `crabmem doctor` reads everything.
 
+    With --project P the memory is that of the Git repository which folder P is in: of its own, and the same in all of
+    its worktrees. It lies among yours, in .projects, and never in the repository, which may be a stranger's. Of a
+    folder in no repository it is yours.
+
     \b
     crabmem status
+    crabmem status --path --project .
     crabmem --workspace coder status --json
     """
-    found = status_of(open_session(ctx, tells_place=False))
+    memory = open_session(ctx, tells_place=False)
+    if is_path:
+        return _show_path(ctx, str(memory.root), json_wanted)
+    found = status_of(memory)
     hosts = _hosts()
     show(json_wanted, {**json_of(found), "hosts": hosts}, lambda: "\n".join([*_lines(found), *_host_lines(hosts)]))
+
+
+def _show_path(ctx: click.Context, root: str, json_wanted: bool) -> None:
+    """Print the folder; of a project, say whether it has a memory of its own."""
+    from ...session.locate import project_meant  # late: few ask
+
+    wanted = global_options(ctx).project
+    project = project_meant(wanted, os.environ)
+    show(json_wanted, {"path": root, "project": project and project.place}, lambda: root)
+    if project and project.problem:
+        tell(f"{project.place} has a memory of its own: {project.problem}")
+    elif project is None and (wanted or (wanted is None and os.environ.get("CRABMEM_PROJECT"))):
+        tell("there is no Git repository there: this is the memory for all that is in none")
 
 
 def _hosts() -> list[dict[str, str]]:
@@ -72,6 +98,8 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("last write", commit_line(found.last) if found.last else "none yet")
         if found.edits or not found.missing:
             yield from _edits(found.edits)
+    if found.spoken and found.spoken.since:
+        yield _line("unasked", _spoken(found.spoken))
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
     if found.paused:
@@ -93,6 +121,14 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("", "`crabmem doctor` says more")
 
 
+def _spoken(found: Stats) -> str:
+    """How often memory spoke before a turn."""
+    return (
+        f"spoke before {found.spoke:,} of {found.turns:,} turns ({found.spoke / found.turns:.0%}) in "
+        f"{counted(found.sessions, 'session')} since {found.since:%Y-%m-%d}, of {counted(found.facts, 'fact')}"
+    )
+
+
 def _sync(found: Status) -> Iterator[str]:
     """How syncing stands, where a remote was named."""
     if found.sync is None:
@@ -108,9 +144,8 @@ def _edits(edits: tuple[UnrecordedEdit, ...]) -> Iterator[str]:
     """What `adopt` would record: the first few by name."""
     if not edits:
         return (yield _line("edits", "all recorded"))
-    yield _line(
-        "edits", f"{counted(len(edits), 'file')} not recorded yet: the next write does that, or `crabmem adopt`"
-    )
+    count = counted(len(edits), "edited file")
+    yield _line("edits", f"{count} not in the history yet: the next write records that, or `crabmem record`")
     for edit in edits[:_NAMED]:
         yield f"{'':{_WIDTH}}  {coloured(f'{edit.state:8}', _COLOURS[edit.state])} {plain(edit.path)}"
     if len(edits) > _NAMED:

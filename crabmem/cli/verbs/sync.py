@@ -19,12 +19,12 @@ from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
 from ..failure import Failure
 from ..options import dry_run_option, json_option, yes_option
-from ..output import can_ask, confirm, echo, plain, show, tell
+from ..output import can_ask, confirm, echo, plain, show, tell, tell_always
 from ..restoring import yes_really_option
 from ..sync_state import standing
 
 #: The JSON of what was done, and lines for a person.
-Done: TypeAlias = tuple[object, list[str]]
+Done: TypeAlias = tuple[Mapping[str, object], list[str]]
 _NAMED = 5
 # Seconds between two words of progress.
 _EVERY = 1.0
@@ -36,7 +36,7 @@ _KEPT = (
 _MOST = 20
 
 
-@verb(after="watch")
+@verb(after="ui")
 @click.option("--to", "url", metavar="URL", help="Sync with this remote from now on: a folder, ssh, https, a .bundle.")
 @click.option("--all", "is_all", is_flag=True, help="Also the workspaces of agents and projects in this one.")
 @click.option("--status", "is_status", is_flag=True, help="Say how it stands, and ask nobody.")
@@ -62,7 +62,7 @@ def sync(
     yes_really: bool,
     json_wanted: bool,
 ) -> None:
-    """Take in what your other machines remembered, and give them what this one did, through any Git remote.
+    """Share memory with your other machines through a Git remote.
 
     \b
     crabmem sync --to git@example.org:ann/memory.git    once on each machine
@@ -71,9 +71,10 @@ def sync(
     crabmem sync --all --to ~/Shared/{agent}.git        agents' own workspaces, too, a remote each
 
     What two machines changed is joined by key, item and line, the same on each; where both changed the same line, a
-    person's stands before an agent's, and the other text waits: `crabmem resolve`. Nothing is ever forced, and no file
-    gets marks of a conflict. Only what you name here is followed, never a remote that came with a folder, and only
-    once it has answered. No `git` is needed; ssh, and Git's helper for passwords, are run where the remote needs them.
+    person's stands before an agent's, and the other text waits: `crabmem review resolve`. Nothing is ever forced, and
+    no file gets marks of a conflict. Only what you name here is followed, never a remote that came with a folder, and
+    only once it has answered. No `git` is needed; ssh, and Git's helper for passwords, are run where the remote needs
+    them.
 
     With --all the remote has {agent} in it, for which the name of each agent stands, and main for this workspace. One
     that fails does not stop the others; then the exit status is 1.
@@ -145,7 +146,7 @@ def _way_out(error: CrabmemError) -> str:
 def _show_what_goes(error: Unexpected) -> None:
     if isinstance(error, PurgeWaits):
         for line in error.becomes:
-            tell(plain(line))
+            tell_always(plain(line))
 
 
 def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
@@ -197,14 +198,14 @@ def _summary(done: Synced) -> list[str]:
     if same := [path for path in done.disputed if path != SETTINGS]:
         lines.append(
             f"both machines changed the same place of {listed(same, _NAMED, 'files')}: the other text waits; "
-            "`crabmem resolve` decides"
+            "`crabmem review resolve` decides"
         )
     if SETTINGS in done.disputed:
         lines.append(
-            f"{SETTINGS} of another machine waits, and is not in force: `crabmem resolve` says why, and decides"
+            f"{SETTINGS} of another machine waits, and is not in force: `crabmem review resolve` says why, and decides"
         )
     if more := done.waiting - len(done.disputed):
-        lines.append(f"{counted(more, 'text')} of other machines to decide on: `crabmem resolve`")
+        lines.append(f"{counted(more, 'text')} of other machines to decide on: `crabmem review resolve`")
     lines += [
         f"two facts are called {name}: {listed(paths, _NAMED, 'files')}; `crabmem rename {paths[-1]} 'NEW NAME'` tells "
         "them apart, and nothing can be saved under that name before"
@@ -212,7 +213,7 @@ def _summary(done: Synced) -> list[str]:
     ]
     lines += [
         f"another machine took a text that you rejected here, in commit {short(commit)}: that stands; "
-        f"`crabmem revert {short(commit)}` takes it back"
+        f"`crabmem undo {short(commit)}` takes it back"
         for commit in done.overruled
     ]
     if done.held:

@@ -9,7 +9,7 @@ from ..options import json_option
 from ..output import as_text, show
 
 
-@verb(after="hook")
+@verb(after="mcp")
 @click.option(
     "--format", "wanted", type=click.Choice(list(FORMATS)), help="Print them as that API takes them, in JSON."
 )
@@ -30,4 +30,4 @@ def tools(ctx: click.Context, wanted: str | None, json_wanted: bool) -> None:
     data = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in offered]
     width = max((len(tool.name) for tool in offered), default=0)
     lines = (f"{tool.name.ljust(width)}  {tool.description.splitlines()[0]}" for tool in offered)
-    show(json_wanted, data, lambda: "\n".join(lines))
+    show(json_wanted, {"tools": data}, lambda: "\n".join(lines))

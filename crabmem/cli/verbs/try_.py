@@ -47,10 +47,12 @@ def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
     ]  # fmt: skip
 
 
-@verb(after="Start")
+@verb(after="More")
 @click.option("--keep", is_flag=True, help="Keep the folder, to look around in it.")
 def try_(keep: bool) -> None:
-    """A guided first minute in a throw-away workspace.
+    """Show how memory works, in a guided minute.
+
+    It uses a folder that is removed at the end.
 
     \b
     crabmem try

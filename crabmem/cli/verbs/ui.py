@@ -17,7 +17,7 @@ from ...disk.user_state import state_folder
 from ...session.session import Session
 from ..app import open_session, verb
 from ..failure import Failure
-from ..output import echo, tell
+from ..output import echo, tell, tell_always
 from ..surroundings import surroundings
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ T = TypeVar("T")
 _PAGE = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={}"><title>crabmem</title>\n'
 
 
-@verb(after="diff")
+@verb(after="status")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Instead of any that is free.")
 @click.option("--no-open", is_flag=True, help="Only print the address, and open no browser.")
 @click.pass_context
 def ui(ctx: click.Context, port: int, no_open: bool) -> None:
-    """Look through memory on a page in your browser, and decide what waits, until Ctrl-C.
+    """Open memory as a page in your browser, until Ctrl-C.
 
     Facts with who wrote each line and when, the timeline, what recall answers and why, the prompt, what was forgotten:
     each with its way back. What you do there is a commit of yours. The page is served on this machine alone, to the
@@ -74,7 +74,7 @@ class _WayIn:
         self._file = self._file and _left(self._file, entrance.fresh())
         # No link: without a ticket that is a closed door.
         place = entrance.address.removeprefix("http://")
-        tell(f"the memory in {self._root} is served at {place} until Ctrl-C; open this within a minute:")
+        tell_always(f"the memory in {self._root} is served at {place} until Ctrl-C; open this within a minute:")
         if is_seen:
             echo(f"{entrance.fresh()}\n")
         elif self._file:

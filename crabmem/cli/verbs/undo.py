@@ -1,37 +1,87 @@
-"""`crabmem undo`: takes back the newest commit."""
+"""`crabmem undo`: takes back the newest commit, or what some commits did, and keeps what was done since."""
 
 import sys
+from collections.abc import Sequence
 
 import click
 
 from ...operations import purge, revert
-from ...results import json_of
+from ...results import Commit, Reverted, json_of
+from ...session.session import Session
+from ...text.hashes import short
+from ...text.merge import Conflict, Conflicting, Take
+from ...text.words import counted
 from ..app import open_session, verb
+from ..completing import complete_commits
 from ..failure import Failure
-from ..options import json_option, yes_option
+from ..options import by_option, dry_run_option, in_option, json_option, yes_option
 from ..output import can_ask, diff_of_commit, plain, show, tell
 from ..restoring import done_or_waits, files_restored, yes_really_option
 
-_PURGED = "the newest change is a purge, which cannot be undone"
+_PURGED = "the last change is a purge, which cannot be undone"
 
 
-@verb(after="diff")
+@verb(after="when")
+@click.argument("commits", nargs=-1, metavar="[COMMIT]...", shell_complete=complete_commits)
+@by_option("What an agent did.")
+@in_option("What was done in a session.")
+@click.option(
+    "--since",
+    metavar="WHEN",
+    shell_complete=complete_commits,
+    help="With --by or --in, only what was done after that.",
+)
+@click.option("--ours", is_flag=True, help="Where the same was changed since, keep what is there now.")
+@click.option("--theirs", is_flag=True, help="Where the same was changed since, take it back anyway.")
 @click.option("--redo", is_flag=True, help="Bring back what the last undo took back.")
+@dry_run_option
 @yes_option
 @yes_really_option
 @json_option
 @click.pass_context
-def undo(ctx: click.Context, redo: bool, yes: bool, yes_really: bool, json_wanted: bool) -> None:
-    """Take back the newest commit, as a new one. Again, it takes back the one before; `rollback` goes further at once.
+def undo(
+    ctx: click.Context,
+    commits: tuple[str, ...],
+    by: str | None,
+    in_session: str | None,
+    since: str | None,
+    ours: bool,
+    theirs: bool,
+    redo: bool,
+    dry_run: bool,
+    yes: bool,
+    yes_really: bool,
+    json_wanted: bool,
+) -> None:
+    """Take back the last change, or what some commits did.
 
+    It is a new commit, and nothing is erased. Without arguments it takes back the newest commit; again, the one before.
     With --redo it brings back what was undone, step by step too, until something else is written. After a purge, which
-    nothing takes back, it asks before it takes back what was done earlier.
+    cannot be undone, it asks before it takes back what was done earlier.
 
     \b
     crabmem undo
-    crabmem undo --redo
+    crabmem undo 3f2a91c7                      one commit of `crabmem log`; what was done since stays
+    crabmem undo --in s-42 --dry-run           all that was done in a session
+    crabmem undo --by coder --since '2 days ago'
+
+    Where the same lines were changed since, nothing is guessed: it lists them, and changes nothing without --ours or
+    --theirs. After --ours you may still take back the rest with --theirs. `crabmem restore --to WHEN` goes back to a
+    moment.
     """
+    if ours and theirs:
+        raise click.UsageError("--ours keeps what --theirs takes back: give one of them")
+    is_named = bool(commits) or by is not None or in_session is not None
+    if redo and is_named:
+        raise click.UsageError("--redo goes alone: it brings back what the last undo took back")
+    if not is_named and (since is not None or ours or theirs or dry_run):
+        raise click.UsageError(
+            "say what to take back: COMMIT, --by or --in; of the last change there is `crabmem diff HEAD~1`"
+        )
     memory = open_session(ctx)
+    if is_named:
+        take: Take = "ours" if ours else "theirs" if theirs else None
+        return _take_back(memory, commits, by, in_session, since, take, dry_run, yes_really, json_wanted)
     if not (redo or yes) and purge.is_newest(memory):
         if not can_ask():
             raise Failure(f"{_PURGED}: `crabmem undo --yes` takes back what was done before it")
@@ -42,3 +92,60 @@ def undo(ctx: click.Context, redo: bool, yes: bool, yes_really: bool, json_wante
     show(json_wanted, json_of(done), lambda: f"{told}\n{diff_of_commit(done)}")
     if not json_wanted and not redo and sys.stderr.isatty():
         tell("`crabmem undo --redo` brings it back, `crabmem undo` takes back the commit before")
+
+
+def _take_back(
+    memory: Session,
+    commits: Sequence[str],
+    by: str | None,
+    in_session: str | None,
+    since: str | None,
+    take: Take,
+    dry_run: bool,
+    yes_really: bool,
+    json_wanted: bool,
+) -> None:
+    try:
+        done = revert.revert(
+            memory,
+            commits,
+            session=in_session,
+            agent=by,
+            since=since,
+            take=take,
+            dry_run=dry_run,
+            even_if_many=yes_really,
+        )
+    except Conflicting as error:
+        told = "\n".join(map(_conflict, error.conflicts))
+        show(json_wanted, json_of(error), lambda: told)
+        raise
+    told = done_or_waits(memory, _summary(done, dry_run))
+    show(json_wanted, json_of(done), lambda: f"{told}\n{diff_of_commit(done)}")
+
+
+def _summary(done: Reverted, dry_run: bool) -> str:
+    commits, files = counted(len(done.commits), "commit"), counted(len(done.paths), "file")
+    if not done.commits:
+        return "nothing to undo: all of it was taken back already"
+    kept = f"; of {len(done.in_part)} what was changed since was kept: --theirs takes it back" if done.in_part else ""
+    if not done.paths:
+        return f"nothing to undo: the files say the same without {commits}{kept}"
+    if dry_run:
+        return f"would undo {commits} in {files}{kept}:\n{''.join(map(_line, done.commits))}"
+    return f"undone: {commits} in {files}" + (f": {short(done.commit)}" if done.commit else "") + kept
+
+
+def _line(commit: Commit) -> str:
+    return plain(f"  {short(commit.commit)}  {commit.who}  {commit.subject}\n")
+
+
+def _conflict(conflict: Conflict) -> str:
+    """A conflict for a person: the file, and what both sides say."""
+    sides = (("now", conflict.ours), ("without", conflict.theirs))
+    return "\n".join([plain(conflict.path), *(line for word, text in sides for line in _side(word, text))])
+
+
+def _side(word: str, text: str | None) -> Sequence[str]:
+    lines = ["(no file)"] if text is None else text.splitlines() or ["(no lines)"]
+    return [f"  {word + ':' if not at else '':9}{plain(line)}" for at, line in enumerate(lines)]

@@ -15,7 +15,9 @@ from ..options import dry_run_option, json_option, yes_option
 @json_option
 @click.pass_context
 def uninstall(ctx: click.Context, name: str, project: bool, dry_run: bool, yes: bool, json_wanted: bool) -> None:
-    """Take crabmem out of a host's configs again. What you changed in them since stays; so does the memory.
+    """Take crabmem out of a program's configs again.
+
+    What you changed in them since stays; so does the memory.
 
     A config that nobody else changed is then what it was, byte for byte.
 

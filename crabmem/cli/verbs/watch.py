@@ -26,7 +26,7 @@ def asked_to_stop() -> threading.Event:
     return stop
 
 
-@verb(after="reindex")
+@verb(after="adopt")
 @click.option("--json", "json_wanted", is_flag=True, help="Print a line of JSON for each commit.")
 @click.pass_context
 def watch(ctx: click.Context, json_wanted: bool) -> None:

@@ -20,7 +20,9 @@ _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
 @json_option
 @click.pass_context
 def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
-    """Say when memory knew something: the commits in which it appeared, changed and vanished.
+    """Show when memory knew something.
+
+    Prints the commits in which it appeared, changed and vanished. Exit status 1 when memory never said it.
 
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
     one entry. A star marks a person.
@@ -32,6 +34,8 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))
+    if not (found.steps or found.unrecorded):
+        ctx.exit(1)
 
 
 def _sighting(step: Sighting) -> str:

@@ -12,8 +12,8 @@ from ..texts import stem
 
 _TEXTS = ("name", "description", "content", "path")
 _LEFT = {
-    "identity": "it says who the agent was; what of it should stay goes in yours, with `crabmem soul edit`",
-    "overview": "it is an overview; what of it should stay goes in yours, with `crabmem memory edit`",
+    "identity": "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
+    "overview": "it is an overview; what of it should stay goes in yours, with `crabmem overview edit`",
 }
 
 

@@ -21,8 +21,8 @@ _LISTS = {
     okf.LOG: "it says what was done when; facts alone are taken",
 }
 _WHOLE = {
-    okf.OVERVIEW: "it is an overview; what of it should stay goes in yours, with `crabmem memory edit`",
-    okf.IDENTITY: "it says who the agent was; what of it should stay goes in yours, with `crabmem soul edit`",
+    okf.OVERVIEW: "it is an overview; what of it should stay goes in yours, with `crabmem overview edit`",
+    okf.IDENTITY: "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
 }
 
 

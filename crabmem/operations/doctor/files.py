@@ -68,7 +68,7 @@ def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
             )
         yield from _keys(path, header.keys(text))
     elif is_in_conflict(text):
-        yield warning(path, f"it holds the marks of an unresolved merge; edit it, or `crabmem resolve {path}`")
+        yield warning(path, f"it holds the marks of an unresolved merge; edit it, or `crabmem review resolve {path}`")
 
 
 def _keys(path: str, keys: list[str]) -> Iterator[Finding]:
@@ -105,7 +105,7 @@ def left_out(workspace: Workspace) -> Iterator[Finding]:
         left_over = path.endswith(("~", ".tmp", ".swp")) or file.name[0] in ".#"
         is_folder = layout.is_entry(path) and os.path.isdir(file)
         if is_folder and not any(layout.is_entry(_path(workspace, each)) for each in file.rglob("*.md")):
-            yield warning(path, "it is a folder, so it is no entry; move it away")
+            yield warning(path, "it is a folder, so it is no fact; move it away")
         if os.path.isdir(file) and os.path.lexists(file / ".git") and path not in layout.folders:
             yield warning(path, "it is a Git repository of its own, so nothing in it is recorded or recalled; move it")
         if path.count("/") == DEEPEST and os.path.isdir(file):
@@ -197,7 +197,8 @@ def links(patient: Patient) -> Iterator[Finding]:
         if link.to is None:
             broken[link.path][f"[[{shortened(link.target, _SHOWN)}]]"] = None
     for path, said in broken.items():
-        yield info(path, f"it links to what is not there: {listed(said, _NAMED)}")
+        what = "a fact that does not" if len(said) == 1 else "facts that do not"
+        yield info(path, f"link to {what} exist: {listed(said, _NAMED)}")
 
 
 def _alike(paths: Iterable[str]) -> Iterator[Finding]:

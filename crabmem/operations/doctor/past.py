@@ -130,7 +130,7 @@ def identity(patient: Patient) -> Iterator[Finding]:
         yield warning(
             path,
             f"{newest.author} wrote it in {short(newest.commit)} with a tool of its host, although soul_editable is "
-            f"false; `crabmem revert {short(newest.commit)}` takes that back",
+            f"false; `crabmem undo {short(newest.commit)}` takes that back",
         )
 
 
@@ -142,9 +142,9 @@ def proposals(patient: Patient) -> Iterator[Finding]:
     found = Proposals(patient.history, layout, layout.is_kept).all()
     waiting = Counter(each.path for each in found if not is_of_sync(each))
     for path, count in sorted(waiting.items()):
-        yield info(path, f"{counted(count, 'proposal')} to change it; `crabmem proposals` shows what waits for you")
+        yield info(path, f"{counted(count, 'proposal')} to change it; `crabmem review` shows what waits for you")
     for path in sorted({each.path for each in found if is_of_sync(each)}):
-        yield info(path, f"another machine has another text of it; `crabmem resolve {path}` shows both")
+        yield info(path, f"another machine has another text of it; `crabmem review resolve {path}` shows both")
 
 
 def repository(patient: Patient) -> Iterator[Finding]:

@@ -89,7 +89,7 @@ def versions_of_entry(
     wanted = {id(life): life for life in map(lives.life, first)}.values()
     alive = {path for life in wanted for path, blob in life if now.get(path) == blob}
     if first is named and sum(not life.isdisjoint(now.items()) for life in wanted) > 1:
-        raise Inapplicable(f"several entries were called {name}; name the one you mean: {', '.join(sorted(alive))}")
+        raise Inapplicable(f"several facts were called {name}; name the one you mean: {', '.join(sorted(alive))}")
     others = {version for version in now.items() if version[0] not in alive}
     alike: dict[tuple[str, str], list[Version]] = {}
     for version, each in names.items():

@@ -189,7 +189,7 @@ class Purger:
             path_now, is_place = entry.path, is_place_of(entry, target)
         erasure = erasure_of_entry(target, contents, self._lives(survey, contents, now), now, path_now, is_place)
         if erasure is None:
-            raise NotFound(f"no entry was ever named: {target}; `crabmem purge --text` purges any text")
+            raise NotFound(f"no fact was ever called {target}; `crabmem purge --text` purges any text")
         everywhere = [(path, blob) for path, held in survey.files.items() for blob in held]
         going = {blob for path, blob in everywhere if erasure.new_path(path, blob) is None}
         staying = {blob for path, blob in everywhere if erasure.new_path(path, blob) is not None}
@@ -389,7 +389,7 @@ def _target(name: str | None, text: str | None, pattern: str | None) -> str | Re
         InvalidArguments: not one of the three was given, or what was given cannot be looked for.
     """
     if sum(item is not None for item in (name, text, pattern)) != 1:
-        raise InvalidArguments("say what to purge, by one of: the name of an entry, a text, a pattern")
+        raise InvalidArguments("say what to purge, by one of: the name of a fact, a text, a pattern")
     if text is not None:
         return by_text(text)
     return by_pattern(pattern) if pattern is not None else name or ""

@@ -88,7 +88,7 @@ def _search_text(found: FileSearch) -> str:
         return "No memory files found. The memory directory is empty."
     looked, aside = f"Searched {found.searched} file(s)", f" ({found.aside})" if found.aside else ""
     if not found.hits:
-        why = "" if found.has_words else "There is no searchable word in the query. "
+        why = "" if found.has_words else "There is nothing to search for: only common words or signs. "
         size = f"{looked} ({found.size / 1024:.1f} KB total)."
         return f"No memory matches found. {size} {why}Try different keywords.{aside}"
     blocks = (_hit_text(number, hit) for number, hit in enumerate(found, 1))

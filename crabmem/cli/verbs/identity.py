@@ -1,13 +1,13 @@
-"""`crabmem soul`: shows, sets or edits the identity."""
+"""`crabmem identity`: shows, sets or edits the identity."""
 
 from ...operations import files, proposals
 from ..whole_file import file_group
 
 file_group(
-    "soul",
-    "memory",
+    "identity",
+    "overview",
     "Crab.md",
-    "the identity, Crab.md; what agents propose for it is in `crabmem proposals`",
+    "the identity, Crab.md",
     files.identity,
     proposals.write_identity,
     lambda memory: files.identity(memory).text,

@@ -1,13 +1,13 @@
-"""`crabmem memory`: shows, sets or edits the overview."""
+"""`crabmem overview`: shows, sets or edits the overview."""
 
 from ...operations import files
 from ..whole_file import file_group
 
 file_group(
-    "memory",
+    "overview",
     "Files",
     "MEMORY.md",
-    "the overview, MEMORY.md, which is always in the prompt",
+    "the overview, MEMORY.md",
     files.overview,
     files.write_overview,
     lambda memory: "",

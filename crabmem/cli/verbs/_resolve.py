@@ -1,4 +1,4 @@
-"""`crabmem resolve`: decides between two texts of one file, after a sync of machines that both changed it."""
+"""`crabmem review resolve`: decides between two texts of one file, after a sync of machines that both changed it."""
 
 import click
 
@@ -11,7 +11,7 @@ from ...session.session import Session
 from ...text.hashes import short
 from ...text.slug import slug_of
 from ...text.words import enumerated
-from ..app import open_session, verb
+from ..app import open_session
 from ..completing import complete_names
 from ..editor import edit_copy_of, edit_file
 from ..options import json_option
@@ -21,7 +21,7 @@ _MARKED = "both texts are in it, between marks that Git left"
 _MINUTE = "%Y-%m-%d %H:%M"
 
 
-@verb(after="sync")
+@click.command()
 @click.argument("name", required=False, shell_complete=complete_names)
 @click.option("--ours", is_flag=True, help="Keep what is there; the other text goes.")
 @click.option("--theirs", is_flag=True, help="Have what waits instead, with what was changed since.")
@@ -35,11 +35,11 @@ def resolve(
     """Decide between two texts, where two machines changed the same place of a file.
 
     \b
-    crabmem resolve                        what waits, by whom, from when
-    crabmem resolve "Luna's vet"           both texts, as a diff from what is there to what waits
-    crabmem resolve "Luna's vet" --ours    what is there stays
-    crabmem resolve "Luna's vet" --theirs
-    crabmem resolve "Luna's vet" --both    the lines of both
+    crabmem review resolve                        what waits, by whom, from when
+    crabmem review resolve "Luna's vet"           both texts, as a diff from what is there to what waits
+    crabmem review resolve "Luna's vet" --ours    what is there stays
+    crabmem review resolve "Luna's vet" --theirs
+    crabmem review resolve "Luna's vet" --both    the lines of both
 
     Nothing waits on another machine that was decided here, once both have synced. Until then memory goes on with what
     is there. NAME is a fact, a file, or the id that the list has. If Git itself left both texts in a file, with marks
@@ -51,10 +51,10 @@ def resolve(
     waiting, marked = conflicts.disputed(memory), conflicts.marked(memory)
     if name is None:
         if ours or theirs or both or is_edited:
-            raise click.UsageError("say of what: crabmem resolve NAME --ours")
+            raise click.UsageError("say of what: crabmem review resolve NAME --ours")
         data = [*map(json_of, waiting), *({"path": path, "reason": _MARKED} for path in marked)]
         lines = [*map(_line, waiting), *(plain(f"marks     {path}  {_MARKED}") for path in marked)]
-        show(json_wanted, data, lambda: "\n".join(lines))
+        show(json_wanted, {"proposals": data}, lambda: "\n".join(lines))
         return None if lines or json_wanted else tell("nothing waits to be decided")
     if path := _marked(name, marked):
         text = f"decided: {path}"
@@ -67,11 +67,11 @@ def resolve(
             conflicts.take_side(memory, path, "theirs" if theirs else "ours")
         else:
             text = memory.file(path).read_text("utf-8", "replace")
-        return show(json_wanted, [{"path": path, "reason": _MARKED}], lambda: plain(text))
+        return show(json_wanted, {"proposals": [{"path": path, "reason": _MARKED}]}, lambda: plain(text))
     found = _meant(memory, name, waiting)
     data = [json_of(each) for each in found]
     if not (ours or theirs or both or is_edited):
-        return show(json_wanted, data, lambda: "\n".join(map(_shown, found)))
+        return show(json_wanted, {"proposals": data}, lambda: "\n".join(map(_shown, found)))
     said = f"decided: {found[0].path}"
     if is_edited and not _edited(memory, found):
         return tell("nothing changed; it still waits")
@@ -80,7 +80,7 @@ def resolve(
         said = f"both are kept: {enumerated([*paths])}"
     for each in found if ours or theirs else ():
         (operation.apply_proposal if theirs else operation.reject_proposal)(memory, each.proposal.id)
-    show(json_wanted, data, lambda: plain(said))
+    show(json_wanted, {"proposals": data}, lambda: plain(said))
 
 
 def _edited(memory: Session, found: list[Disputed]) -> bool:
@@ -109,7 +109,7 @@ def _meant(memory: Session, name: str, waiting: list[Disputed]) -> list[Disputed
     by_id = [each for each in waiting if each.proposal.id.startswith(name.lower()) or each.path == name]
     found = by_id or [each for each in waiting if each.path == facts.get(memory, name).path]
     if not found:
-        raise NotFound(f"nothing waits to be decided of {name}; `crabmem resolve` lists what does")
+        raise NotFound(f"nothing waits to be decided of {name}; `crabmem review resolve` lists what does")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The verb with which a person looks at what waits, and decides one by one."""
+"""The verbs below `review` with which a person looks at what waits, and decides one by one."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from ...text.edit import lenient_text
 from ...text.hashes import short
 from ...text.quoting import spelled
 from ...text.words import counted, listed, shortened
-from ..app import open_session, verb
+from ..app import open_session
 from ..editor import edit_copy_of
 from ..options import json_option, yes_option
 from ..output import coloured_diff, confirm, plain, show, tell
@@ -22,41 +22,34 @@ from ..whole_file import show_changed
 
 _REASON, _WHO, _IDS = 80, 40, 3
 _PATHS = 2
-_NONE = "nothing waits; [review] in crabmem.toml says what of agents' writes does"
+#: Said where nothing waits.
+NONE = "nothing to review. To have agents' writes wait: [review] in crabmem.toml"
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
 _OPENS = "the same lines were changed since: this opens what was proposed, and what you save replaces what is there"
 _DONE = {"apply": "applied", "reject": "rejected"}
 
 
-@verb(after="soul", cls=click.Group, invoke_without_command=True)
+@click.command("list")
 @selected
 @json_option
 @click.pass_context
-def proposals(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
-    """List what waits for you of what agents wrote, show one, apply, reword or reject it; `crabmem review` opens all.
-
-    What waits is set by [review] in crabmem.toml, and for the identity by soul = "propose", too. It lies in the history
-    beside the branch, and is neither recalled nor in a prompt, until you decide. No tool can do that, nor anybody with
-    --agent or CRABMEM_AGENT.
+def list_(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
+    """List what waits for you, the oldest first.
 
     \b
-    crabmem proposals                  the oldest first
-    crabmem proposals show 3f2a91c7    what it would change now, and why
-    crabmem proposals apply 3f2a91c7   as a commit of yours, with what was changed since
-    crabmem proposals edit 3f2a91c7    in your editor, and as you then have it
-    crabmem proposals reject --by coder
+    crabmem review list --by coder
     """
-    if ctx.invoked_subcommand is None:
-        memory = open_session(ctx)
-        found, now = meant.found(memory), memory.engine.clock()
-        show(json_wanted, [json_of(each) for each in found], lambda: "\n".join(_line(each, now) for each in found))
-        if words := memory.engine.history.aside_words():
-            tell(words)
-        if not found and not json_wanted:
-            tell(_NONE)
+    memory = open_session(ctx)
+    found, now = meant.found(memory), memory.engine.clock()
+    data = {"proposals": json_of(found)}
+    show(json_wanted, data, lambda: "\n".join(_line(each, now) for each in found))
+    if words := memory.engine.history.aside_words():
+        tell(words)
+    if not found and not json_wanted:
+        tell(NONE)
 
 
-@proposals.command("show")
+@click.command("show")
 @click.argument("id", shell_complete=complete_ids)
 @json_option
 @click.pass_context
@@ -64,7 +57,7 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
     """Show who proposes what and why, as a diff against what is there now.
 
     \b
-    crabmem proposals show 3f2a91c7
+    crabmem review show 3f2a91c7
     """
     memory = open_session(ctx)
     found = operation.proposal(memory, id)
@@ -72,7 +65,7 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
     show(json_wanted, json_of(found), lambda: f"{text}{coloured_diff(spelled(found.diff))}")
 
 
-@proposals.command("apply")
+@click.command("apply")
 @selected_by_id
 @yes_option
 @json_option
@@ -81,8 +74,8 @@ def apply_(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     """Write what was proposed, as yours; what was changed since stays. Several are shown and asked for first.
 
     \b
-    crabmem proposals apply 3f2a91c7
-    crabmem proposals apply --by coder --tag recipe
+    crabmem review apply 3f2a91c7
+    crabmem review apply --by coder --tag recipe
     """
     memory = open_session(ctx)
     operation.check_may_decide(memory)
@@ -90,19 +83,21 @@ def apply_(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
         return show_changed(json_wanted, operation.apply_proposal(memory, meant.ids[0]))
     found = _asked(memory, meant, yes, "apply")
     done = carry_out_decisions(memory, (Decision(each.id, "apply") for each in found))
-    show(json_wanted, [outcome_data(each) for each in done], lambda: "\n".join(map(outcome_line, done)))
+    about = {each.id: each.change for each in found}
+    data = {"proposals": [outcome_data(each) for each in done]}
+    show(json_wanted, data, lambda: "\n".join(outcome_line(each, about) for each in done))
     if failed := next((each.error for each in done if each.error), None):
         raise failed
 
 
-@proposals.command("edit")
+@click.command("edit")
 @click.argument("id", shell_complete=complete_ids)
 @click.pass_context
 def edit(ctx: click.Context, id: str) -> None:
     """Open one in your editor ($VISUAL, $EDITOR), and apply it as you have it then. Unchanged, it still waits.
 
     \b
-    crabmem proposals edit 3f2a91c7
+    crabmem review edit 3f2a91c7
     """
     memory = open_session(ctx)
     operation.check_may_decide(memory)
@@ -121,29 +116,29 @@ def edit(ctx: click.Context, id: str) -> None:
     show_changed(False, done)
 
 
-@proposals.command("reject")
+@click.command("reject")
 @selected_by_id
 @yes_option
 @json_option
 @click.pass_context
 def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
-    """Let proposals go. `restore` has one wait again, until Git removes its text; `crabmem purge` erases it at once.
+    """Let proposals go. `crabmem review restore` has one wait again, until Git removes its text;
+    `crabmem purge` erases it at once.
 
     \b
-    crabmem proposals reject 3f2a91c7
-    crabmem proposals reject --in s-42 --yes
+    crabmem review reject 3f2a91c7
+    crabmem review reject --in s-42 --yes
     """
     memory = open_session(ctx)
     operation.check_may_decide(memory)
     found = _asked(memory, meant, yes, "reject")
     done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
-    data = json_of(done[0]) if len(meant.ids) == 1 else [json_of(each) for each in done]
-    show(json_wanted, data, lambda: "\n".join(f"rejected: {_line(each, now)}" for each in done))
+    show(json_wanted, {"proposals": json_of(done)}, lambda: "\n".join(f"rejected: {_line(each, now)}" for each in done))
     if done and not json_wanted:
-        tell(f"`crabmem proposals restore {' '.join(short(each.id) for each in done[:_IDS])}` has it wait again")
+        tell(f"`crabmem review restore {' '.join(short(each.id) for each in done[:_IDS])}` has it wait again")
 
 
-@proposals.command("restore")
+@click.command("restore")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @json_option
 @click.pass_context
@@ -151,12 +146,18 @@ def restore(ctx: click.Context, ids: tuple[str, ...], json_wanted: bool) -> None
     """Have proposals wait again that you rejected, while Git still has them: `reject` and `review` tell their ids.
 
     \b
-    crabmem proposals restore 3f2a91c7
+    crabmem review restore 3f2a91c7
     """
     memory = open_session(ctx)
     done, now = [operation.restore_proposal(memory, id) for id in ids], memory.engine.clock()
-    data = json_of(done[0]) if len(ids) == 1 else [json_of(each) for each in done]
-    show(json_wanted, data, lambda: "\n".join(f"waits again: {_line(each, now)}" for each in done))
+    show(
+        json_wanted,
+        {"proposals": json_of(done)},
+        lambda: "\n".join(f"waits again: {_line(each, now)}" for each in done),
+    )
+
+
+VERBS = (list_, show_, apply_, edit, reject, restore)
 
 
 def _asked(memory: Session, meant: Selection, is_sure: bool, verb: str) -> list[Proposal]:
