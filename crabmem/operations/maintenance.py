@@ -65,7 +65,7 @@ def mend(session: Session) -> list[str]:
         return []
     rules_of.check_may_write(session)
     done = engine.writer.mend()
-    if open_to_others(session.root):
+    if open_to_others(session.root) and not session.layout.is_guest:
         fs.chmod(session.root, fs.PRIVATE_FOLDER)
         done.append(f"{session.root} was made private")
     return done

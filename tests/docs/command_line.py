@@ -10,13 +10,13 @@ from crabmem.cli.app import cli
 
 _HEAD = """# The command line
 
-Every verb, as the program describes it: `crabmem VERB --help` prints the same, and `crabmem --help` the verbs that people
-type most; the last group is what programs call, and what few people need. `--json` gives data, always an object, on every
-verb that prints some. Options of [crabmem itself](#crabmem) stand before the verb, or after it where it has none of that name.
-WHEN is [a moment](time-machine.md#how-to-name-a-moment): a commit, a date, `'2 days ago'`.
-Exit status: 0 done, 1 refused, not found or, as with grep, nothing matches, 2 what was typed or given cannot be used. What is data goes to standard
-output, what is said about it to standard error, and with `-q` nowhere. A terminal gets colours, all else with `CLICOLOR_FORCE`, none with
-`NO_COLOR`.
+Every verb, as the program describes it: `crabmem VERB --help` prints the same, and `crabmem --help` the verbs that
+people type most; the last group is what programs call, and what few people need. `--json` gives data, always an object,
+on every verb that prints some. Options of [crabmem itself](#crabmem) stand before the verb, or after it where it has
+none of that name. WHEN is [a moment](time-machine.md#how-to-name-a-moment): a commit, a date, `'2 days ago'`.
+Exit status: 0 done, 1 refused, not found or, as with grep, nothing matches, 2 what was typed or given cannot be used.
+What is data goes to standard output, what is said about it to standard error, and with `-q` nowhere. A terminal gets
+colours, all else with `CLICOLOR_FORCE`, none with `NO_COLOR`.
 """
 
 

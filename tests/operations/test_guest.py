@@ -7,6 +7,7 @@ from click.testing import Result
 
 from crabmem import Memory, Unwritable
 from crabmem.operations import adoption, setup
+from crabmem.operations.doctor import machine
 from crabmem.operations.status import status
 from tests.conftest import git, typed
 
@@ -165,3 +166,11 @@ def test_adopting_a_project_hides_no_file_of_it_from_git(project: Path) -> None:
     assert typed("adopt", project, "--yes-really").exit_code == 0
     (project / ".env").write_text("")
     assert ".env" in of_the_person(project)
+
+
+def test_a_projects_folder_keeps_its_permissions(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "open_to_others", lambda root: True)  # that of tests has a folder above that is not
+    project.chmod(0o755)
+    for words in (["doctor"], ["init", "--yes"], ["doctor", "--fix"]):
+        assert "chmod" not in typed("--dir", project, *words).stdout
+    assert project.stat().st_mode & 0o777 == 0o755

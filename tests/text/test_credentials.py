@@ -85,7 +85,8 @@ def test_a_password_that_a_sentence_says_is_one(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["the password is case-sensitive", "the password is in the vault, under ops/deploy2", "the password length is 12chars-x",
+    ["the password is case-sensitive", "the password is in the vault, under ops/deploy2",
+     "the password length is 12chars-x",
      "The password policy is NIST-800-63b", "a password is 12-characters long", "the password is: 1Password-2",
      "the password is changed. 2024-Q3abc", "Mein Passwort ist auf dem Zettel3"],
 )  # fmt: skip

@@ -8,14 +8,14 @@ from ..app import verb
 from ..host_options import check_host, complete_hosts, project_option
 from ..options import dry_run_option, json_option, yes_option
 
+_FORMER = {"ours": "only", "host": "beside", "both": "inside"}
+
 
 class _Whose(click.Choice[str]):
     """A choice that takes the former words, too, for one more version."""
 
-    _FORMER = {"ours": "only", "host": "beside", "both": "inside"}
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return super().convert(self._FORMER.get(value, value), param, ctx)
+        return super().convert(_FORMER.get(value, value), param, ctx)
 
 
 class _WithHosts(click.Command):

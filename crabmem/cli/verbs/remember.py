@@ -29,7 +29,7 @@ _NO_NAME = "the name is empty"
 
 
 @verb(after="Facts")
-@click.argument("name", shell_complete=completing("complete_names"))
+@click.argument("name", metavar="TEXT|NAME", shell_complete=completing("complete_names"))
 @click.argument("source", metavar="[-]", required=False)
 @click.option("-n", "--name", "new_name", metavar="NEW", type=LINE, help="Another name for it; as `rename`.")
 @click.option(
