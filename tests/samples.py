@@ -106,7 +106,7 @@ VERBS: Mapping[str, Verb] = {
     "agents clone": Verb(". coder", does="else"),
     "record": Verb(does="else", unseen=["", "--json", "--yes-really"]),
     "adopt": Verb(does="else", unseen=["", "--json", "--yes-really"]),
-    "restore": Verb(does="writes", unseen=[
+    "restore": Verb("--to HEAD~1", does="writes", unseen=[
         "", "Wifi --to HEAD~1", "--to HEAD~2 --dry-run", "--to HEAD~2", "--to HEAD~3 --yes-really",
     ]),
     "doctor": Verb(unseen=["", "--json", "--fix"]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
 
 from ..errors import InvalidArguments, Unreadable, Unwritable
 from . import plain
@@ -296,8 +295,6 @@ def checked(fact: Fact) -> Fact:
     name = fact.name.strip()
     if not any(char.isprintable() and not char.isspace() for char in name):
         raise InvalidArguments("the name is empty; give the fact a short name of its own")
-    if all(unicodedata.category(char)[0] in "PZC" for char in name):
-        raise InvalidArguments(f"the name {name} is signs alone; give the fact a name with a letter or a digit")
     _check_line("name", name, MAX_NAME)
     check_text("description", fact.description, MAX_DESCRIPTION)
     check_text("content", fact.content, MAX_CONTENT)

@@ -99,7 +99,7 @@ FACES: dict[str, tuple[Callable[[Path], str], bool]] = {
     "remember": (with_memory(lambda memory: memory.remember("New", "a", "b")), False),
     "crabmem recall": (lambda root: "".join((done := process(root, "recall", "salary")).stdout + done.stderr), True),
     "crabmem doctor": (lambda root: process(root, "doctor").stdout, True),
-    "crabmem reindex": (lambda root: process(root, "doctor", "--reindex").stderr, True),
+    "crabmem doctor --reindex": (lambda root: process(root, "doctor", "--reindex").stderr, True),
     "crabmem config": (lambda root: process(root, "config").stdout, True),
     "memory_search": (
         lambda root: process(root, "--profile", "claw", "call", "memory_search", '{"query": "salary"}').stdout,

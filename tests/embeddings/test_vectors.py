@@ -349,7 +349,9 @@ def test_a_model_in_the_cache_is_loaded_by_name_without_the_net(hub: Path, offli
 
 
 def test_a_model_that_is_not_here_is_not_fetched(hub: Path, offline: list[object]) -> None:
-    with pytest.raises(EmbedderFailed, match=r"emi/other is not on this machine; `crabmem reindex` fetches it"):
+    with pytest.raises(
+        EmbedderFailed, match=r"emi/other is not on this machine; `crabmem doctor --reindex` fetches it"
+    ):
         Model2Vec("emi/other")
     assert not offline
     with pytest.raises(EmbedderFailed, match="emi/other could not be fetched"):

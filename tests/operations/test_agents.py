@@ -181,7 +181,7 @@ def test_agents_are_listed_with_how_much_they_know_and_since_when(memory: Memory
     ]
     found = json.loads(run(memory, "agents", "list", "--json").stdout)
     assert found == json.loads(run(memory, "agents", "--json").stdout)
-    assert [(agent["name"], agent["entries"]) for agent in found["agents"]] == [("anna", 1), ("ben", 1)]
+    assert [(agent["name"], agent["facts"]) for agent in found["agents"]] == [("anna", 1), ("ben", 1)]
     assert all(agent["written"] and Path(agent["path"]).is_dir() for agent in found["agents"])
     assert run(memory, "agents").stdout.splitlines()[0].startswith("anna  1 fact, last written ")
     assert json.loads(run(memory, "agents", "--json").stdout) == found

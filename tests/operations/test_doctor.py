@@ -91,7 +91,9 @@ def test_a_profile_that_is_none_is_a_finding(tmp_path: Path) -> None:
     assert any(line.startswith("error: crabmem.toml: there is no profile nope; there are ") for line in lines)
     assert not [line for line in lines if line.startswith("ok: ") and line != "ok: hosts"]
     done = typed("--dir", root, "doctor", "--json", "--fix")
-    levels = [(item["level"], item["check"]) for item in json.loads(done.stdout) if item["check"] != "hosts"]
+    levels = [
+        (item["level"], item["check"]) for item in json.loads(done.stdout)["findings"] if item["check"] != "hosts"
+    ]
     assert (done.exit_code, levels) == (1, [("error", "settings"), ("info", "settings")])
     done = typed("--dir", root, "--profile", "nope", "doctor")
     assert done.exit_code == 2 and done.stdout == "" and done.stderr.startswith("crabmem: there is no profile nope; ")

@@ -267,7 +267,7 @@ def test_an_error_is_one_line_and_status_1_or_2_for_questions_that_cannot_be_ask
     known: Memory, stdin: str, words: list[str], message: str
 ) -> None:
     result = run(known.root, *words, stdin=stdin)
-    status = 1 if "x: no entry" in message or "nope" in message else 2
+    status = 1 if "x: no fact" in message or "nope" in message else 2
     assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (status, "", 1)
     assert result.stderr.startswith(message)
 

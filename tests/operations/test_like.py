@@ -49,7 +49,7 @@ def test_the_command_line_says_it_beside_the_data_and_json_has_a_field(tmp_path:
     crabmem("remember", VET[0], "-d", VET[1], "-c", VET[2])
     out, said = crabmem("remember", AGAIN[0], "-d", AGAIN[1], "-c", AGAIN[2])
     assert out == "remembered: Vet of Luna\n"
-    assert said.startswith("like Luna's vet: update it instead?")
+    assert said.startswith("nearly the same as Luna's vet. To keep one: `crabmem forget")
     out, said = crabmem("remember", "Luna's vets", "-d", "x", "-c", "y", "--json")
     assert json.loads(out)["like"] in ("Luna's vet", "Vet of Luna")
     assert said == ""

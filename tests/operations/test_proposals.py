@@ -226,7 +226,7 @@ def test_a_flood_of_proposals_ends_at_a_clear_error(
     assert len(proposals.proposals(agent)) == most
     refused = [answer.text for answer in answers if answer.is_error]
     assert len(refused) == 5
-    assert set(refused) == {f"{most} proposals wait already; ask the person to go through `crabmem proposals` first"}
+    assert set(refused) == {f"{most} proposals wait already; ask the person to go through `crabmem review` first"}
     with pytest.raises(Full):
         proposed(agent, TEXT + "\nOne more.\n")
 
@@ -332,8 +332,8 @@ def test_no_face_but_those_of_the_person_knows_how_to_decide() -> None:
         if re.search(r"apply_proposal|reject_proposal|carry_out_decisions", file.read_text())
     }
     assert {file for file in knowing if not file.startswith("operations/")} == {
-        "cli/verbs/proposals.py",
-        "cli/verbs/resolve.py",
+        "cli/verbs/_proposals.py",
+        "cli/verbs/_resolve.py",
         "cli/verbs/review.py",
         "web/inbox.py",
     }
@@ -391,8 +391,8 @@ def test_an_agent_is_refused_on_the_command_line(root: Path, agent: Memory) -> N
     made, before = proposed(agent), state(root)
     for verb in (["apply", made.id], ["reject", made.id, "--yes"]):
         for done in (
-            crab(root, "--agent", "a", "review", "list", *verb),
-            crab(root, "review", "list", *verb, CRABMEM_AGENT="a"),
+            crab(root, "--agent", "a", "review", *verb),
+            crab(root, "review", *verb, CRABMEM_AGENT="a"),
         ):
             assert (done.returncode, done.stdout) == (1, "")
             assert "a person decides on proposals, and no agent" in done.stderr
@@ -412,7 +412,7 @@ def test_setting_the_soul_says_that_it_waits(root: Path) -> None:
     done = crab(root, "--agent", "coder", "identity", "set", "-c", LOUDER)
     with Memory(root) as memory:
         [waiting] = proposals.proposals(memory)
-    assert done.stdout.startswith(f"Crab.md not changed: `crabmem proposals apply {waiting.id[:8]}` would\n")
+    assert done.stdout.startswith(f"Crab.md not changed: `crabmem review apply {waiting.id[:8]}` would\n")
 
 
 # What keeps, checks and erases history

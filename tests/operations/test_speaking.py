@@ -98,7 +98,7 @@ def test_every_message_to_speak_before_is_tried_within_the_next_opening_too() ->
     [
         ("", "f has no messages; write"),
         ('[[message]]\ntext = " "', "f, message 1: no `text`; say what the message is"),
-        ('[[message]]\ntext = "a"', r"f, message 1 \(a\): neither `find` nor `speak`; name an entry"),
+        ('[[message]]\ntext = "a"', r"f, message 1 \(a\): neither `find` nor `speak`; name a fact"),
         ('[[message]]\ntext = "a"\nfind = "b"\nspeak = false', "`find` with `speak = false`; give one"),
         ('[[message]]\ntext = "a"\nspeek = true', "f, message 1: unknown key `speek`.*speak"),
         ('[[message]]\ntext = "a"\nspeak = 1', "f, message 1: "),

@@ -124,7 +124,7 @@ def test_a_person_reads_it_on_one_screen(root: Path, run: Run) -> None:
     assert (shown.exit_code, shown.stderr) == (0, "")
     lines = [line.split(maxsplit=1) for line in shown.stdout.splitlines()]
     assert ["facts", "3"] in lines and ["changed", "memory/entries/one.md"] in lines
-    assert "coder [s-1]" in shown.stdout and "`crabmem adopt`" in shown.stdout
+    assert "coder [s-1]" in shown.stdout and "`crabmem record`" in shown.stdout
     data = json.loads(run("status", "--json").stdout)
     assert data["last_write"]["agent"] == "coder" and data["edits"] == [
         {"path": "memory/entries/one.md", "state": "changed"}

@@ -205,7 +205,7 @@ def test_when_knows_what_a_person_wrote_that_is_not_recorded_yet(memory: Memory)
 def test_when_knows_what_was_never_said(past: Memory) -> None:
     found = past.when("giraffe")
     assert (found.steps, found.now, found.is_exact) == ((), (), False)
-    with pytest.raises(InvalidArguments, match="blank"):
+    with pytest.raises(InvalidArguments, match="the text is empty"):
         past.when("  ")
 
 

@@ -445,23 +445,22 @@ VERBS: Mapping[tuple[str, ...], Mapping[str, str]] = {
     ("forget", "FACT"): _FACTS,
     ("rename", "FACT", "FACT of old"): _MOVED,
     ("edit", "FACT"): _FACTS,
-    ("memory set", "-c", "# Other"): _but("it is the overview", OVERVIEW),
-    ("memory edit",): _but("it is the overview", OVERVIEW),
-    ("soul set", "-c", "# Other"): _but("it is the identity", SOUL),
-    ("soul edit",): _but("it is the identity", SOUL),
+    ("overview set", "-c", "# Other"): _but("it is the overview", OVERVIEW),
+    ("overview edit",): _but("it is the overview", OVERVIEW),
+    ("identity set", "-c", "# Other"): _but("it is the identity", SOUL),
+    ("identity edit",): _but("it is the identity", SOUL),
     ("note", "Other."): _NOTE,
     ("learn error", "exec", "exit 1"): _NOTE,
     ("learn correction", "No, in May."): _NOTE,
     ("learn win", "Asking first."): _NOTE,
     ("restore", "--to", "HEAD~3"): _BACK,
-    ("revert", "HEAD~1"): _but("it is this fact", VET),
+    ("undo", "HEAD~1"): _but("it is this fact", VET),
     ("undo",): _but("it is the newest commit", WIFI),
     ("call", "remember", json.dumps(FACT_CALLS[0])): _but("it is this fact", VET),
 }
 #: Each verb that does something beside looking and is no way, and why.
 NO_WAYS_OF_VERBS = {
     "import": "a way of its own: import of a folder",
-    "restore": "it brings back what nobody forgot, as the history has it",
 }
 
 WAYS: Mapping[str, Way] = {
@@ -493,7 +492,7 @@ WAYS: Mapping[str, Way] = {
     "an agent decides: apply": Way(decides("review", "apply", "PROPOSAL"), _DECIDED),
     "an agent decides: apply --all": Way(decides("review", "apply", "--all", "--yes"), _DECIDED),
     "an agent decides: review": Way(decides("review", "--yes"), _DECIDED),
-    "an agent decides: resolve": Way(decides("resolve", "PROPOSAL", "--theirs"), _DECIDED),
+    "an agent decides: resolve": Way(decides("review", "resolve", "PROPOSAL", "--theirs"), _DECIDED),
     "MCP": Way(through_mcp, _CALLED),
     "claude_agent": Way(through_claudes_sdk, _HOSTS),
     "langchain": Way(through_langchain, _CALLED),

@@ -175,7 +175,7 @@ def test_no_more_is_found_than_is_asked_for(root: Path) -> None:
         assert len(memory.search("vet")) == 4 and len(memory.search("vet", 9)) == 9
         with pytest.raises(InvalidArguments, match="limit must be at least 1"):
             memory.search("vet", 0)
-        with pytest.raises(InvalidArguments, match="blank"):
+        with pytest.raises(InvalidArguments, match="the question is empty"):
             memory.search(" ")
 
 

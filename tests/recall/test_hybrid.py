@@ -518,13 +518,11 @@ def run(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_reindex_on_the_command_line(root: Path, told: Service) -> None:
-    assert run(root, "doctor", "--reindex").stdout == "read: 4 entries\n"
+    assert run(root, "doctor", "--reindex").stdout == "read: 4 facts\n"
     wants(root, url=told.url, model="small")
-    assert (
-        run(root, "doctor", "--reindex").stdout == "read: 4 entries; vectors by http small, 5 dimensions: 4 made now\n"
-    )
+    assert run(root, "doctor", "--reindex").stdout == "read: 4 facts; vectors by http small, 5 dimensions: 4 made now\n"
     assert json.loads(run(root, "doctor", "--reindex", "--json").stdout) == {
-        "entries": 4, "embedder": "http small", "dimension": 5, "made": 0, "sections": 0,
+        "facts": 4, "embedder": "http small", "dimension": 5, "made": 0, "sections": 0,
     }  # fmt: skip
     told.reply = lambda texts: (401, b"")
     (root / ".git/crabmem/index/vectors").unlink()
@@ -540,7 +538,7 @@ def test_doctor_says_whether_it_works_and_what_is_missing(root: Path, told: Serv
     wants(root, url=told.url, model="small", timeout=10)
     about = "recall by meaning asks http small, 5 dimensions; "
     with Memory(root) as both:
-        rest = "0 of 4 facts have vectors; recalls make the others, or `crabmem reindex` now"
+        rest = "0 of 4 facts have vectors; recalls make the others, or `crabmem doctor --reindex` now"
         assert findings(both) == [("info", about + rest)]
         names(both, "puppy")
         assert findings(both) == [("info", about + "4 of 4 facts have vectors")]

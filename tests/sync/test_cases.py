@@ -245,7 +245,7 @@ def test_what_came_of_a_text_that_one_machine_rejects_and_another_takes_is_said_
         if then is other:
             break
     assert "another machine took a text that you rejected here, in commit " in said
-    commit = said.partition("crabmem revert ")[2].partition("`")[0]
+    commit = said.partition("crabmem undo ")[2].partition("`")[0]
     crab(other.root, "undo", commit)
     assert "rejected here" not in crabs(other.root, "sync")
 
@@ -266,7 +266,7 @@ def test_a_text_that_waits_is_told_on_every_machine(two: Two) -> None:
     other.remember("Luna", "the cat", "A cat.\nTwelve years old.")
     for memory in (one, other):
         synced(memory)
-    assert "1 text of other machines to decide on: `crabmem resolve`" in crabs(one.root, "sync")
+    assert "1 text of other machines to decide on: `crabmem review resolve`" in crabs(one.root, "sync")
 
 
 def test_one_name_that_two_facts_have_is_told_at_once_and_the_command_ends_it(two: Two) -> None:

@@ -204,8 +204,8 @@ def test_the_status_has_a_row_of_it_only_where_a_remote_was_named(disputing: Two
     one.remember("Tea", "hot", "With milk.")
     said = crab(one.root, "status").stdout
     assert f"with {hub}: 1 commit to send" in said
-    assert "1 text of other machines to decide on: `crabmem resolve`" in said
-    assert "crabmem proposals" not in said
+    assert "1 text of other machines to decide on: `crabmem review resolve`" in said
+    assert "crabmem review list" not in said
     assert json.loads(crab(one.root, "status", "--json").stdout)["sync"]["waiting"] == 1
     with Memory(tmp_path / "alone") as alone:
         alone.remember("Tea", "hot", "With milk.")
@@ -224,7 +224,7 @@ def test_doctor_names_what_waits_and_what_fails_for_more_than_a_day(disputing: T
     one, _ = disputing
     found = {each.check: each for each in one.doctor()}
     assert "sync" not in found
-    assert "`crabmem resolve memory/entries/luna.md` shows both" in found["proposals"].message
+    assert "`crabmem review resolve memory/entries/luna.md` shows both" in found["proposals"].message
     failing(one, hub, timedelta(hours=23))
     assert "sync" not in {each.check for each in one.doctor()}
     hub.with_name("away").rename(hub)

@@ -212,9 +212,9 @@ def test_an_undo_that_cannot_go_behind_a_join_names_the_way_that_can(two: Two) -
     time.sleep(1.1)
     other.remember("Luna", "our cat", "A cat.\nTen years old.")
     exchanged(*two)
-    with pytest.raises(Inapplicable, match=r"`crabmem revert ([0-9a-f]+)` takes back only that change") as told:
+    with pytest.raises(Inapplicable, match=r"`crabmem undo ([0-9a-f]+)` takes back only that change") as told:
         one.undo()
-    one.revert(str(told.value).partition("crabmem revert ")[2].partition("`")[0])
+    one.revert(str(told.value).partition("crabmem undo ")[2].partition("`")[0])
     assert (one.get("Luna").description, "Likes fish." in one.get("Luna").content) == ("the cat", True)
 
 

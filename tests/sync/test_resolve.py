@@ -102,7 +102,7 @@ def test_a_file_with_marks_that_git_left_is_not_recalled_until_one_text_is_taken
     one, _ = two
     (one.root / "memory/entries/luna.md").write_text(MARKED)
     assert not one.recall("cat").hits
-    assert any("`crabmem resolve`" in each.message for each in one.doctor())
+    assert any("`crabmem review resolve`" in each.message for each in one.doctor())
     assert "memory/entries/luna.md" in crab(one.root, "review", "resolve").stdout
     assert [each["path"] for each in json.loads(crab(one.root, "review", "resolve", "--json").stdout)["proposals"]] == [
         "memory/entries/luna.md"
@@ -121,7 +121,7 @@ def test_of_an_overview_with_marks_each_side_can_be_taken(two: Two) -> None:
         "# Overview\r\n<<<<<<< HEAD\r\none\r\n||||||| base\r\nnone\r\n=======\r\ntwo\r\n>>>>>>> laptop\r\n", newline=""
     )
     assert any(
-        each.path == "memory/MEMORY.md" and "`crabmem resolve memory/MEMORY.md`" in each.message
+        each.path == "memory/MEMORY.md" and "`crabmem review resolve memory/MEMORY.md`" in each.message
         for each in one.doctor()
     )
     crab(one.root, "review", "resolve", "MEMORY.md", "--theirs")

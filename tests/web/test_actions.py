@@ -199,7 +199,7 @@ def test_of_very_long_proposals_the_first_lines_are_compared_and_shown(site: Sit
     assert inbox.count("+130006</span>") == 2 and inbox.count("open it to see what it would change") == 3
     page = site.get(f"/proposal?id={re.findall('proposal.id=(.{40})', inbox)[0]}")
     assert page.text.count('<li class="come">') == 2_000
-    assert "… 128,006 more lines: <code>crabmem proposals show" in page.text
+    assert "… 128,006 more lines: <code>crabmem review show" in page.text
 
 
 def test_a_proposal_whose_file_was_changed_is_refused_with_the_new_difference(

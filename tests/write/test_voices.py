@@ -53,7 +53,7 @@ def prepared(verb: str, root: Path) -> list[str]:
     words = samples.typed(verb)
     if verb == "restore":
         (root / "memory" / "entries" / "wifi.md").unlink()
-    if words[0] == "proposals":
+    if words[0] == "review":
         with Memory(root, agent="other") as memory:
             made = proposals.propose_identity(memory, "# A lobster\n", "I grew.").proposal
         words = [made.id if word == samples.PROPOSAL else word for word in words]
@@ -85,11 +85,11 @@ def test_no_verb_lets_an_agent_change_an_identity_that_is_the_persons(
     rules(root, "soul_editable = false\n")
     words = prepared(verb, root)
     (root / "Crab.md").write_text("# A crab of mine\n")
-    run("record")  # what `undo`, `revert` and `rollback` would take back
+    run("record")  # what `undo` and `restore` would take back
     result = run("--agent", "scribe", *words, stdin=samples.verb(verb).stdin)
     assert (root / "Crab.md").read_text() == "# A crab of mine\n"
     assert git(root, "show", "HEAD:Crab.md") == "# A crab of mine\n"
-    if verb in ("soul set", "soul edit", "undo", "rollback"):
+    if verb in ("identity set", "identity edit", "undo", "restore"):
         assert result.exit_code == 1 and "a person may" in result.stderr
 
 
@@ -106,7 +106,7 @@ def test_the_editor_does_not_even_open_for_an_agent_that_may_not_write_the_ident
 def test_an_agent_that_edits_the_identity_in_an_editor_proposes_it(run: Run, root: Path) -> None:
     rules(root, 'soul = "propose"\n')
     before = (root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")
-    assert "proposals apply" in run("--agent", "scribe", "identity", "edit").stdout
+    assert "review apply" in run("--agent", "scribe", "identity", "edit").stdout
     assert ((root / "Crab.md").read_bytes(), git(root, "rev-parse", "HEAD")) == before
     with Memory(root, is_person=True) as memory:
         [waiting] = proposals.proposals(memory)
@@ -155,7 +155,7 @@ def test_a_person_does_not_propose_to_themselves(run: Run, root: Path) -> None:
     rules(root, 'soul = "propose"\n')
     assert run("identity", "set", "-c", "# A lobster").stdout.startswith("Crab.md updated\n")
     assert run("review", "list").stdout == ""
-    assert "proposals apply" in run("--agent", "scribe", "identity", "set", "-c", "# A whale").stdout
+    assert "review apply" in run("--agent", "scribe", "identity", "set", "-c", "# A whale").stdout
 
 
 def test_only_who_says_it_is_the_person_is_not_gated(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import unicodedata
 
 import click
 
@@ -137,6 +138,8 @@ def remember(
             name, text = before.name, before.content
         if description is None:
             description, if_version = before.description, if_version or before.version
+    elif all(unicodedata.category(char)[0] in "PZC" for char in name):
+        raise InvalidArguments(f"the name {name} is signs alone; give the fact a name with a letter or a digit")
     elif description is None:
         raise _wrong_usage(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
     saved = facts.remember(
