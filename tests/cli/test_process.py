@@ -136,7 +136,7 @@ def test_reader_that_leaves_ends_the_answer_quietly(root: Path, words: list[str]
     [
         (["show", "nobody"], 1, "crabmem: no fact called nobody"),
         (["recall", " "], 2, "crabmem: the question is empty"),
-        (["remember", "x", "-d", "d", "-c", " "], 2, "Usage: crabmem remember [OPTIONS] NAME [-]\n"),
+        (["remember", "x", "-d", "d", "-c", " "], 2, "Usage: crabmem remember [OPTIONS] TEXT|NAME [-]\n"),
         (["list", "--as-of", "HEAD", "--sort", "changed"], 2, "Usage: crabmem list [OPTIONS]\n"),
     ],
 )  # fmt: skip

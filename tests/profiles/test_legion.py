@@ -331,10 +331,12 @@ def test_an_agent_of_its_own_has_its_own_facts_and_lessons_and_the_person_of_all
 # Stories
 
 
-def crabmem(root: Path, *words: str, stdin: str = "") -> str:
+def crabmem(root: Path, *words: str, stdin: str = "", status: int = 0) -> str:
     """What the program prints, in a process of its own."""
     command = [*forked.COMMAND, "--dir", str(root), "--profile", "legion", *words]
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True)
+    assert done.returncode == status, done.stderr
+    return done.stdout
 
 
 def test_from_an_empty_folder_to_a_recalled_fact_on_the_command_line(root: Path) -> None:
@@ -395,7 +397,7 @@ def test_a_workspace_that_is_there_is_read_by_everything_and_not_a_byte_of_it_ch
             )
     for verb in ("prompt", "context", "list", "doctor", "stats", "log", "diff", "tools", "soul", "memory", "links"):
         crabmem(root, verb)
-    crabmem(root, "recall", "lamp")
+    crabmem(root, "recall", "lamp", status=1)
     assert everything(root) == before
 
 

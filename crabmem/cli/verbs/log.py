@@ -8,15 +8,10 @@ import click
 
 from ...operations import history
 from ...results import json_of
-from ...session.init import is_begun
 from ..app import verb
 from ..opening import open_session
 from ..options import by_option, completing, in_option, json_option
 from ..output import coloured_diff, commit_line, paged, show, tell_no_match
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
 
 
 @verb(after="History")
@@ -61,7 +56,7 @@ def log(
 ) -> None:
     """List who wrote what, newest first; with NAME, of that fact.
 
-    A star marks a person: `ann*` is Ann, `ann` would be an agent. Exit status 1 when no commit matches.
+    A star marks a person: `ann*` is Ann, `ann` would be an agent. Exit status 1 when none is of what was asked for.
 
     \b
     crabmem log -n 5 --patch
@@ -69,17 +64,18 @@ def log(
     crabmem log --by coder --since '1 week ago'
     """
     memory = open_session(ctx)
+    is_sought = any((name, by, in_session, tool, since, until))
     found = history.commits(memory, name, session=in_session, tool=tool, author=by, since=since, until=until)
     diffs = ((commit, history.patch(memory, commit.commit, name) if patch else "") for commit in islice(found, limit))
     if json_wanted:
         commits = [json_of(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs]
         show(True, {"commits": commits}, str)
-        if not commits and is_begun(memory):
+        if is_sought and not commits:
             ctx.exit(1)
     else:
         # Shown as they are found: the next may lie far back.
         lines = (f"{commit_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
         if first := next(lines, ""):
             paged(ctx, chain([first], lines))
-        elif is_begun(memory):
+        elif is_sought:
             tell_no_match(ctx, "no commit matches")

@@ -12,10 +12,6 @@ from ..opening import open_session
 from ..options import as_of_option, completing, json_option
 from ..output import plain, show
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 
 @verb(after="recall")
 @click.argument("name", shell_complete=completing("complete_names"))
