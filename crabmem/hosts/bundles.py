@@ -20,6 +20,7 @@ from .parsed_config import parse
 from .table import host_named
 
 _LICENSE = "MIT"
+_PLUGINS = ".plugins"  # where a repository that is a marketplace keeps them
 # Zip files have times; this one is nobody's, so that the same files give the same bundle.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
@@ -34,11 +35,8 @@ _README = """\
 `git log -p` shows. With this, the agent gets tools to remember, recall and forget; who it is and what it knows is
 said when a session starts, and what fits a message is recalled before the model sees it.
 
-It calls the `crabmem` command, which comes with `uv tool install .` in a clone of crabmem: it is not released yet.
-"""
-
-_FROM_MARKET = """
-Where this folder is a repository, it is a marketplace of one: `/plugin install crabmem --marketplace <owner>/<repo>`.
+It calls the `crabmem` command: `uv tool install crabmem` or `pipx install crabmem`. Until crabmem is released, that is
+`uv tool install .` or `pipx install .` in a clone of it.
 """
 
 
@@ -46,14 +44,12 @@ def claude_plugin(version: str) -> dict[str, bytes]:
     """A plugin of Claude Code, which is also a marketplace of one."""
     author = {"name": NAME}
     manifest = {"name": NAME, "version": version, "description": ABOUT, "author": author, "license": _LICENSE}
-    listing = {"name": NAME, "source": "./", "description": ABOUT, "version": version}
-    market = {"name": NAME, "owner": author, "metadata": {"description": ABOUT}, "plugins": [listing]}
     return {
         ".claude-plugin/plugin.json": _json({**manifest, "keywords": ["memory", "git", "markdown"]}),
-        ".claude-plugin/marketplace.json": _json(market),
+        ".claude-plugin/marketplace.json": _market(version, "./"),
         ".mcp.json": _server("claude-code"),
         "hooks/hooks.json": _hooks("claude-code"),
-        "README.md": (_README + _FROM_MARKET).format(title="Claude Code", about=ABOUT).encode(),
+        "README.md": _README.format(title="Claude Code", about=ABOUT).encode(),
     }
 
 
@@ -73,15 +69,9 @@ def codex_plugin(version: str) -> dict[str, bytes]:
     manifest = {
         **_about(version), "mcpServers": "./.mcp.json", "hooks": "./hooks/hooks.json", "skills": "./skills/"
     }  # fmt: skip
-    listing = {
-        "name": NAME,
-        "source": {"source": "local", "path": "./"},
-        "policy": {"installation": "AVAILABLE", "authentication": "ON_INSTALL"},
-        "category": "Productivity",
-    }
     return {
         ".codex-plugin/plugin.json": _json(manifest),
-        ".agents/plugins/marketplace.json": _json({"name": NAME, "plugins": [listing]}),
+        ".agents/plugins/marketplace.json": _codex_market("./"),
         ".mcp.json": _json({"mcpServers": servers["mcp_servers"]}),
         "hooks/hooks.json": _hooks("codex"),
         **{f"skills/{NAME}/{path}": data for path, data in skill(version).items()},
@@ -102,6 +92,46 @@ def copilot_plugin(version: str) -> dict[str, bytes]:
     }
 
 
+def marketplace(version: str) -> dict[str, bytes]:
+    """A marketplace of Claude Code, Codex and Copilot CLI for the root of a repository, with Gemini's extension beside.
+
+    All of it lies in folders whose names begin with a dot.
+    """
+    plugins = {
+        "claude-code": claude_plugin,
+        "codex": codex_plugin,
+        "copilot": copilot_plugin,
+        "gemini": gemini_extension,
+    }
+    files = {
+        f"{_PLUGINS}/{host}/{path}": data
+        for host, plugin in plugins.items()
+        for path, data in plugin(version).items()
+        if not path.endswith("/marketplace.json")
+    }
+    return files | {
+        ".claude-plugin/marketplace.json": _market(version, f"./{_PLUGINS}/claude-code"),
+        ".agents/plugins/marketplace.json": _codex_market(f"./{_PLUGINS}/codex"),
+        ".github/plugin/marketplace.json": _market(version, f"./{_PLUGINS}/copilot"),
+    }
+
+
+def _market(version: str, source: str) -> bytes:
+    """The marketplace file of Claude Code and Copilot CLI, of one plugin at `source`."""
+    listing = {"name": NAME, "source": source, "description": ABOUT, "version": version}
+    return _json({"name": NAME, "owner": {"name": NAME}, "metadata": {"description": ABOUT}, "plugins": [listing]})
+
+
+def _codex_market(path: str) -> bytes:
+    listing = {
+        "name": NAME,
+        "source": {"source": "local", "path": path},
+        "policy": {"installation": "AVAILABLE", "authentication": "ON_INSTALL"},
+        "category": "Productivity",
+    }
+    return _json({"name": NAME, "plugins": [listing]})
+
+
 def skill(version: str) -> dict[str, bytes]:
     """An Agent Skill: when to remember, and how."""
     return {"SKILL.md": f"{template('skill').strip()}\n".encode()}
@@ -113,6 +143,7 @@ FOLDERS: dict[str, Callable[[str], dict[str, bytes]]] = {
     "codex-plugin": codex_plugin,
     "copilot-plugin": copilot_plugin,
     "gemini-extension": gemini_extension,
+    "marketplace": marketplace,
     "skill": skill,
 }
 

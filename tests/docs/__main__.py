@@ -1,7 +1,7 @@
 """`python -m tests.docs`: say which pages, tables, sessions and pictures of the documents are behind the program.
 
-With `--write` they are made anew: the pages of the command line, of tools and of Python, the table of settings, what
-commands print in every console block, and the pictures.
+With `--write` they are made anew: the pages of the command line, of tools and of Python, the table of settings, the
+files from which hosts install plugins, what commands print in every console block, and the pictures.
 """
 
 import sys
@@ -17,6 +17,7 @@ def main() -> int:
     behind = stale()
     for path in behind:
         if wanted:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(GENERATED[path](), "utf-8")
     for page in (page for page in pages() if blocks(page, "console")):
         if (text := renewed(page)) != page.read_text("utf-8"):

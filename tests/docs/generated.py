@@ -4,9 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from crabmem import __version__
+from crabmem.hosts import bundles
+
 from . import (
     command_line,
     host_facts,
+    plugin_table,
     profile_table,
     python_reference,
     recall_picture,
@@ -15,7 +19,7 @@ from . import (
     tool_schemas,
 )
 from .marks import with_marked
-from .pages import DOCS
+from .pages import DOCS, ROOT
 from .pages import GENERATED as MARK
 from .sessions import steady
 
@@ -36,6 +40,9 @@ GENERATED: Mapping[Path, Callable[[], str]] = {
     DOCS / "settings.md": _part(DOCS / "settings.md", "settings", settings_table.table),
     DOCS / "profiles.md": _part(DOCS / "profiles.md", "profile", profile_table.tables),
     **{page: _part(page, "facts", partial(host_facts.facts, host)) for page, host in host_facts.all_facts().items()},
+    DOCS / "hosts" / "README.md": _part(DOCS / "hosts" / "README.md", "plugins", plugin_table.table),
+    **{ROOT / path: data.decode for path, data in bundles.marketplace(__version__).items()},
+    ROOT / "server.json": lambda: bundles.registry_entry(plugin_table.registry_name(), __version__).decode(),
     DOCS / "pictures" / "session.svg": session_picture.picture,
     DOCS / "pictures" / "recall.svg": recall_picture.picture,
 }

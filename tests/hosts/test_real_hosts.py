@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.docs.pages import ROOT
+from tests.docs.plugin_table import lines
 from tests.hosts import model as stub
 from tests.hosts.rig import FACTS, Rig, make_rig, program
 
@@ -389,6 +391,17 @@ def test_the_plugin_of_copilot_cli_works(rig: Rig, model: stub.Model) -> None:
     assert stub.DONE in rig.run(host, "-p", QUESTION, *words, **{**_copilot(model.url), "PATH": path})
     assert OVERVIEW_SAYS in model.heard and facts_in(first(model)) == ["Deploy key"]
     assert json.loads(rig.call("log", "-n", "1", "--json"))["commits"][0]["subject"] == "remember: Release day"
+
+
+@pytest.mark.parametrize("host", ["Claude Code", "Codex", "GitHub Copilot CLI"])
+def test_this_repository_is_a_marketplace(host: str, rig: Rig) -> None:
+    typed = lines(str(ROOT), "")[host]
+    name, path = typed[0].split()[0], f"{rig.home}/bin:{rig.environment()['PATH']}"
+    for line in typed:
+        rig.run(program(name), *line.split()[1:], PATH=path)
+    listing = ("plugin", "list") if name == "copilot" else ("mcp", "list")
+    told = rig.run(program(name), *listing, PATH=path)
+    assert re.search(r"crabmem@crabmem|crabmem +--agent", told), told
 
 
 def test_the_extension_of_gemini_cli_is_valid(rig: Rig) -> None:

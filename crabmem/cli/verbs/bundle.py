@@ -13,7 +13,9 @@ from ..options import json_option
 from ..output import plain, show, tell
 
 _PACKAGE = Path(__file__).parent.parent.parent
-KINDS = ("claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "skill", "mcpb", "server-json")
+KINDS = (
+    "claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "marketplace", "skill", "mcpb", "server-json"
+)  # fmt: skip
 
 
 @verb(after="learn")
@@ -30,6 +32,7 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
                                               and:  codex plugin add crabmem@crabmem
     crabmem bundle copilot-plugin FOLDER      then: copilot --plugin-dir FOLDER
     crabmem bundle gemini-extension FOLDER    then: gemini extensions install FOLDER
+    crabmem bundle marketplace FOLDER         all of these in a repository, which hosts then install from by its name
     crabmem bundle skill FOLDER               a SKILL.md that says when to remember, for any agent that reads skills
     crabmem bundle mcpb crabmem.mcpb          then open the file in Claude Desktop
     crabmem bundle server-json server.json --name io.github.OWNER/crabmem
