@@ -104,7 +104,7 @@ def asked_by(extra: str) -> Iterator[str]:
 
 
 #: In the order in which docs/dependencies.md tells of them: of each, what those before did not bring.
-EXTRAS = ("mcp", "ui", "vectors", "adapters")
+EXTRAS = ("mcp-http", "ui", "vectors", "adapters")
 
 
 @pytest.mark.parametrize("extras", [EXTRAS[:count] for count in (1, 2, 3, 4)], ids=" ".join)

@@ -350,7 +350,8 @@ def test_without_the_extra_http_says_what_to_install(root: Path) -> None:
     told = [sys.executable, "-c", WITHOUT, "--dir", str(root), "mcp", "--http"]
     done = subprocess.run(told, capture_output=True, text=True, input="")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"crabmem: `crabmem mcp --http` needs the libraries of the extra mcp: {how_to_get('mcp')}\n"
+    needed = how_to_get("mcp-http")
+    assert done.stderr == f"crabmem: `crabmem mcp --http` needs the libraries of the extra mcp-http: {needed}\n"
 
 
 def test_the_command_line_loads_nothing_of_the_library() -> None:

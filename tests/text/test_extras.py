@@ -30,10 +30,10 @@ def test_an_adapter_without_its_framework_names_the_extra_to_install(module: str
 
 
 def test_the_advice_names_libraries_with_their_versions_and_never_asks_an_index_for_crabmem() -> None:
-    [required] = requirements("mcp")
+    [required] = requirements("mcp-http")
     assert ">=" in required and "extra" not in required
-    assert how_to_get("mcp").endswith(f' "{required}"')
-    assert "crabmem[" not in how_to_get("mcp")
+    assert how_to_get("mcp-http").endswith(f' "{required}"')
+    assert "crabmem[" not in how_to_get("mcp-http")
 
 
 def test_the_advice_is_for_the_environment_at_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,14 +42,14 @@ def test_the_advice_is_for_the_environment_at_hand(tmp_path: Path, monkeypatch: 
     (tmp_path / "crabmem" / "pipx_metadata.json").write_text("{}")
     (tmp_path / "uv" / "uv-receipt.toml").write_text("")
     monkeypatch.setattr(sys, "executable", "/opt/my venv/bin/python")
-    assert how_to_get("mcp", tmp_path).startswith("'/opt/my venv/bin/python' -m pip install \"mcp")
-    assert how_to_get("mcp", tmp_path / "crabmem").startswith('pipx inject crabmem "mcp')
-    assert how_to_get("mcp", tmp_path / "uv").startswith("uv pip install --python '/opt/my venv/bin/python' \"mcp")
+    assert how_to_get("mcp-http", tmp_path).startswith("'/opt/my venv/bin/python' -m pip install \"mcp")
+    assert how_to_get("mcp-http", tmp_path / "crabmem").startswith('pipx inject crabmem "mcp')
+    assert how_to_get("mcp-http", tmp_path / "uv").startswith("uv pip install --python '/opt/my venv/bin/python' \"mcp")
 
 
 def test_where_crabmem_was_never_installed_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extras, "_NAME", "no-such-program")
-    assert how_to_get("mcp").endswith('"mcp"') and extras.whole() == "no-such-program"
+    assert how_to_get("mcp-http").endswith('"mcp-http"') and extras.whole() == "no-such-program"
 
 
 def test_the_command_line_and_definitions_for_functions_load_no_framework() -> None:

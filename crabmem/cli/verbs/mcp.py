@@ -51,7 +51,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
 
     Tools, resources and prompts; your edits are recorded as you pause, and hosts are told of them. Who writes is the
     client by its own name, in the session that its host names, unless --agent and --session say otherwise. --http needs
-    the extra `mcp`.
+    the extra `mcp-http`.
     """
     if not http:
         _refuse_what_is_for_http(ctx)
@@ -68,7 +68,8 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     except ImportError:  # also of an older library, which lacks a name
         from ...text.extras import how_to_get
 
-        raise Failure(f"`crabmem mcp --http` needs the libraries of the extra mcp: {how_to_get('mcp')}") from None
+        needed = how_to_get("mcp-http")
+        raise Failure(f"`crabmem mcp --http` needs the libraries of the extra mcp-http: {needed}") from None
     # Nobody's host started us: what stands in our surroundings is of who typed the command.
     served = _served(ctx, tools, data, {})
     made = token or secrets.token_urlsafe(24)
