@@ -109,6 +109,7 @@ VERBS: Mapping[str, Verb] = {
     "restore": Verb("--to HEAD~1", does="writes", unseen=[
         "", "Wifi --to HEAD~1", "--to HEAD~2 --dry-run", "--to HEAD~2", "--to HEAD~3 --yes-really",
     ]),
+    "leave": Verb("--yes", does="else", is_for_people=True, unseen=[]),
     "doctor": Verb(unseen=["", "--json", "--fix"]),
     "eval": Verb(
         "-", stdin='{"text": "password for guests", "find": "wifi"}', unseen=["QUESTIONS", "QUESTIONS --json"],

@@ -86,7 +86,8 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bo
         tell(_why_nothing(memory))
     if ".git" in made:
         new = " ".join(shlex.quote(str(root / name)) for name in made)
-        tell(f"its history is in {root / '.git'}, which is new; `rm -r {new}` undoes all of this")
+        undone = f"`rm -r {new}` undoes all of this, `crabmem leave` all but the history"
+        tell(f"its history is in {root / '.git'}, which is new; {undone}")
     if not meant.profile and _is_claude_code(memory):
         tell(f'Claude Code writes there with "autoMemoryDirectory": "{root}" in its settings')
     fail_if_unrecorded(memory)
