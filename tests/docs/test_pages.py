@@ -66,8 +66,8 @@ def test_readme_leads_to_every_host_and_framework() -> None:
     assert {*(DOCS / "hosts").glob("*.md"), *(DOCS / "frameworks").glob("*.md")} <= led
 
 
-def test_readme_counts_hosts_and_frameworks() -> None:
-    told = re.search(r"(\d+) hosts by one command, others by MCP, (\d+) SDKs", (ROOT / "README.md").read_text("utf-8"))
+def test_the_comparison_counts_hosts_and_frameworks() -> None:
+    told = re.search(r"(\d+) hosts by one command, others by MCP, (\d+) SDKs", prose(DOCS / "comparison.md"))
     assert told and (int(told[1]), int(told[2])) == (len(NAMES), len(list((DOCS / "frameworks").glob("[!R]*.md"))))
 
 
