@@ -1,11 +1,11 @@
-"""The rows of "Every message" in `docs/troubleshooting.md` are of messages that the program has."""
+"""The rows of "Messages that need more than they say" in `docs/troubleshooting.md` are of messages that the program has."""
 
 import re
 
 from .messages import messages, pattern
 from .pages import DOCS
 
-PAGE = (DOCS / "troubleshooting.md").read_text("utf-8").partition("## Every message")[2]
+PAGE = (DOCS / "troubleshooting.md").read_text("utf-8").partition("## Messages that need more than they say")[2]
 #: The messages between backquotes in the first column of its tables.
 ROWS = [told for row in re.findall(r"^\| (`.*?`) \| ", PAGE, re.MULTILINE) for told in re.findall(r"`([^`]+)`", row)]
 
