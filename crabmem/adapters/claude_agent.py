@@ -74,7 +74,7 @@ class ClaudeMemory:
         """The tools that the settings allow now, as a server in this process."""
         server = create_sdk_mcp_server(_SERVER, tools=[self._offered(tool) for tool in self._memory.tools])
         # Else a model is only shown their names.
-        return cast(McpServerConfig, {**server, "alwaysLoad": True})
+        return cast("McpServerConfig", {**server, "alwaysLoad": True})
 
     @property
     def allowed_tools(self) -> list[str]:
@@ -96,7 +96,7 @@ class ClaudeMemory:
     async def _respond(self, given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
         """The answer, made beside the event loop. What goes wrong is shown to the person, and holds nobody up."""
         try:
-            return cast(HookJSONOutput, await asyncio.to_thread(self._answer, given))
+            return cast("HookJSONOutput", await asyncio.to_thread(self._answer, given))
         except CrabmemError as error:
             return {"systemMessage": f"crabmem: {error}"}
 

@@ -78,7 +78,7 @@ class AgentMemory:
 
 def _message(item: TResponseInputItem) -> str:
     """What a person said in this item; "" for anything else."""
-    given = cast(Mapping[str, Any], item)
+    given = cast("Mapping[str, Any]", item)
     if given.get("role") != "user":
         return ""
     content = given.get("content") or ""

@@ -463,7 +463,7 @@ def test_the_asynchronous_tool_says_the_same(memory: Memory) -> None:
 
 @pytest.fixture
 def script() -> Iterator[list[Call | str]]:
-    yield [
+    return [
         Call("memory", {"command": "create", "path": "/memories/entries/vet.md", "file_text": "Dr. Moreno.\n"}),
         Call("memory", {"command": "create", "path": "/memories/vet.png", "file_text": "Dr. Moreno.\n"}),
         "Noted.",

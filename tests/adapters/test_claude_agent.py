@@ -31,8 +31,8 @@ def helper(memory: Memory) -> ClaudeMemory:
 
 def told(helper: ClaudeMemory, event: str, **given: Any) -> HookJSONOutput:
     """What the first hook of an event answers."""
-    hook = cast(Any, helper.hooks)[event][0].hooks[0]
-    return cast(HookJSONOutput, asyncio.run(hook({"hook_event_name": event, **given}, None, {"signal": None})))
+    hook = cast("Any", helper.hooks)[event][0].hooks[0]
+    return cast("HookJSONOutput", asyncio.run(hook({"hook_event_name": event, **given}, None, {"signal": None})))
 
 
 async def nothing(given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
@@ -42,7 +42,7 @@ async def nothing(given: HookInput, tool_use_id: str | None, context: HookContex
 def test_what_bears_on_a_message_becomes_context_once(memory: Memory, helper: ClaudeMemory) -> None:
     memory.call("remember", VET)
     asked = {"prompt": "Who looks after the dog Luna?", "session_id": "s-host"}
-    said = cast(Any, told(helper, "UserPromptSubmit", **asked))
+    said = cast("Any", told(helper, "UserPromptSubmit", **asked))
     assert said["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
     assert "Dr. Moreno." in said["hookSpecificOutput"]["additionalContext"]
     assert told(helper, "UserPromptSubmit", **asked) == {}
@@ -76,7 +76,7 @@ def test_after_much_talk_without_a_fact_stored_there_is_one_more_turn_and_no_mor
 
 def test_agent_that_was_sent_is_told_how_to_recall(helper: ClaudeMemory, memory: Memory) -> None:
     memory.call("remember", VET)
-    said = cast(Any, told(helper, "SubagentStart", agent_id="a-1", agent_type="Explore"))
+    said = cast("Any", told(helper, "SubagentStart", agent_id="a-1", agent_type="Explore"))
     assert said["hookSpecificOutput"]["additionalContext"] == memory.prompt(kind="subagent") != memory.prompt()
 
 
@@ -89,7 +89,7 @@ def test_a_hook_makes_no_workspace(memory: Memory, helper: ClaudeMemory, event: 
 def test_what_goes_wrong_in_a_hook_is_told_the_person_and_decides_nothing(memory: Memory, helper: ClaudeMemory) -> None:
     memory.init()
     memory.file("crabmem.toml").write_text("recall_limit = 0\n")
-    said = cast(Any, told(helper, "UserPromptSubmit", prompt="Hello"))
+    said = cast("Any", told(helper, "UserPromptSubmit", prompt="Hello"))
     assert said.keys() == {"systemMessage"} and "recall_limit" in said["systemMessage"]
     memory.file("crabmem.toml").unlink()
 
@@ -98,7 +98,7 @@ def test_the_server_offers_the_tools_of_memory_with_their_schemas_and_hints(
     memory: Memory, helper: ClaudeMemory
 ) -> None:
     async def conversation() -> tuple[Any, Any, Any]:
-        async with Client(cast(Any, helper.server)["instance"]) as client:
+        async with Client(cast("Any", helper.server)["instance"]) as client:
             good = await client.call_tool("remember", VET)
             return await client.list_tools(), good, await client.call_tool("forget", {"name": "nobody"})
 
@@ -126,9 +126,9 @@ def test_the_system_prompt_is_the_agents_own_and_memory_under_it(
     memory: Memory, helper: ClaudeMemory, own: Any, key: str | None
 ) -> None:
     given = helper.options(ClaudeAgentOptions(system_prompt=own)).system_prompt
-    text = cast(Any, given)[key] if key else given
+    text = cast("Any", given)[key] if key else given
     assert text == ("Be brief.\n\n" if "brief" in str(own) else "") + memory.prompt()
-    assert not key or {**cast(Any, given), key: own.get(key)} == {**own, key: own.get(key)}
+    assert not key or {**cast("Any", given), key: own.get(key)} == {**own, key: own.get(key)}
 
 
 def test_whatever_stands_in_the_options_stays(helper: ClaudeMemory) -> None:
@@ -141,7 +141,7 @@ def test_whatever_stands_in_the_options_stays(helper: ClaudeMemory) -> None:
     )
     made = helper.options(base)
     assert made.model == "m" and made.allowed_tools[:2] == ["Read", "mcp__crabmem__remember"]
-    assert set(cast(Any, made.mcp_servers)) == {"other", "crabmem"}
+    assert set(cast("Any", made.mcp_servers)) == {"other", "crabmem"}
     assert made.hooks and made.hooks["Stop"][0] is own and len(made.hooks["Stop"]) == 2
     assert made.hooks["PreToolUse"] == [own]
     assert base.hooks == {"Stop": [own], "PreToolUse": [own]} and base.allowed_tools == ["Read"]

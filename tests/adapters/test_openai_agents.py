@@ -20,7 +20,7 @@ VET = {"name": "Luna's vet", "description": "who looks after the dog Luna", "con
 @pytest.fixture
 def helper(memory: Memory) -> Iterator[AgentMemory]:
     set_tracing_disabled(True)
-    yield AgentMemory(memory)
+    return AgentMemory(memory)
 
 
 def run(helper: AgentMemory, api: Api, message: Any, is_chat: bool = False) -> Any:

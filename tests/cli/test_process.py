@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
@@ -37,13 +37,13 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def root(settled: Path, tmp_path: Path) -> Iterator[Path]:
+def root(settled: Path, tmp_path: Path) -> Path:
     """A copy that is as well known: the same files under other names."""
     copy = tmp_path / "household"
     shutil.copytree(settled, copy, copy_function=shutil.copy2)
     with Memory(copy) as memory:
         memory.recall("anything")
-    yield copy
+    return copy
 
 
 def said(root: Path, *words: str) -> str:

@@ -1,4 +1,4 @@
-"""The rows of "Messages that need more than they say" in `docs/troubleshooting.md` are of messages that the program has."""
+"""Each row of messages in `docs/troubleshooting.md` is of a message that the program has."""
 
 import re
 

@@ -1,6 +1,5 @@
 """A folder in `.git` that is a link: nothing is written where it leads to."""
 
-from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from pathlib import Path
 
@@ -34,11 +33,11 @@ def seen(outside: Path) -> dict[str, tuple[int, bytes]]:
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
+def root(tmp_path: Path) -> Path:
     """A memory with a commit."""
     with Memory(tmp_path / "notes") as memory:
         memory.remember("Luna", "dog", "Thursday")
-    yield tmp_path / "notes"
+    return tmp_path / "notes"
 
 
 @pytest.mark.parametrize("is_open", [False, True])

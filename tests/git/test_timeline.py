@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -256,9 +255,9 @@ def test_commits_that_a_person_took_off_the_branch_stay_memory(memory: Memory) -
 
 
 @pytest.fixture
-def dog(memory: Memory) -> Iterator[Memory]:
+def dog(memory: Memory) -> Memory:
     memory.remember("Dog", "whose dog", "Luna")
-    yield memory
+    return memory
 
 
 def test_a_stale_version_quotes_what_changed_since_that_version_of_the_same_file(dog: Memory) -> None:

@@ -1,7 +1,7 @@
 """What a kind of session may not see reaches it by no way there is."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -117,7 +117,7 @@ WAYS: dict[str, Way] = {
 
 
 @pytest.fixture
-def secretive(tmp_path: Path) -> Iterator[Path]:
+def secretive(tmp_path: Path) -> Path:
     """A workspace in which a file of each kind is hidden from groups."""
     (tmp_path / "family.toml").write_text(FAMILY)
     root = tmp_path / "memory"
@@ -134,7 +134,7 @@ def secretive(tmp_path: Path) -> Iterator[Path]:
         memory.adopt()  # one commit, whose subject names both
         memory.write_overview("# Notes\n\nThe quokka is fed at dawn. [[Wifi]]\n")
         memory.write_note("The quokka was fed.")
-    yield root
+    return root
 
 
 def told(value: object) -> str:

@@ -1,7 +1,6 @@
 """What a kind of session may not see reaches it by no verb of the command line, and by no public operation."""
 
 import inspect
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +30,7 @@ PATH = "memory/entries/private-vet.md"
 
 
 @pytest.fixture
-def secretive(tmp_path: Path) -> Iterator[Path]:
+def secretive(tmp_path: Path) -> Path:
     """A workspace in which files are hidden from groups, some of them odd, and one edited since."""
     (tmp_path / "family.toml").write_text(FAMILY)
     root = tmp_path / "memory"
@@ -53,7 +52,7 @@ def secretive(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "imported").mkdir()
     (tmp_path / "imported/vet.md").write_text("---\nname: Vet\n---\n\nAnother.\n")
     (tmp_path / "questions.jsonl").write_text('{"text": "feeding", "find": ["Wifi"]}\n')
-    yield root
+    return root
 
 
 def typed(root: Path, *words: str) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -369,13 +369,13 @@ def test_whom_the_settings_do_not_name_any_more_is_not_asked_about_the_past(tmp_
 
 
 @pytest.fixture
-def run(story: Path) -> Iterator[Callable[..., str]]:
+def run(story: Path) -> Callable[..., str]:
     def ran(*words: str) -> str:
         done = typed("--dir", story, *words)
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    yield ran
+    return ran
 
 
 def test_the_command_line_looks_back(run: Callable[..., str]) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -206,7 +205,7 @@ ASKS = {
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with 73 facts."""
     root = tmp_path_factory.mktemp("many") / "notes"
     facts = [
@@ -225,7 +224,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         memory.remember("Luna's vet", "who looks after the dog Luna", "Dr. Moreno.")
         memory.remember("Release day", "which day we release", "On Fridays.")
         assert len(memory.entries()) == 73
-    yield root
+    return root
 
 
 def hook(root: Path, told: object, host: str, *event: str) -> str:

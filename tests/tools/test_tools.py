@@ -560,7 +560,7 @@ def test_bad_arguments_are_an_error_and_change_nothing(
 
 @pytest.mark.parametrize("arguments", [None, ["x"], "x", 7])
 def test_arguments_that_are_no_object_are_an_error(memory: Memory, arguments: object) -> None:
-    result = memory.call("recall", cast(Arguments, arguments))
+    result = memory.call("recall", cast("Arguments", arguments))
     assert result.is_error and result.text.startswith("invalid arguments: ")
 
 

@@ -126,7 +126,7 @@ def test_a_verb_that_may_not_look_says_so_in_one_line_and_nothing_is_lost(
     assert_clean(root)
 
 
-@pytest.mark.parametrize("mode", (0o000, 0o400), ids="{:03o}".format)
+@pytest.mark.parametrize("mode", [0o000, 0o400], ids="{:03o}".format)
 @pytest.mark.parametrize("place", [place for place in PLACES if place.startswith(".git")])
 def test_recall_goes_on_without_the_history_and_says_that_it_cannot_be_read(root: Path, place: str, mode: int) -> None:
     words = f"the history cannot be read: permission denied; `chmod -R u+rwX {root / place}` gives you access"
