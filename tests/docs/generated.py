@@ -40,6 +40,7 @@ GENERATED: Mapping[Path, Callable[[], str]] = {
     DOCS / "settings.md": _part(DOCS / "settings.md", "settings", settings_table.table),
     DOCS / "profiles.md": _part(DOCS / "profiles.md", "profile", profile_table.tables),
     **{page: _part(page, "facts", partial(host_facts.facts, host)) for page, host in host_facts.all_facts().items()},
+    DOCS / "hosts" / "servers.md": _part(DOCS / "hosts" / "servers.md", "servers", host_facts.table),
     DOCS / "hosts" / "README.md": _part(DOCS / "hosts" / "README.md", "plugins", plugin_table.table),
     **{ROOT / path: data.decode for path, data in bundles.marketplace(__version__).items()},
     ROOT / "server.json": lambda: bundles.registry_entry(plugin_table.registry_name(), __version__).decode(),

@@ -1,4 +1,4 @@
-"""What the page of each host says of its files, hooks, permission and memory, from the table of hosts."""
+"""What the pages of hosts say of their files, hooks, permission and memory, from the table of hosts."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -73,5 +73,24 @@ def _memory(host: Host) -> str:
 
 
 def all_facts() -> dict[Path, Host]:
-    """The page of each host."""
-    return {FOLDER / f"{host.name}.md": host for host in HOSTS}
+    """The page of each host that has one of its own."""
+    return {page: host for host in HOSTS if (page := FOLDER / f"{host.name}.md").exists()}
+
+
+def others() -> list[Host]:
+    """The hosts that have a row in `docs/hosts/servers.md`, for they have no page of their own."""
+    named = {page.stem for page in all_facts()}
+    return sorted((host for host in HOSTS if host.name not in named), key=lambda host: host.title.lower())
+
+
+def table() -> str:
+    """The rows of these."""
+    lines = [
+        "| host | `HOST` | your config files | a project's, with `--here` | asks before each call | its own memory |"
+    ]
+    lines.append(f"|{'---|' * 6}")
+    for host in others():
+        project = _files(host.project) if host.project else "–"
+        cells = (host.title, f"`{host.name}`", _files(host.user), project, _permission(host), _memory(host))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)

@@ -12,6 +12,7 @@ from crabmem.cli.app import cli
 from crabmem.hosts.table import NAMES
 from crabmem.prompt.profile import profile_names
 
+from .host_facts import others
 from .pages import DOCS, ROOT, anchors, links, pages, prose
 
 PAGES = [*pages(), ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
@@ -72,7 +73,9 @@ def test_the_comparison_counts_hosts_and_frameworks() -> None:
 
 
 def test_every_host_and_family_has_its_page() -> None:
-    assert {page.stem for page in (DOCS / "hosts").glob("*.md")} == {*NAMES, "README", "other"}
+    pages = {page.stem for page in (DOCS / "hosts").glob("*.md")}
+    assert pages - {"README", "other", "servers"} <= {*NAMES}
+    assert {host.name for host in others()} == {*NAMES} - pages and not any(host.hooks for host in others())
     told = "".join(prose(page) for page in (DOCS / "coming-from").glob("*.md"))
     named = set(re.findall(r"--profile ([a-z]+)", told))
     assert {"camel", "claw", "legion", "harness"} <= named <= set(profile_names())
