@@ -87,7 +87,7 @@ def global_options(ctx: click.Context) -> GlobalOptions:
 
 _PROFILE = "A family's files, prompt and tools, or a file.toml; else what crabmem.toml says.  [env: CRABMEM_PROFILE]"
 _KIND = "main (default), subagent, scheduled, heartbeat or group: who reads along.  [env: CRABMEM_KIND]"
-_WORKSPACE = "The own workspace of agent W inside it.  [env: CRABMEM_WORKSPACE]"
+_WORKSPACE = "Use agent W's own workspace in it.  [env: CRABMEM_WORKSPACE]"
 _PROJECT = (
     "The memory of the Git repository that folder P is in, for all its worktrees; . for here.  [env: CRABMEM_PROJECT]"
 )

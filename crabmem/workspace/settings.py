@@ -61,11 +61,12 @@ class AutoRecall:
 
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT, description="facts a turn")] = 3
     words: Annotated[
-        int, Meta(ge=0, le=MAX_QUERY, description="of the message that are searched for; 0: the 64 that tell most")
+        int,
+        Meta(ge=0, le=MAX_QUERY, description="how many words of the message are searched for; 0: the 64 most telling"),
     ] = 0
     characters: Annotated[int, Meta(ge=1, le=MAX_CHARACTERS, description="injected at most")] = 4_000
     threshold: Annotated[
-        float, Meta(ge=0, le=1, description="of what the message says a fact must have so much, or memory is silent")
+        float, Meta(ge=0, le=1, description="share of the message that a fact must match; below it memory is silent")
     ] = 0.22
 
 
@@ -73,7 +74,7 @@ class AutoRecall:
 class Hooks:
     """After how much talk an agent that stored nothing is asked, once, to store what is worth keeping."""
 
-    messages: Annotated[int, Meta(ge=0, description="of the person, so many; 0: never because of that")] = 8
+    messages: Annotated[int, Meta(ge=0, description="how many messages of the person; 0: never because of them")] = 8
     transcript: Annotated[int, Meta(ge=0, description="bytes of the host's record, as long work has few messages")] = (
         400_000
     )
@@ -195,7 +196,7 @@ class Settings:
     recall_limit: Annotated[
         int, Meta(ge=1, le=MAX_LIMIT, description="facts that recall gives when no limit is named")
     ] = RECALL_LIMIT
-    language: Annotated[Language, Meta(description="whose endings recall sees through: any of Snowball's, or none")] = (
+    language: Annotated[Language, Meta(description="stems words for recall: any language of Snowball's, or none")] = (
         "english"
     )
     recall_budget: Annotated[

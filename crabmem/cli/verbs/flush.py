@@ -17,7 +17,7 @@ from ..output import show, tell
     help="How often the conversation was shortened.",
 )  # fmt: skip
 @click.option(
-    "--flushed", metavar="N", type=click.IntRange(min=0), help="In which cycle it was last asked to store, if in any."
+    "--flushed", metavar="N", type=click.IntRange(min=0), help="The cycle in which it was last asked to store, if any."
 )
 @json_option
 @click.pass_context
