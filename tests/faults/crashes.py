@@ -29,9 +29,8 @@ from crabmem.operations import adoption, keyvalue
 from crabmem.operations import files as files_operations
 from crabmem.text import entry
 from crabmem.write import recovery
-from tests.faults.repository import complaints, git
+from tests.faults.repository import complaints, git, traces
 from tests.faults.shim import KILLED, MOMENTS, Call, Fault, Shim
-from tests.operations.test_purge import traces
 
 OLD = "Every Thursday."
 NEW = "Every Friday."

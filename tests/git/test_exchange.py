@@ -21,8 +21,8 @@ from crabmem.git.rewrite.repository import RepositoryRewrite
 from crabmem.watch import watched
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import tree
+from tests.faults.repository import traces
 from tests.git.test_purge_crashes import Died
-from tests.operations.test_purge import traces
 
 PIN = "4711-PIN-0815"
 

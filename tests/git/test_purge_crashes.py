@@ -22,9 +22,9 @@ from crabmem.session.opening import local_time
 from crabmem.write.actor import Actor
 from tests import long_history
 from tests.conftest import assert_clean
-from tests.faults.repository import complaints
+from tests.faults.repository import complaints, traces
 from tests.opening import opened_with
-from tests.operations.test_purge import blobs, traces
+from tests.operations.test_purge import blobs
 
 SECRET = "HUNTER2SECRET"
 _POINTS = 16

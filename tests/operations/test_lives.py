@@ -15,7 +15,7 @@ from crabmem.operations import purge
 from crabmem.text.hashes import blob_id, short
 from tests.conftest import git, typed
 from tests.examples import examples
-from tests.operations.test_purge import traces
+from tests.faults.repository import traces
 
 CODE = "The launch code is banana-seven."
 

@@ -35,10 +35,9 @@ from crabmem.text.merge import Conflicting
 from crabmem.write.actor import Actor
 from tests import forked
 from tests.conftest import assert_clean, git
-from tests.faults.repository import complaints
+from tests.faults.repository import complaints, traces
 from tests.git.test_purge_crashes import Death, Died
 from tests.opening import opened_with
-from tests.operations.test_purge import traces
 
 TEXT = "# Who I am\n\nA crab.\n\n## Voice\n\nLoud.\n\n## Limits\n\nNone.\n"
 LOUDER = TEXT.replace("Loud.", "Louder.")

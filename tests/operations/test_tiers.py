@@ -17,9 +17,9 @@ from crabmem.text.entry import Fact
 from crabmem.text.merge import Conflicting
 from crabmem.write.actor import Actor
 from tests.conftest import assert_clean, git
+from tests.faults.repository import traces
 from tests.opening import opened_with
 from tests.operations.test_proposals import dying_at_each_call
-from tests.operations.test_purge import traces
 
 SOUL, OVERVIEW = "Crab.md", "memory/MEMORY.md"
 VET, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/wifi.md"
