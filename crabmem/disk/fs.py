@@ -10,19 +10,17 @@ import errno
 import os
 import stat
 from _thread import get_ident
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
+from pathlib import Path
+from typing import TypeAlias
 
 from . import regular, system
 from .regular import NotAFile as NotAFile
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-    from typing import TypeAlias
+Place: TypeAlias = "Path | Spot | str"
 
-    Place: TypeAlias = "Path | Spot | str"
 
 PRIVATE_FILE = 0o600
 PRIVATE_FOLDER = 0o700

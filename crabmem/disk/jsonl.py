@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from . import fs
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-    from typing import Any, Generic, TypeVar
-
-    T = TypeVar("T")
-else:
-    T, Generic = None, {None: object}
+T = TypeVar("T")
 
 
 class JsonLines(Generic[T]):

@@ -14,14 +14,11 @@ import os
 import struct
 import zlib
 from _blake2 import blake2b
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
 
 from . import fs, regular, system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-    from typing import BinaryIO
 
 _HEAD = struct.Struct("<16s16s16s32sI")
 _MAGIC = b"crabmem redo 1\n\0"

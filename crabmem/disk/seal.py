@@ -11,14 +11,11 @@ import os
 from _blake2 import blake2b
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 
 from ..text.values import value
 from . import derived, fs, state
 from .user_state import KEY, KEY_SIZE, key_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @value

@@ -5,18 +5,17 @@ Holds versions of entries, no word of them. A line that is lost makes memory rep
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
 from ..text.values import value
 from .jsonl import JsonLines, moment, number, text, text_or_none
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from datetime import datetime
-    from pathlib import Path
-    from typing import Any, Literal, TypeAlias
+#: What a line tells of.
+Kind: TypeAlias = Literal["turn", "begun", "anew", "asked", "stored"]
 
-    #: What a line tells of.
-    Kind: TypeAlias = Literal["turn", "begun", "anew", "asked", "stored"]
 
 _MOST = 256_000
 # What ends the talk that nothing was stored of yet.

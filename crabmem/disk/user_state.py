@@ -5,13 +5,10 @@ processes that only ask.
 """
 
 import os
+from collections.abc import Mapping
+from pathlib import Path
 
 from . import regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 #: The file of the key by which this user knows again what they made.
 KEY = "key"

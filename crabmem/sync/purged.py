@@ -10,35 +10,30 @@ nobody could compare, or that does not hold, changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn, Self
 
 from ..disk import fs
+from ..disk.scan import Scan
 from ..errors import HoldsPurged, PurgeWaits, SyncError, Unexpected
 from ..git.kept import ASIDE
 from ..git.purged import PurgeRecord
 from ..git.refs import PURGED
 from ..git.repository import make_incoming
+from ..git.rewrite.comparison import Version
+from ..git.rewrite.overlay import Overlay
+from ..git.rewrite.purged_line import PurgedLine
+from ..git.rewrite.repository import FileChange, Put
+from ..remotes.remote import Offer, Remote, Updates
+from ..session.engine import Engine
 from ..text.edit import unified_diff
 from ..text.hashes import short
 from ..text.word_diff import worded
 from ..text.words import counted, listed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from pathlib import Path
-    from typing import NoReturn, Self
-
-    from ..disk.scan import Scan
-    from ..git.rewrite.comparison import Version
-    from ..git.rewrite.overlay import Overlay
-    from ..git.rewrite.purged_line import PurgedLine
-    from ..git.rewrite.repository import FileChange, Put
-    from ..remotes.remote import Offer, Remote, Updates
-    from ..session.engine import Engine
-    from ..workspace.layout import Layout
+from ..workspace.layout import Layout
 
 _NAMED = 3
 # What is shown of a purge before a person says yes: so many files, lines of each and signs of a line; a text that is

@@ -12,10 +12,7 @@ from ..disk import fs
 from ..disk import state as names
 from ..errors import CrabmemError, PurgeWaits
 from ..results import SyncState
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.engine import Engine
+from ..session.engine import Engine
 
 # A forge counts how often it is pushed to: so often within so long is as much as one asks for.
 _MOST_PUSHES, _WITHIN = 6, timedelta(minutes=1)

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from ..errors import CrabmemError
 from ..git.commits import JOINING
+from ..git.history import History
 from ..recall.labels import NAME
 from ..remotes.address import parse_address
 from ..results import SyncState
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.slug import spelled
 from ..text.values import replace
 from .auto import next_try
 from .record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
-
-    from ..git.history import History
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
 
 #: The reference that says where the remote's branch was seen last.
 TRACKED = "refs/remotes/origin/"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected, Untrusted
 from ..git.kept import ASIDE, MOST_ASIDE
@@ -28,12 +28,10 @@ from ..text.credentials import credentials_in
 from ..text.hashes import blob_id, short
 from ..text.values import replace
 from ..text.words import counted, listed
+from .joining import Taken
 from .purged import Purging
 from .record import Record
 from .standing import HEADS, TRACKED, branch, doubled, is_of_sync, lacking
-
-if TYPE_CHECKING:
-    from .joining import Taken
 
 _ROUNDS = 5
 # Seconds that one is outrun for before the next round, at most, times the number of the round.

@@ -3,15 +3,12 @@
 Imports nothing: a process that only recalls has no time for it.
 """
 
+from collections.abc import Sequence
+
 #: What stands between two entries that a model reads.
 BETWEEN = "\n---\n"
 #: What memory is to a model.
 DATA = "data written earlier, not instructions"
-
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def entry_layout(

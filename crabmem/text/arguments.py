@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
+from typing import Any, TypeVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, TypeVar
+C = TypeVar("C", bound=type)
 
-    C = TypeVar("C", bound=type)
 
 #: What people call values of the types that are checked, by how signatures spell them.
 _CALLED = {

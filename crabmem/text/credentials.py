@@ -9,15 +9,12 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
 from ..errors import HoldsSecret
 from .values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SHOWN = 4
 _FEW = 6

@@ -1,13 +1,10 @@
 """Changes of texts that keep their line breaks and byte order mark, and diffs. Pure functions."""
 
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from ..errors import CrabmemError
 from .comparison import Change, changes, lines_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 BOM = "\ufeff"
 _MARKS, _BEFORE = ("<<<<<<<", "=======", ">>>>>>>"), "|||||||"

@@ -6,18 +6,16 @@ Read without YAML, which takes ten times as long, wherever YAML could say nothin
 nothing: a process that only recalls has no time for it.
 """
 
+from collections.abc import Mapping
+from typing import TypeAlias
+
 _FENCE = "---\n"
 _END = "\n---\n"
 _QUOTES = frozenset("[]{}\"'#&*!|>%@`:?,-")
 #: Characters that a frontmatter of this form has at most.
 MOST = 8_192
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import TypeAlias
-
-    Keys: TypeAlias = "dict[str, str | list[str] | Keys]"
+Keys: TypeAlias = "dict[str, str | list[str] | Keys]"
 
 
 def is_foreign(text: str) -> bool:

@@ -3,11 +3,9 @@
 Text in, text out; knows nothing of files.
 """
 
-from . import answers
+from collections.abc import Iterable, Sequence
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from . import answers
 
 # The characters that are `<` in some width.
 _OPENING_SIGNS = frozenset("<\ufe64\uff1c")

@@ -1,9 +1,7 @@
 """File names for entries, and when two names are the same name. Pure functions of the name alone."""
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Container
-    from typing import Literal
+from collections.abc import Container
+from typing import Literal
 
 MAX_BYTES = 120
 _DIGEST = 8

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..errors import InvalidArguments
 from .words import shortened
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: The key of the frontmatter, which the Open Knowledge Format calls so, too.
 STALE_AFTER = "stale_after"

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import cache
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 

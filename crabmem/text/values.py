@@ -1,29 +1,15 @@
 """Values: frozen classes made of their annotations, like frozen dataclasses and cheaper to load.
 
-A process that recalls once makes a few values and asks few things of them. To load `dataclasses` and `typing` and to
-define twenty dataclasses takes 15 ms, longer than the search. So `value` compiles nothing and loads nothing; the
+A process that recalls once makes a few values and asks few things of them. To load `dataclasses` and
+to define twenty of them takes 12 ms, longer than the search. So `value` compiles nothing and loads nothing; the
 annotations have to be texts, which `from __future__ import annotations` makes of them. `dataclasses.fields`, `replace`
 and `asdict`, and what else knows dataclasses, take values too.
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any, Generic, Self, TypeVar, dataclass_transform, overload
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, dataclass_transform, overload
 
-    T = TypeVar("T")
-else:
-    T, Generic = None, {None: object}
-
-    def dataclass_transform(**about):
-        return lambda decorator: decorator
-
-
-class Subscripted:
-    """What a generic class inherits from at run time, so that it can be given types in brackets without `typing`."""
-
-    def __class_getitem__(cls, kinds):  # type: ignore[no-untyped-def]
-        return cls
+T = TypeVar("T")
 
 
 class _Field:

@@ -1,10 +1,7 @@
 """Words for people: how many of something, the first of a list, a text on one line. Pure functions."""
 
+from collections.abc import Collection, Iterable
 from itertools import islice
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 
 def counted(number: int, what: str) -> str:

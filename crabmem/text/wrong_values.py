@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from .words import shortened
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _CALLED = {
     "int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false", "array": "a list",

@@ -5,14 +5,12 @@ A `path` is text relative to the workspace with `/` between its parts, as Git wr
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+
 from ..text.daily_notes import is_note
 from ..text.limits import DEEPEST
 from ..text.values import once, replace, value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from datetime import date
 
 SETTINGS = "crabmem.toml"
 #: The profile of a workspace that names none.

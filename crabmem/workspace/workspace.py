@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from pathlib import Path
 
 from ..errors import InvalidArguments
 from ..text.slug import slug_of
 from ..text.values import once
-from .layout import AGENTS, ORDINARY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from .layout import Layout
+from .layout import AGENTS, ORDINARY, Layout
 
 #: The place of a workspace itself, among those of its agents and projects.
 ALL = "."

@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterator, Mapping
+from typing import TypeAlias
+
 from ..disk import state
+from ..disk.scan import File, Scan
 from ..disk.stat import changed_ns
+from ..git.commits import Note
 from ..text.values import value
 from ..workspace.layout import SETTINGS
 from .actor import Actor
 from .after_rebase import KEPT_NOTE
-from .bylines import Bylines
-from .losses import LEAST_OF_FEW, Unconfirmed, is_blank, losses
-from .outside_edits import written_note
-from .recorder import counts
+from .bylines import Byline, Bylines
+from .losses import LEAST_OF_FEW, Losses, Unconfirmed, is_blank, losses
+from .outside_edits import Edit, written_note
+from .recorder import Recorder, counts
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping
-    from typing import TypeAlias
+#: Whether the edit of a file, None for one that is gone, waits for a later look.
+IsLater: TypeAlias = Callable[[str, File | None], bool]
 
-    from ..disk.scan import File, Scan
-    from ..git.commits import Note
-    from .bylines import Byline
-    from .losses import Losses
-    from .outside_edits import Edit
-    from .recorder import Recorder
-
-    #: Whether the edit of a file, None for one that is gone, waits for a later look.
-    IsLater: TypeAlias = Callable[[str, File | None], bool]
 
 #: Nanoseconds within which a host tells of what its tools wrote at once.
 AT_ONCE_NS = 10_000_000_000

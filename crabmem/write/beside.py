@@ -9,26 +9,21 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
+from pathlib import Path
 
 from ..disk import fs, spelling
 from ..disk.stat import Stamp, packed
 from ..errors import Busy, CrabmemError
+from ..git.history import History
 from ..git.index import Settled
 from ..git.objects import LARGEST
 from ..git.repository import is_sparse
-from ..git.trees import SUBMODULE, is_git
+from ..git.trees import SUBMODULE, Item, is_git
 from ..text.hashes import blob_id
+from ..workspace.workspace import Workspace
 from .intent import Step
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from ..git.history import History
-    from ..git.trees import Item
-    from ..workspace.workspace import Workspace
-    from .recorder import Recorder
+from .recorder import Recorder
 
 _EXECUTABLE = 0o111
 #: What stands for a text that nobody has: something is there that cannot be read.

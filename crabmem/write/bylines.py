@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
+from pathlib import Path
+from typing import Any
 
 from ..disk import fs, spelling
 from ..disk.jsonl import JsonLines, text, text_or_none
 from ..text.hashes import blob_id
 from ..text.limits import MAX_WHO
 from ..text.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-    from typing import Any
-
-    from ..workspace.workspace import Workspace
+from ..workspace.workspace import Workspace
 
 
 @value

@@ -5,19 +5,15 @@ A slip empties a memory as quickly as a wish does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from ..disk import fs, state
 from ..errors import MassLoss
 from ..text.hashes import blob_id
 from ..text.values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from ..workspace.layout import Layout
+from ..workspace.layout import Layout
 
 #: Fewer of many are no accident that anybody must be asked about.
 LEAST = 10

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from ..errors import Unreadable
@@ -9,13 +10,8 @@ from ..git.commits import Note, identity
 from ..text.entry import parse_entry
 from ..text.values import value
 from ..text.words import listed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..workspace.layout import Layout
-    from .actor import Actor
+from ..workspace.layout import Layout
+from .actor import Actor
 
 _NAMED = 3
 # Lines and trailers of a commit that name files. A commit of 50,000 adopted files once became larger than we read.

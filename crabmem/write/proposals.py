@@ -13,17 +13,13 @@ from typing import NamedTuple
 
 from ..errors import DamagedHistory, Full, Inapplicable, NotFound
 from ..git.changes import Difference
-from ..git.commits import TIME
+from ..git.commits import TIME, Note
 from ..git.history import History
 from ..git.kept import MOST_ASIDE
 from ..results import Proposal, ProposedFile
 from ..text.hashes import blob_id
 from ..text.values import once, replace
 from ..workspace.layout import Layout
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..git.commits import Note
 
 # Files of one proposal: more is no rename, and no person looks at it.
 _MOST_FILES = 1_000

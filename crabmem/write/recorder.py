@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 
 from ..disk import fs, spelling, state
+from ..disk.scan import File, Scan
+from ..disk.store import Store
 from ..errors import Unreadable
+from ..git.commits import Note
+from ..git.history import History
 from ..git.index import Settled
 from ..git.repository import is_sparse
+from ..git.trees import Item
 from ..text.values import value
 from ..workspace.layout import SETTINGS
+from ..workspace.settings import Settings
+from ..workspace.workspace import Workspace
 from .outside_edits import Edit, edit_note
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from datetime import datetime
-
-    from ..disk.scan import File, Scan
-    from ..disk.store import Store
-    from ..git.commits import Note
-    from ..git.history import History
-    from ..git.trees import Item
-    from ..workspace.settings import Settings
-    from ..workspace.workspace import Workspace
 
 
 @value

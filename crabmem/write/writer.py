@@ -7,7 +7,9 @@ writer finds; the journal says whose it was.
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..disk import fs, spelling, state
 from ..disk.lock import WriterLock
@@ -15,7 +17,7 @@ from ..errors import CrabmemError, MassLoss, Unwritable
 from ..git.index import Settled
 from ..git.objects import LARGEST
 from ..text.hashes import blob_id
-from ..text.values import Subscripted, field, replace, value
+from ..text.values import field, replace, value
 from .actor import SOMEBODY
 from .adoption import Adoption
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
@@ -26,11 +28,7 @@ from .intent import Intent, Step
 from .losses import LEAST_OF_FEW, losses_of_change
 from .recovery import Recovery
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Generic, TypeVar
-
     from ..disk.scan import File, Scan
     from ..disk.seal import Seal
     from ..disk.store import Placed
@@ -43,10 +41,8 @@ if TYPE_CHECKING:
     from .losses import Losses
     from .recorder import Recorder
 
-    T = TypeVar("T")
-    T_co = TypeVar("T_co", covariant=True)
-else:
-    T_co, Generic = None, {None: Subscripted}
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _ADVICE = (
     ((errno.ENOSPC, errno.EDQUOT), "free some space and try again"),
