@@ -934,7 +934,7 @@ def test_a_person_at_a_terminal_is_asked_once(run: Run, home: Path, monkeypatch:
     again = run("--dir", "notes", "install", "claude-code", asking=True, stdin="y\n")
     assert again.exit_code == 0 and "May Claude Code" not in again.stderr
     run("uninstall", "claude-code")
-    run("install", "claude-code", asking=True, stdin="\nours\ny\n")
+    run("install", "claude-code", asking=True, stdin="\nonly\ny\n")
     found = settings_of(home)
     assert (found["permissions"], found["autoMemoryEnabled"]) == ({"allow": ["mcp__crabmem"]}, False)
 
