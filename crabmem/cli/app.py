@@ -157,10 +157,8 @@ class Verbs(click.Group):
                 formatter.write_dl([(verb, self.summary(verb)) for verb in verbs])
 
     def _take_global_options(self, command: click.Command) -> None:
-        """Have `command`, and each one below it, take the global options too, as if they stood before the verb.
-
-        One that the command has itself means something else there, which its help then says.
-        """
+        """Have `command`, and each one below it, take the global options too, as if they stood before the verb, unless
+        it has one of that name itself."""
         own = {name for param in command.params for name in param.opts}
         for option in self.params:
             if isinstance(option, click.Option) and option.name in GLOBAL and own.isdisjoint(option.opts):
@@ -169,8 +167,6 @@ class Verbs(click.Group):
                 twin.callback, twin.expose_value, twin.hidden = use_global, False, True
                 twin.default = twin.envvar = None  # what holds without it is known from before the verb
                 command.params.append(twin)
-        if other := [name for name in ("--agent", "--session") if name in own]:
-            command.epilog = f"Here {' and '.join(other)} choose what is meant; who writes is said before the verb."
         for each in command.commands.values() if isinstance(command, click.Group) else ():
             self._take_global_options(each)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..operations import adoption, changes, facts, history, paths, provenance, reading, revert
 from ..operations.links import rename
+from ..operations.recall import recall
 from ..results import Commit
 from ..text.edit import lenient_text, unified_diff
 from ..text.entry import Entry, entry_in
@@ -21,21 +22,31 @@ from .markdown import rendered
 
 VIEWS = {"read": "Read", "lines": "Lines", "history": "History", "links": "Links", "edit": "Edit"}
 _SHOWN, _TAGS = 60, 24
+# Facts of which the text is searched for, the best.
+_FOUND = 200
 _FIELDS = ("name", "description", "content", "tags")
 
 
 def listing(ask: Ask) -> Page:
-    """All facts, or those with some words in their names and descriptions, or with a tag."""
+    """All facts, or those with a tag; of words, those that have them in name or description, then what recall finds."""
     (headers, unreadable), layout = reading.headers_and_unreadable(ask.session), ask.session.layout
     q, tag, words = ask.query.one("q"), ask.query.one("tag"), ask.query.one("q").casefold().split()
     tagged = [header for header in headers if not tag or tag in header.labels]
     found = [each for each in tagged if all(word in f"{each.name} {each.about}".casefold() for word in words)]
+    found = sorted(found, key=lambda each: each.name.casefold()) + (_in_texts(ask, q, tagged, found) if words else [])
     shown = {
         "title": "Facts", "rows": paged(found, ask, _SHOWN), "all": len(headers), "unreadable": unreadable, "q": q,
         "tag": tag, "tags": Counter(label for each in headers for label in each.labels).most_common(_TAGS),
         "held": adoption.unrecorded_in(ask.session), "whole": [*filter(ask.session.read, layout.whole)],
     }  # fmt: skip
     return Page("facts", shown)
+
+
+def _in_texts(ask: Ask, q: str, among: Sequence[Any], but: Sequence[Any]) -> list[Any]:
+    """Facts of which the text has the words, the best first."""
+    paths, known = {each.path for each in but}, {each.path: each for each in among}
+    hits = recall(ask.session, q, limit=_FOUND)
+    return [known[hit.entry.path] for hit in hits if hit.entry.path in known and hit.entry.path not in paths]
 
 
 def blank(ask: Ask, problem: str = "") -> Page:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, islice
+from itertools import accumulate, groupby, islice
 from types import MappingProxyType
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..operations import history, proposals, provenance, status
-from ..operations.proposals import Wording
+from ..operations.proposals import Verdict, Wording
 from ..operations.review import Decision, Outcome, carry_out_decisions
 from ..results import Proposal
 from ..session.session import Session
 from ..text.edit import lenient_text
+from ..text.entry import Entry, entry_in
 from ..text.word_diff import files_in
 from ..text.words import counted, shortened
 from .asking import CONFLICT, Ask, Go, Page, paged, version_at
@@ -25,20 +27,36 @@ _TOLD = 600
 # Bytes of proposals on one page, whose first lines it shows: comparing 262,144 takes up to 0.4 s.
 _COMPARED = 500_000
 _LOOKED_AT = 500
+# Bytes of a new fact that is shown as fields: one that is longer is shown as lines, of which a page has a bound.
+_READ = 50_000
 _BETWEEN = "@"
 # What a fact says comes after such lines.
 _HEADER = re.compile(r"-{3}|\w+:.*")
 
 
 def inbox(ask: Ask, problem: str = "") -> Page:
-    """All that waits, the oldest first."""
+    """All that waits, or what an agent, a session or a tag has of it: by session, and in each the oldest first."""
     session, stands = ask.session, status.status(ask.session)
-    rows = paged(ask.waiting, ask, _SHOWN)
+    by, within, tag = meant = [ask.query.one(name) for name in ("by", "in", "tag")]
+    waiting = ask.waiting
+    if any(meant):
+        chosen = {each.id for each in proposals.proposals(session, by or None, within or None, [tag] * bool(tag))}
+        waiting = [each for each in waiting if each.id in chosen]
+    counts = Counter(map(_source, waiting))
+    place = {source: at for at, source in enumerate(counts)}
+    rows = paged(sorted(waiting, key=lambda each: place[_source(each)]), ask, _SHOWN)
     near, far = _parted(rows["items"])
-    rows["items"] = [_row(session, each) for each in [*proposals.with_effects(session, near), *far]]
+    items = [_row(session, each) for each in [*proposals.with_effects(session, near), *far]]
+    groups = groupby(items, lambda row: _source(row["proposal"]))
+    rows["groups"] = [(source, counts[source], list(found)) for source, found in groups]
     newest = [] if rows["total"] or not stands.last else history.log(session, _NEWEST)
-    shown = {"title": "Inbox", "rows": rows, "status": stands, "newest": newest, "problem": problem}
+    shown = {"title": "Inbox", "rows": rows, "status": stands, "newest": newest, "problem": problem, "meant": meant}
     return Page("inbox", shown, CONFLICT if problem else 200)
+
+
+def _source(each: Proposal) -> tuple[str, str]:
+    """Who wrote what waits, in which session: ("", "") of another machine."""
+    return ("", "") if proposals.is_of_sync(each) else (each.author, each.session or "")
 
 
 def _parted(items: Sequence[Proposal]) -> tuple[Sequence[Proposal], Sequence[Proposal]]:
@@ -100,9 +118,17 @@ def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProx
         "title": found.change, "proposal": found, "is_conflict": proposals.is_of_sync(found), "place": at + 1,
         "total": len(ids), "next": ids[(at + 1) % len(ids)], "key": _key(session, found), "files": files,
         "owners": {each.path: provenance.owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
-        "similar": proposals.facts_like(session, found), "is_edited": bool(texts), "problem": problem,
+        "new": _new(session, verdicts), "similar": proposals.facts_like(session, found), "is_edited": bool(texts),
+        "problem": problem,
     }  # fmt: skip
     return Page("proposal", shown, CONFLICT if problem else 200)
+
+
+def _new(session: Session, verdicts: Sequence[Verdict]) -> dict[str, Entry]:
+    """Facts that a proposal would make, by path; of very long ones none."""
+    made = ((each.path, each.after) for each in verdicts if each.now is None and session.layout.is_entry(each.path))
+    found = {path: entry_in(path, after) for path, after in made if after is not None and len(after) <= _READ}
+    return {path: entry for path, entry in found.items() if entry is not None}
 
 
 def decide_one(ask: Ask) -> Page | Go:

@@ -179,6 +179,30 @@ def test_a_proposal_is_shown_word_by_word_and_applied(site: Site, person: Sessio
     assert "helper" not in text_of(person, "Crab.md") and len(proposals.proposals(person)) == 2
 
 
+def test_the_inbox_is_by_session_and_shows_those_of_an_agent_a_session_or_a_tag(site: Site, story: Path) -> None:
+    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    for agent, session, tags in (("coder", "s-1", ["ops"]), ("scribe", "s-2", []), ("coder", "s-1", [])):
+        with Memory(story, agent=agent, session=session) as memory:
+            memory.remember(f"From {agent} {len(tags)}", "d", "Text.", tags=tags)
+    inbox = site.get("/").text
+    heads = re.findall(r"<legend>.*?</legend>", inbox)
+    assert len(heads) == 2 and "coder" in heads[0] and "2 texts" in heads[0] and "s-2" in heads[1]
+    assert [site.get(f"/?{asked}").text.count("data-item") for asked in ("by=coder", "in=s-2", "tag=ops")] == [2, 1, 1]
+    assert "Nothing waits for you of what you chose" in site.get("/?by=nobody").text
+
+
+def test_a_new_fact_that_is_proposed_is_shown_as_fields_and_whole(site: Site, story: Path) -> None:
+    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    with Memory(story, agent="coder") as memory:
+        memory.remember("Tomás", "who mends bikes", "Call <him> first.", aliases=["the mechanic"], tags=["person"])
+    id = re.findall("proposal.id=(.{40})", site.get("/").text)[0]
+    page = site.get(f"/proposal?id={id}").text
+    fields = page.partition('<dl class="fields">')[2].partition("</dl>")[0]
+    for said in ("Tomás", "who mends bikes", "the mechanic", "person", "Call &lt;him&gt; first."):
+        assert said in fields
+    assert "description: who mends bikes" in page.partition("The whole file")[2]
+
+
 @pytest.mark.parametrize(
     "path",
     ["crab.md", "memory\\entries\\x.md", "memory/entries/Deploy-Key.md", "memory/entries/a\nb.md", "memory/n.md"],

@@ -10,6 +10,7 @@ import pytest
 
 from crabmem import Memory
 from crabmem.git.commits import Note
+from crabmem.operations import facts as facts_operations
 from crabmem.session.opening import session_at
 from crabmem.session.session import Session
 from crabmem.web.app import VIEWS
@@ -216,6 +217,22 @@ def test_a_fact_is_found_by_its_words_and_tags(site: Site, person: Session) -> N
     found = site.get("/facts?q=DEPLOY").text
     assert "Deploy key" in found and "Release day" not in found
     assert "No fact has that" in site.get("/facts?q=nothing-such").text
+    person.actor, by = Actor(is_person=True), "a chocolate cake"
+    facts_operations.remember(person, "Birthday", "what to bake", f"Ann wants {by}.")
+    facts_operations.remember(person, "Chocolate", "which one to buy", "The dark one.")
+    texts = site.get("/facts?q=chocolate").text
+    assert texts.index(">Chocolate<") < texts.index(">Birthday<")
+
+
+def test_the_first_days_have_numbers_in_place_of_pictures(tmp_path: Path) -> None:
+    with Memory(tmp_path / "notes", agent="coder") as memory:
+        memory.remember("Luna", "our dog", "Afraid of thunder.")
+        memory.remember("Wifi", "the password", "On the router.")
+    with session_at(tmp_path / "notes", Actor(is_person=True)) as session, site_of(session) as site:
+        for path in ("/timeline", "/figures"):
+            page = site.get(path).text
+            assert "<rect" not in page and "<dt>written by <bdi>coder</bdi></dt><dd>2</dd>" in page
+        assert "<dt>facts and notes</dt><dd>2</dd>" in page
 
 
 def test_the_lines_of_a_fact_say_who_wrote_them(site: Site) -> None:

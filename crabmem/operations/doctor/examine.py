@@ -19,7 +19,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "permissions": machine.permissions,
     "free space": machine.space,
     "files": files.texts,
-    "entries": files.entries,
+    "facts": files.entries,
     "links": files.links,
     "history": past.objects,
     "repository": past.repository,
