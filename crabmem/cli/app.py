@@ -194,8 +194,12 @@ def _of_today(group: Verbs, ctx: click.Context, args: list[str]) -> list[str]:
     found = list[str]()
     for word in rest:
         name, equals, value = word.partition("=")
-        today = options.get(name, name)
-        found += [*([today + equals + value] if today else [value] if equals else [])]
+        if name not in options:
+            found.append(word)
+        elif options[name]:
+            found.append(options[name] + equals + value)
+        elif equals:
+            found.append(value)
     return [*words, *found]
 
 

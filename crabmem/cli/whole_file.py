@@ -49,7 +49,7 @@ def file_group(
         if ctx.invoked_subcommand is None:
             ctx.invoke(show_, as_of=as_of, json_wanted=json_wanted)
 
-    @group.command("show", help=_with_examples(f"Print {file_name}.", f"{name} show --as-of '2 days ago'"))
+    @group.command("show", hidden=True, help=_with_examples(f"Print {file_name}.", f"{name} show --as-of '2 days ago'"))
     @as_of_option
     @json_option
     @click.pass_context

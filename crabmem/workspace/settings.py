@@ -232,7 +232,7 @@ class Settings:
         str,
         Meta(
             max_length=MAX_NAME,
-            description="whose files, prompt and tools: see `crabmem profile list`, or a file.toml; else crab",
+            description="whose files, prompt and tools: see `crabmem profile`, or a file.toml; else crab",
         ),
     ] = ""
     tools: Annotated[bool, Meta(description="are agents offered tools? Without, the prompt still has the files")] = True

@@ -66,6 +66,8 @@ def test_a_text_replaces_no_fact_that_says_something_else(run: Run, root: Path) 
         (["-t", "ops", "-t", "keys"], "tags", ("ops", "keys")),
         (["-d", "where it is"], "description", "where it is"),
         (["-a", "door code"], "aliases", ("door code",)),
+        (["-t", ""], "tags", ()),
+        (["-a", ""], "aliases", ()),
         (["--no-tags"], "tags", ()),
         (["--stale-after", "2030-01-01"], "stale_after", "2030-01-01"),
     ],

@@ -42,8 +42,9 @@ def _sections(name: str, group: click.Group, above: click.Context) -> Iterator[s
     context = click.Context(command, info_name=name, parent=above)
     yield _section(command, context, "### ")
     if isinstance(command, click.Group):
-        for below in command.list_commands(context):
-            yield from _sections(below, command, context)
+        for below in command.list_commands(context):  # a hidden one is what the group alone does
+            if (found := command.get_command(context, below)) and not found.hidden:
+                yield from _sections(below, command, context)
 
 
 def _section(command: click.Command, context: click.Context, marks: str) -> str:

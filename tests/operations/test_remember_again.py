@@ -46,7 +46,7 @@ def test_labels_can_be_removed(run: Run, root: Path, option: str, aliases: list[
         (["Wifi", "-d", " ", "-c", "On the fridge."], "the description is empty: say in a line"),
         (["Wifi", "-d", "where", "-c", ""], "the content is empty. To remove a fact: `crabmem forget NAME`"),
         (["Wifi", "-d", "where", "-"], "the content is empty. To remove a fact: `crabmem forget NAME`"),
-        (["Wifi", "-c", "On the fridge.", "-t", "net", "--no-tags"], "--no-tags and --no-aliases remove them"),
+        (["Wifi", "-c", "On the fridge.", "-t", "net", "--no-tags"], "-t '' and -a '' remove all"),
     ],
 )
 def test_what_says_nothing_is_refused_with_a_way_out(run: Run, root: Path, words: list[str], way_out: str) -> None:

@@ -85,7 +85,7 @@ def test_a_project_with_a_history_of_its_own_is_no_memory(home: Path) -> None:
     assert "there is no memory in" in run("--dir", str(home / "project"), "list").stderr
 
 
-@pytest.mark.parametrize("words", [["call", "recall", '{"query": "x"}'], ["init"], ["path"], ["tools"]])
+@pytest.mark.parametrize("words", [["call", "recall", '{"query": "x"}'], ["init"], ["status", "--path"], ["tools"]])
 def test_agents_and_verbs_that_say_the_folder_anyway_are_told_nothing(words: list[str], home: Path) -> None:
     assert "memory in" not in run("--dir", str(home / "new"), *words).stderr
 

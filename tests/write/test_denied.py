@@ -29,7 +29,7 @@ MODES = (0o000, 0o400, 0o100, 0o500)
 READ_ENTRIES = ("recall boiler", "list", "prompt", 'call recall {"query":"boiler"}')
 OTHERS = ("remember New -d d -c text", "forget Boiler", "log", "diff", "doctor", "undo", "digest", "purge Boiler --yes")
 VERBS = (*READ_ENTRIES, *OTHERS)
-_NO_TAG = "no fact has a tag; `crabmem remember NAME -t TAG …` gives one\n"
+_NO_TAG = "no fact has a tag; `crabmem remember NAME -t TAG` gives one\n"
 
 
 class _Header(ctypes.Structure):
@@ -114,7 +114,8 @@ def test_a_verb_that_may_not_look_says_so_in_one_line_and_nothing_is_lost(
         assert done.exception is None or isinstance(done.exception, SystemExit), (words, done.exc_info)
         if done.exit_code and not words.startswith("doctor"):
             [line] = done.stderr.splitlines()
-            assert done.exit_code == 1 and line.startswith("crabmem: "), words
+            is_nothing_found = words.startswith("recall") and "unreadable" in line
+            assert done.exit_code == 1 and (line.startswith("crabmem: ") or is_nothing_found), words
             if "permission denied" in line:
                 # What a tool says is said to a model, which hears no path of the machine.
                 shown = (place or "the workspace") if words.startswith("call ") else root / place
@@ -271,7 +272,7 @@ def test_verbs_that_list_say_how_much_they_could_not_read(root: Path, place: str
     assert done["tags"].stderr == note + tags
     assert done["links"].stderr == f"{note}0 links lead nowhere\n"
     for verb in ("list --json", "tags --json"):
-        assert done[verb].stderr == note and isinstance(json.loads(done[verb].stdout), list)
+        assert done[verb].stderr == note and isinstance(json.loads(done[verb].stdout), dict)
 
 
 @pytest.mark.parametrize("place", ["memory/entries/vet.md", "memory/entries"])
@@ -370,9 +371,9 @@ def test_a_workspace_that_may_not_be_listed_is_unreadable(root: Path) -> None:
 
 
 def test_an_error_of_the_system_that_nobody_took_is_one_line_too(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failed(memory: Memory) -> None:
+    def failed(memory: Memory, progress: object) -> None:
         raise OSError(5, "Input/output error", "/some/file")
 
-    monkeypatch.setattr(maintenance, "stats", failed)
-    done = typed("--dir", root, "status")
+    monkeypatch.setattr(maintenance, "doctor", failed)
+    done = typed("--dir", root, "doctor")
     assert (done.exit_code, done.stderr) == (1, "crabmem: /some/file: input/output error\n")

@@ -30,7 +30,7 @@ def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:
         ctx.invoke(list_, json_wanted=json_wanted)
 
 
-@agents_verbs.command("list")
+@agents_verbs.command("list", hidden=True)
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, json_wanted: bool) -> None:

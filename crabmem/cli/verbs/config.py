@@ -38,7 +38,7 @@ def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
         ctx.invoke(show_, json_wanted=json_wanted)
 
 
-@config_verbs.command("show")
+@config_verbs.command("show", hidden=True)
 @json_option
 @click.pass_context
 def show_(ctx: click.Context, json_wanted: bool) -> None:

@@ -32,7 +32,7 @@ def init(ctx: click.Context, yes: bool, dry_run: bool, json_wanted: bool) -> Non
     Other verbs make the workspace too when they first write, but never inside a project's repository.
 
     \b
-    crabmem init --profile camel                 see `crabmem profile list`
+    crabmem init --profile camel                 see `crabmem profile`
     """
     memory = open_session(ctx, tells_place=False)
     begin = setup.use_profile if global_options(ctx).profile else setup.init

@@ -91,7 +91,7 @@ def list_(
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = (entries[::-1] if reverse else entries)[:limit]
     if is_tags:
-        return _show_tags(ctx, shown, json_wanted)
+        return _show_tags(ctx, shown, unreadable, json_wanted)
     if json_wanted:
         data = json_of(shown)
         if is_long:
@@ -110,7 +110,7 @@ def list_(
         tell("this memory is empty")
 
 
-def _show_tags(ctx: click.Context, entries: Sequence[Entry | Header], json_wanted: bool) -> None:
+def _show_tags(ctx: click.Context, entries: Sequence[Entry | Header], unreadable: int, json_wanted: bool) -> None:
     """Print the tags of facts, those first that most have."""
     spelled: dict[str, str] = {}
     counts = Counter(
@@ -122,7 +122,7 @@ def _show_tags(ctx: click.Context, entries: Sequence[Entry | Header], json_wante
     if json_wanted:
         return show(True, {"tags": [{"tag": spelled[label], "facts": count} for label, count in found]}, str)
     paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
-    if not found:
+    if not found and (entries or not unreadable):
         tell("no fact has a tag; `crabmem remember NAME -t TAG` gives one")
 
 

@@ -8,10 +8,11 @@ import click
 
 from ...operations import history
 from ...results import json_of
+from ...session.init import is_begun
 from ..app import verb
 from ..opening import open_session
 from ..options import by_option, completing, in_option, json_option
-from ..output import coloured_diff, commit_line, paged, show, tell_no_match
+from ..output import coloured_diff, commit_line, paged, show, tell, tell_no_match
 
 
 @verb(after="History")
@@ -77,5 +78,7 @@ def log(
         lines = (f"{commit_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
         if first := next(lines, ""):
             paged(ctx, chain([first], lines))
-        elif is_sought:
+        elif is_sought and is_begun(memory):
             tell_no_match(ctx, "no commit matches")
+        elif is_begun(memory):
+            tell("there is no commit yet")

@@ -27,7 +27,7 @@ def profile_verbs(ctx: click.Context, json_wanted: bool) -> None:
         ctx.invoke(list_, json_wanted=json_wanted)
 
 
-@profile_verbs.command("list")
+@profile_verbs.command("list", hidden=True)
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, json_wanted: bool) -> None:

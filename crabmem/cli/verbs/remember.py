@@ -47,7 +47,7 @@ _NO_NAME = "the name is empty"
     "aliases",
     type=LINE,
     multiple=True,
-    help="Another name it is looked up by; may be repeated.",
+    help="Another name it is looked up by; may be repeated. '' alone removes those it has.",
 )
 @click.option(
     "-t",
@@ -56,7 +56,7 @@ _NO_NAME = "the name is empty"
     type=LINE,
     multiple=True,
     shell_complete=completing("complete_tags"),
-    help="A label to filter by; may be repeated.",
+    help="A label to filter by; may be repeated. '' alone removes those it has.",
 )
 @click.option(
     "--stale-after",
@@ -64,8 +64,8 @@ _NO_NAME = "the name is empty"
     type=LINE,
     help="The last day on which it surely holds, as 2026-12-31; recall says so when it is past. Empty: none.",
 )
-@click.option("--no-aliases", is_flag=True, help="Remove the aliases it has.")
-@click.option("--no-tags", is_flag=True, help="Remove the tags it has.")
+@click.option("--no-aliases", is_flag=True, hidden=True)  # as `-a ''` and `-t ''` were said before
+@click.option("--no-tags", is_flag=True, hidden=True)
 @click.option("--if-version", metavar="V", help="Only if the fact is still this version (`show --json`).")
 @json_option
 @click.pass_context
@@ -110,8 +110,10 @@ def remember(
         raise _wrong_usage("the content is empty. To remove a fact: `crabmem forget NAME`")
     if not name.strip() or (new_name is not None and not new_name.strip()):
         raise InvalidArguments(_NO_NAME)
+    no_aliases, aliases = (True, ()) if aliases == ("",) else (no_aliases, aliases)
+    no_tags, tags = (True, ()) if tags == ("",) else (no_tags, tags)
     if (aliases and no_aliases) or (tags and no_tags):
-        raise _wrong_usage("--no-tags and --no-aliases remove them; -t and -a alone replace those there are")
+        raise _wrong_usage("-t '' and -a '' remove all: give them, or others, but not both")
     if description is not None and not description.strip():
         raise _wrong_usage("the description is empty: say in a line what the fact is about; left out, it stays")
     is_changed = bool(description or aliases or tags or no_aliases or no_tags) or stale_after is not None
@@ -138,7 +140,7 @@ def remember(
             name, text = before.name, before.content
         if description is None:
             description, if_version = before.description, if_version or before.version
-    elif all(unicodedata.category(char)[0] in "PZC" for char in name):
+    elif {unicodedata.category(char)[0] for char in name} <= {*"PZC"} and not name.isspace() and name.isprintable():
         raise InvalidArguments(f"the name {name} is signs alone; give the fact a name with a letter or a digit")
     elif description is None:
         raise _wrong_usage(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
