@@ -59,7 +59,7 @@ def test_a_byte_order_mark_and_crlf_are_no_part_of_the_questions() -> None:
         ('[[query]]\ntext = "a"\nquery = "a"\nfind = "b"', "q.toml, query 1: `text` and `query` are the same"),
         (
             '[[query]]\ntext = "a"\nfind = "b"\n[[query]]\ntext = "c"',
-            "q.toml, query 2 (c): no `find`; name the entries",
+            "q.toml, query 2 (c): no `find`; name the facts",
         ),
         ('[[query]]\ntext = "a"\nfind = []', "q.toml, query 1 (a): no `find`"),
         ('[[query]]\ntext = "a"\nfind = [" "]', "q.toml, query 1 (a): no `find`"),
