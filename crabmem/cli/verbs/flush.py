@@ -10,8 +10,8 @@ from ..output import show, tell
 
 
 @verb(after="hook")
-@click.option("--tokens", metavar="N", type=click.IntRange(min=0), required=True, help="So many are in the window now.")
-@click.option("--window", metavar="N", type=click.IntRange(min=1), required=True, help="So many it holds.")
+@click.option("--tokens", metavar="N", type=click.IntRange(min=0), required=True, help="Tokens in the window now.")
+@click.option("--window", metavar="N", type=click.IntRange(min=1), required=True, help="Tokens that the window holds.")
 @click.option(
     "--cycle", metavar="N", type=click.IntRange(min=0), default=0, show_default=True,
     help="How often the conversation was shortened.",
