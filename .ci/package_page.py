@@ -5,6 +5,9 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
+# What README says while there is no release, and commands that are for a clone.
+_UNTIL_RELEASED = re.compile(r"<!-- until it is released -->\n.*?<!-- /until it is released -->\n", re.DOTALL)
+_IN_CLONE = re.compile(r"^(pipx install|.*\bpip install --quiet) \.(?= |$)", re.MULTILINE)
 _RELATIVE = re.compile(r"(?P<picture>!?)(?P<text>\[[^\]]*\])\((?![a-z]+:|#)(?P<target>[^)\s]+)\)")
 
 
@@ -25,7 +28,11 @@ class PackagePage(MetadataHookInterface):
 
 
 def page(readme: str, repository: str, tag: str) -> str:
-    """README as a package index shows it; its last line shows the MCP registry that the package is the repository's."""
+    """README as a package index shows it: of what is released, with whole addresses.
+
+    Its last line shows the MCP registry that the package is the repository's.
+    """
+    readme = _IN_CLONE.sub(r"\1 crabmem", _UNTIL_RELEASED.sub("", readme))
     pictures = f"{repository.replace('//github.com/', '//raw.githubusercontent.com/')}/{tag}"
 
     def absolute(link: re.Match[str]) -> str:

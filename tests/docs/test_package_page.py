@@ -59,6 +59,16 @@ def test_every_link_and_picture_leads_to_a_file_at_the_tag_of_this_version() -> 
     assert {kind for kind, _ in ours} == {"a", "img"}
 
 
+def test_the_page_is_of_what_is_released() -> None:
+    text, _ = made()
+    assert "not released" not in text and "until it is released" not in text
+    assert re.findall(r"^(?:pipx|.*\bpip) install.*", text, re.MULTILINE) == [
+        "python3 -m venv .venv && .venv/bin/pip install --quiet crabmem && .venv/bin/crabmem try",
+        "pipx install crabmem",
+        "python3 -m venv .venv && .venv/bin/pip install --quiet -e '.[dev]' && .venv/bin/pytest -q",
+    ]
+
+
 def test_the_page_names_the_server_of_the_registry_and_the_project_its_addresses() -> None:
     text, urls = made()
     owner, name = urls["Source"].split("/")[-2:]
