@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 
 from ..errors import InvalidArguments, Unreadable, Unwritable
@@ -34,6 +35,7 @@ MAX_NOTE = 16_777_216
 IMPORTED = "imported-from"
 # The keys of a frontmatter that have a field of their own.
 _OWN = ("name", "description", "aliases", "tags")
+_HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 
 # Of what lies under `metadata`, so much is read.
 _MOVED = ("aliases", "tags", "type", "namespace", "key", "field", STALE_AFTER)
@@ -82,8 +84,8 @@ class Entry:
 
     @property
     def about(self) -> str:
-        """What a list says of it beside its name."""
-        return self.description or self.content
+        """What a list says of it beside its name; of headings their words alone."""
+        return self.description or _HEADING.sub("", self.content)
 
     @property
     def origin(self) -> str:
@@ -243,8 +245,6 @@ def _unfinished(text: str) -> str | None:
     if is_in_conflict(text):
         return "holds the marks of an unresolved merge; edit it, or `crabmem review resolve`"
     if text.startswith(("---", BOM)):
-        import re
-
         from . import frontmatter as header
 
         if re.match(_CUT_SHORT, text) and header.parts_of(text).header is None:

@@ -79,3 +79,8 @@ def test_what_is_said_of_a_repository_without_a_head_is_what_helps(run: Run, roo
     assert said.exit_code == 1 and "the next write puts it back" in said.stderr
     assert run("remember", "Bins", "-d", "when they go out", "-c", "On Tuesday.").exit_code == 0
     assert len(run("log").stdout.splitlines()) >= 4
+
+
+def test_a_list_shows_the_words_of_headings_without_their_marks(run: Run, root: Path) -> None:
+    (root / "memory/entries/attic.md").write_text("# Attic cellar\n\n## Boxes\n\nOld #hash toys.\n")
+    assert "attic: Attic cellar Boxes Old #hash toys." in run("list").stdout
