@@ -189,10 +189,10 @@ class Renamed(click.Option):
         return click.Option.get_help_record(shown, ctx)
 
 
-def by_option(about: str, *former: str) -> Callable[..., Any]:
-    """Return the option that selects what an agent, or a person, wrote."""
+def by_option(about: str, *former: str, names: str = "complete_writers") -> Callable[..., Any]:
+    """Return the option that selects what an agent, or a person, wrote; `names` completes it."""
     return click.option(
-        "--by", "by", cls=Renamed, former=former, metavar="A", shell_complete=completing("complete_writers"), help=about
+        "--by", "by", cls=Renamed, former=former, metavar="A", shell_complete=completing(names), help=about
     )
 
 

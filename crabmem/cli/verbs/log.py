@@ -21,7 +21,12 @@ from ..output import coloured_diff, commit_line, paged, show, tell, tell_no_matc
     "-n", "--limit", type=click.IntRange(min=1), metavar="N", default=20, show_default=True, help="How many commits."
 )
 @click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
-@by_option("Only of an agent or a person who is called so, or has the word in the name.", "--agent", "--author")
+@by_option(
+    "Only of an agent or a person who is called so, or has the word in the name.",
+    "--agent",
+    "--author",
+    names="complete_authors",
+)
 @in_option("Only of this session.", "--session")
 @click.option(
     "--tool",
