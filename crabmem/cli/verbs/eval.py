@@ -97,7 +97,7 @@ def eval_(
 
     FILE has any number of those, or the same keys as a line of JSON each. The figures are means over
     the questions, by name: r@1, r@5 and r@10, the share of what must be found among the first 1, 5 and 10; mrr, 1
-    over the first place of any of it; ndcg@10; and right, the share of questions whose every entry was found, one
+    over the first place of any of it; ndcg@10; and right, the share of questions whose every fact was found, one
     of them in the first place where that is asked for.
 
     With --speak, what is measured is whether memory speaks by itself before a turn. Any number of these:
@@ -105,7 +105,7 @@ def eval_(
     \b
     [[message]]
     text = "Good morning, who is Luna's vet?"
-    find = ["Luna's vet"]           # one of these must be told; or speak = true, for any entry
+    find = ["Luna's vet"]           # one of these must be told; or speak = true, for any fact
     kind = "question"               # if you like: figures are by kind
     workspace = "household"         # if you like
     [[message]]
@@ -115,7 +115,7 @@ def eval_(
     text = "Hi there! {message} Thanks."
 
     The figures are spoken, the share of messages to speak before that it speaks before; silent, the share of the
-    others that it is silent before; and right, the share of all, the entry told included.
+    others that it is silent before; and right, the share of all, the fact told included.
 
     \b
     crabmem eval questions.toml --compare '1 month ago'

@@ -25,7 +25,7 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     Prints the commits in which it appeared, changed and vanished. Exit status 1 when memory never said it.
 
     A text that memory ever said word by word is looked for so, any other by its words: all of them in
-    one entry. A star marks a person.
+    one fact. A star marks a person.
 
     \b
     crabmem when the key lies in the vault
