@@ -53,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         _stay_in_memory(config)
         compileall.compile_dir(PACKAGE, quiet=2)
         compileall.compile_dir(TESTS, quiet=2, rx=re.compile("/test_"))  # what suites of faults run in processes
+        os.environ["CRABMEM_ALONE"] = "1"  # no process of a test is answered by another test's server
         os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
         Seal(state_folder(os.environ), "").sealed(b"")  # makes the key, which tests that count changes all find
         forks = ExitStack()

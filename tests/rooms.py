@@ -20,7 +20,7 @@ NAME = PACKAGE.name
 
 #: From the bottom up: a room may import from the rows below its own, and nothing beside it.
 ROWS: list[list[str]] = [
-    ["errors"],
+    ["errors", "ask"],
     ["text"],
     ["results"],
     ["workspace"],
@@ -35,7 +35,7 @@ ROWS: list[list[str]] = [
     ["tools"],
     ["memory"],
     # Faces and annexes.
-    ["watch", "loopback"],
+    ["watch", "loopback", "standby"],
     ["mcp", "web", "importers", "profiles"],
     ["hosts"],
     ["adapters"],

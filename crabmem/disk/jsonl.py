@@ -19,6 +19,10 @@ from . import fs
 
 T = TypeVar("T")
 
+#: What is to be added once the answer has arrived that it tells of, in a process that answers for another; None for at
+#: once.
+held: list[Callable[[], None]] | None = None
+
 
 class JsonLines(Generic[T]):
     """The lines of one file, each a value.
@@ -41,6 +45,12 @@ class JsonLines(Generic[T]):
 
     def add(self, line: T, most: int) -> None:
         """Add a line, where there is a place for it; the older half goes from a file above `most` bytes."""
+        if held is not None:
+            held.append(lambda: self._add(line, most))
+        else:
+            self._add(line, most)
+
+    def _add(self, line: T, most: int) -> None:
         if not fs.is_own_folder(self._file.parent):
             return
         try:

@@ -77,14 +77,22 @@ class Store:
         with self._guard:
             self._stop_watching()
 
-    def scan(self) -> Scan:
+    @property
+    def known(self) -> Scan:
+        """The files as they were at the last scan."""
+        return self._scan
+
+    def scan(self, is_told: bool = False) -> Scan:
         """All files as they are now. Unchanged ones are not read again; the same scan when nothing changed.
+
+        With `is_told`, what the system does not tell of is not looked for, however long ago that was done.
 
         Raises:
             Unreadable: a folder cannot be listed, so that what it holds is unknown.
         """
         with self._guard:
-            changed = self._inotify.changed() if self._inotify and time.monotonic() < self._due else None
+            is_sure = is_told or time.monotonic() < self._due
+            changed = self._inotify.changed() if self._inotify and is_sure else None
             if changed is None:
                 return self._look()
             may_hold = self._layout.may_hold_files

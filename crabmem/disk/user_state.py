@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from .. import ask
 from . import regular
 
 #: The file of the key by which this user knows again what they made.
@@ -29,7 +30,7 @@ def state_folder(environment: "Mapping[str, str]", root: "Path | None" = None) -
 
 def state_path(environment: "Mapping[str, str]", root: "str | os.PathLike[str] | None" = None) -> str | None:
     """`state_folder` as a text, for processes that only ask."""
-    folder = _state_path(environment)
+    folder = ask.state_path(environment)
     return None if folder is None or (root is not None and _is_within(folder, root)) else folder
 
 
@@ -40,14 +41,6 @@ def key_in(folder: "str | os.PathLike[str]") -> bytes | None:
     except OSError:
         return None
     return key if len(key) == KEY_SIZE else None
-
-
-def _state_path(environment: "Mapping[str, str]") -> str | None:
-    chosen = environment.get("XDG_STATE_HOME", "")
-    if os.path.isabs(chosen):  # the specification: a relative path is to be ignored
-        return os.path.join(chosen, "crabmem")
-    home = environment.get("HOME") or ""
-    return os.path.join(home, ".local", "state", "crabmem") if os.path.isabs(home) else None
 
 
 def _is_within(folder: str, root: "str | os.PathLike[str]") -> bool:

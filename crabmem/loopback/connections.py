@@ -41,7 +41,7 @@ class Connection(H11Protocol):
         waiting = {each._end.when(): each for each in self.connections if isinstance(each, Connection) and each._end}
         # Agents that a program starts together connect by the hundred. Yet most of the handles that this process may
         # have are for who is trusted, however many others connect.
-        if len(waiting) > resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 3:
+        if len(waiting) > resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4:
             waiting[min(waiting)]._abort()
 
     def _give_up(self) -> None:

@@ -103,6 +103,8 @@ class Engine:
         self._fit: Settings | None = None
         self._seen: list[tuple[Index, View, Index]] = []
         self.store = Store(workspace, self.now_ns, self._marks)
+        #: The files as another engine knows them, until one is found to be another; None for a look of its own.
+        self.borrowed: Scan | None = None
         self._claim_caches()
         # What the repository and the folder around it are now: it is noticed when they are others.
         git = workspace.repository_folders[0]
@@ -383,10 +385,25 @@ class Engine:
         Raises:
             Moved: there is none, and the workspace that was opened is not where it was.
         """
-        scan = self.store.scan()
+        scan = self.borrowed or self.store.scan()
         if not scan.files:
             self.history.exists()
         return scan
+
+    def follow(self, is_told: bool = False) -> None:
+        """Bring the index in step with the files; with `is_told`, as far as the system tells which have changed."""
+        self.catalog.listing(self.store.scan(is_told))
+        if not is_told:
+            self.keep()
+
+    def borrow(self, other: Engine) -> bool:
+        """Take over what another engine knows of the files, as they are now; whether it is one of this workspace."""
+        mine, theirs = (
+            (each.workspace.folder, each.workspace.layout, each._identities, each._state_path) for each in (self, other)
+        )
+        if mine == theirs:
+            self.store, self.catalog, self.borrowed = other.store, other.catalog, other.store.known
+        return mine == theirs
 
     # Settings
 

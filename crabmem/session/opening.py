@@ -15,8 +15,12 @@ from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
     from pathlib import Path
+
+#: In a process that answers for another: gives an engine what is known of its workspace already.
+lender: Callable[[Engine], None] | None = None
 
 
 def local_time() -> datetime:
@@ -38,7 +42,10 @@ def engine_at(root: str | os.PathLike[str] | None, options: Options = USUAL) -> 
     folder, project, own = (None, None, None) if root is None else (os.fspath(root), "", "")
     options = replace(options, is_parent_named=options.is_parent_named or root is None)
     place = place_meant(folder, project, own, os.environ, os.path.expanduser("~"))
-    return Engine(place, local_time, os.environ, options)
+    engine = Engine(place, local_time, os.environ, options)
+    if lender:
+        lender(engine)
+    return engine
 
 
 def session_at(root: Path | str, actor: Actor | None = None, kind: str = "main", options: Options = USUAL) -> Session:

@@ -182,7 +182,7 @@ class Session:
             try:
                 return once()
             except Busy:
-                continue
+                self.engine.borrowed = None
         return once()
 
     def read(self, path: str, at: str | None = None) -> bytes | None:

@@ -62,7 +62,11 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
 
         # Before the memory is opened: the client may ask already.
         server = begun()
-        return server.serve(_served(ctx, tools, data, os.environ), sys.argv[1:], os.environ)
+        served = _served(ctx, tools, data, os.environ)
+        from ...standby.offer import offering  # late: the client is answered first
+
+        with offering(os.environ):
+            return server.serve(served, sys.argv[1:], os.environ)
     try:
         from ...mcp.http import over_http
     except ImportError:  # also of an older library, which lacks a name
@@ -79,7 +83,10 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
             f"serving {served.memory.root} at {address}; stop with Ctrl-C" + ("" if token else f"\ntoken: {made}")
         )
 
-    over_http(served, port, made, ready)
+    from ...standby.offer import offering
+
+    with offering(os.environ):
+        over_http(served, port, made, ready)
 
 
 def _refuse_what_is_for_http(ctx: click.Context) -> None:

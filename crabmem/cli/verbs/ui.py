@@ -15,6 +15,7 @@ import click
 from ...disk import fs
 from ...disk.user_state import state_folder
 from ...session.session import Session
+from ...standby.offer import offering
 from ..app import open_session, verb
 from ..failure import Failure
 from ..output import echo, tell, tell_always
@@ -54,7 +55,8 @@ def ui(ctx: click.Context, port: int, no_open: bool) -> None:
         raise Failure(f"`crabmem ui` needs the libraries of the extra ui: {how_to_get('ui')}") from None
     way = _WayIn(memory, not no_open)
     try:
-        serve(memory, port, way.show)
+        with offering(os.environ):
+            serve(memory, port, way.show)
     finally:
         way.close()
 

@@ -1,5 +1,6 @@
 """`crabmem watch`: records a person's edits as they pause."""
 
+import os
 import signal
 import threading
 
@@ -36,17 +37,19 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
     crabmem watch
     crabmem watch --json
     """
+    from ...standby.offer import offering
     from ...watch import watched
 
     memory = open_session(ctx, is_brief=False)
     stop = asked_to_stop()
     tell(f"watching {memory.root}; stop with Ctrl-C")
     said = ""
-    for item in watched(memory, stop):
-        if isinstance(item, CrabmemError):
-            if str(item) != said:
-                tell(f"crabmem: {item}")
-            said = str(item)
-        else:
-            click.echo(as_text(json_of(item)) if json_wanted else f"{short(item.commit)}  {plain(item.subject)}")
-            warn_of_secrets(memory, item.paths)
+    with offering(os.environ):
+        for item in watched(memory, stop):
+            if isinstance(item, CrabmemError):
+                if str(item) != said:
+                    tell(f"crabmem: {item}")
+                said = str(item)
+            else:
+                click.echo(as_text(json_of(item)) if json_wanted else f"{short(item.commit)}  {plain(item.subject)}")
+                warn_of_secrets(memory, item.paths)

@@ -90,20 +90,23 @@ class Reply:
         return True
 
 
-def run_if_hook(arguments: "Sequence[str]", environment: "Mapping[str, str]") -> None:
-    """Run the hook and end the process, when the command is one; else do nothing."""
+def run_if_hook(arguments: "Sequence[str]", environment: "Mapping[str, str]", said: bytes = b"") -> None:
+    """Run the hook and end the process, when the command is one; else do nothing.
+
+    `said` is what was read of standard input already.
+    """
     command = Command(arguments)
     if command.words[:1] != ["hook"] or {"-h", "--help"} & set(arguments) or "_CRABMEM_COMPLETE" in environment:
         return
     try:
-        _run(command, environment)
+        _run(command, environment, said)
     except BaseException:  # an interrupt, no memory, a damaged installation: the host hears nothing of it
         _report_error()
     finally:
         os._exit(0)  # nothing that is left to do is worth the host's time
 
 
-def _run(command: Command, environment: "Mapping[str, str]") -> None:
+def _run(command: Command, environment: "Mapping[str, str]", said: bytes) -> None:
     while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass  # what is closed is no file's number: an answer would be written into that
     os.close(spare)
@@ -111,7 +114,7 @@ def _run(command: Command, environment: "Mapping[str, str]") -> None:
     try:
         from .process import answer_in_time
 
-        answer_in_time(command, environment, reply, read_stdin)
+        answer_in_time(command, environment, reply, lambda: said + read_stdin())
     finally:
         reply.give(command.nothing)
 

@@ -176,7 +176,7 @@ def _prompt(call: Call) -> Json:
     with _memory(call) as memory:
         text = before_turn(memory, call.input.message, is_heard=call.claim)
         # Only of a memory that seems to be empty: all others would wait for the look into the history.
-        is_empty = not text and not memory.look(lambda now: now.entries.paths)
+        is_empty = not text and not memory.look(lambda now: len(now.entries.index))
         return call.context(text) if text else call.notice(_missing(call, memory) if is_empty else "")
 
 

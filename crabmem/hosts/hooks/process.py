@@ -40,18 +40,38 @@ def answer_in_time(
     """Answer a hook before its deadline: with nothing, and a line in the log, when that is not possible."""
     root: Path | None = None
     try:
-        root = _root(command, environment)
+        root = root_of(command, environment)
         _end_in_time(reply, root, command)
-        if command.odd or len(command.words) > 2:
-            raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
-        given = parse_input(read_input(), command.event, command.options.get("--host"))
-        reply.give(answer_to(given, root, command, environment, reply.claim))
-        if problem := known_settings_at(root)[1]:
-            log(root, command, f"warning: {problem}")
+        reply.give(answered(command, environment, root, read_input, reply.claim))
+        warn(root, command)
     except Exception as error:  # whatever it is, it is none of the host's business
         reply.give(command.nothing)
         words = error.text(_FLAGS) if isinstance(error, CrabmemError) else str(error)
         log(root, command, words or type(error).__name__)
+
+
+def answered(
+    command: Command,
+    environment: Mapping[str, str],
+    root: Path,
+    read_input: Callable[[], bytes],
+    claim: Callable[[], bool] = lambda: True,
+) -> bytes:
+    """The answer to a command, as the host reads it.
+
+    Raises:
+        CrabmemError: there is none.
+    """
+    if command.odd or len(command.words) > 2:
+        raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
+    given = parse_input(read_input(), command.event, command.options.get("--host"))
+    return answer_to(given, root, command, environment, claim)
+
+
+def warn(root: Path, command: Command) -> None:
+    """Note what is wrong with the settings, where that keeps nobody from answering."""
+    if problem := known_settings_at(root)[1]:
+        log(root, command, f"warning: {problem}")
 
 
 def answer_to(
@@ -90,7 +110,8 @@ def _now() -> datetime:
         return datetime.now(UTC)
 
 
-def _root(command: Command, environment: Mapping[str, str]) -> Path:
+def root_of(command: Command, environment: Mapping[str, str]) -> Path:
+    """The workspace that a command is about."""
     said = command.options
     host = next((each for each in HOSTS if each.name == said.get("--host")), None)
     # An agent may have gone elsewhere since; the project of a session is where it began.

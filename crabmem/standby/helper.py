@@ -1,0 +1,145 @@
+"""The process that answers for others: one thread, everything loaded, a fork for each request."""
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
+from importlib import import_module
+
+from ..ask import WAIT, identity, place, received, send, user_of
+from ..disk import jsonl
+from ..errors import CrabmemError
+from ..operations.context import would_say
+from ..session import opening
+from ..session.engine import Engine, Options
+from ..session.session import Session
+from ..write.actor import Actor
+
+#: Seconds after which it ends where nobody asks, and gives its memory back.
+IDLE = 600
+# Seconds without a request until it looks at the files of which the system told nothing.
+_PAUSE = 0.3
+# Workspaces that it holds the index of.
+_MOST = 3
+# Bytes of what a fork tells.
+_LARGEST = 1 << 17
+
+#: Runs a verb that only reads, given its words and its standard input. Returns its exit status; None for other verbs.
+Run = Callable[[list[str], bytes], int | None]
+
+
+class _Warm:
+    """What a fork finds ready: modules, and engines in step with their files. Forks tell what they had to load."""
+
+    def __init__(self) -> None:
+        self._engines: list[Engine] = []
+        self._opened: list[Engine] = []
+        self._modules = set(sys.modules)
+        #: Whether forks were given files that were looked at only as far as the system told of changes.
+        self.is_due = False
+
+    def follow(self, is_told: bool) -> None:
+        """Have each engine be in step with its files; with `is_told` as far as the system told of changes."""
+        for engine in self._engines.copy():
+            try:
+                engine.follow(is_told)
+            except (CrabmemError, OSError):  # whoever asks for it says what is wrong
+                self._engines.remove(engine)
+        self.is_due = is_told and bool(self._engines)
+
+    def lend(self, engine: Engine) -> None:
+        """Give the engine of a fork what is known of its workspace."""
+        with suppress(CrabmemError, OSError):  # the verb says what is wrong with its settings
+            if engine.is_meaning_wanted(engine.settings_now()[0]):
+                os._exit(0)  # a model takes longer to load, or a service to ask, than anybody waits here
+        if not any(map(engine.borrow, self._engines)):
+            self._opened.append(engine)
+
+    def news(self) -> bytes:
+        """What this fork had to load, and opened for itself."""
+        opened = [(each.workspace.folder, each.options.profile) for each in self._opened]
+        modules = [name for name in sys.modules if name not in self._modules and name != "__main__"]
+        return json.dumps([modules, opened]).encode() if modules or opened else b""
+
+    def learn(self, news: bytes) -> None:
+        """Have ready from now on what a fork told of."""
+        modules, opened = json.loads(news)
+        for name in modules:
+            with suppress(ImportError):
+                import_module(name)
+        for folder, profile in opened:
+            with suppress(CrabmemError, OSError):
+                engine = opening.engine_at(folder, Options(profile=profile, is_brief=True))
+                engine.follow()
+                engine.follow()  # from the second look on the system tells of changes
+                others = [each for each in self._engines if each.workspace.folder != folder]
+                self._engines = [engine, *others][:_MOST]
+                would_say(Session(engine, Actor()), "what is the deploy key")  # has what recall computes once
+        self._modules = set(sys.modules)
+        gc.collect()
+        gc.freeze()  # a fork that walked all of it would have to copy it
+
+
+def serve(handle: int, environment: MutableMapping[str, str], run: Run) -> None:
+    """Answer whoever asks on the socket `handle`, until standard input ends or nobody has asked for long."""
+    listens, warm = socket.socket(fileno=handle), _Warm()
+    told, telling = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no fork has to be waited for
+    os.write(1, b"!")
+    while True:
+        ready = select.select([handle, told.fileno(), 0], [], [], _PAUSE if warm.is_due else IDLE)[0]
+        if 0 in ready or not (ready or warm.is_due):
+            return
+        if handle in ready:
+            with suppress(BlockingIOError), listens.accept()[0] as client:  # the server turned it away meanwhile
+                warm.follow(is_told=True)
+                if not os.fork():
+                    _be(client, environment, run, warm, telling)
+        elif ready:
+            warm.learn(told.recv(_LARGEST))
+        else:
+            warm.follow(is_told=False)
+            gc.collect()
+
+
+def _be(
+    client: socket.socket, environment: MutableMapping[str, str], run: Run, warm: _Warm, telling: socket.socket
+) -> None:
+    """Be the process that asked, end included. Where it is not told an answer, it does everything by itself."""
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, WAIT)  # it waits no longer
+        us, where = identity(environment), place(environment)
+        they, head, said = received(client, 3, time.monotonic() + WAIT)
+        is_one, folder, count, *words = head.split(b"\0")
+        arguments, surroundings = (list(map(os.fsdecode, each)) for each in (words[: int(count)], words[int(count) :]))
+        os.chdir(folder)
+        environment.clear()
+        environment.update(dict(each.split("=", 1) for each in surroundings))
+        # Another place would be another person's word on what is allowed.
+        if they != us or user_of(client) != os.geteuid() or place(environment) != where:
+            return
+        time.tzset()
+        sys.argv[:] = arguments
+        files = [os.memfd_create("crabmem") for _ in range(3)]
+        for number, file in enumerate(files):
+            os.dup2(files[1] if is_one and number else file, number)
+        opening.lender, jsonl.held = warm.lend, []
+        status = run(arguments[1:], said)
+        if status is None:
+            return
+        sys.stdout.flush()
+        send(client, us, str(status).encode(), *(os.pread(file, os.fstat(file).st_size, 0) for file in files[1:]))
+        if client.recv(1):
+            for record in jsonl.held:
+                record()
+        if news := warm.news():
+            telling.send(news)
+    finally:
+        os._exit(0)

@@ -1,0 +1,100 @@
+"""A server stands by for others: it listens, and starts the process that answers when somebody asks."""
+
+import os
+import select
+import socket
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, Popen
+
+from ..ask import is_private, place
+from ..disk import fs
+from ..disk.lock import WriterLock
+from ..errors import CrabmemError
+
+#: Seconds until a server begins to stand by, or tries again where another one does.
+SOON = 1.0
+_BACKLOG = 64
+_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from crabmem.__main__ import stand_by; stand_by(int(sys.argv[2]))"
+
+
+@contextmanager
+def offering(environment: Mapping[str, str]) -> Iterator[None]:
+    """Stand by meanwhile, for all workspaces of this user. One server at a time does; when it ends, the next."""
+    where = place(environment)
+    # Without a name for who asks nobody can be told apart, and without files in memory nothing held back.
+    if not (where and sys.executable and hasattr(socket, "SO_PEERCRED") and hasattr(os, "memfd_create")):
+        yield
+        return
+    stop, stopping = os.pipe()
+    thread = threading.Thread(target=_offer, args=(where, stop), name="crabmem stands by", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        os.close(stopping)  # which wakes the thread
+        thread.join()
+        os.close(stop)
+
+
+def _offer(where: str, stop: int) -> None:
+    """Stand by as soon as nobody else does, until the other end of `stop` is closed."""
+    folder, is_broken = Path(where).parent, False
+    while not is_broken and not _heard(SOON, stop):
+        # A disk that is full or read-only, a path that is too long for a socket, another server that stands by.
+        with suppress(OSError, CrabmemError):
+            fs.make_folder(folder)
+            if is_private(str(folder)):
+                with WriterLock(folder / "lock").held(0), _listening(where) as listens:
+                    is_broken = not _answer(listens, stop)
+
+
+@contextmanager
+def _listening(where: str) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX) as listens:
+        with suppress(FileNotFoundError):
+            fs.unlink(Path(where))  # a server's that was killed
+        listens.bind(where)
+        listens.listen(_BACKLOG)
+        listens.setblocking(False)
+        try:
+            yield listens
+        finally:
+            fs.unlink(Path(where))
+
+
+def _answer(listens: socket.socket, stop: int) -> bool:
+    """Have a process answer from when somebody asks; whether it could begin."""
+    asked = listens.fileno()
+    while stop not in _heard(None, asked, stop):
+        with _helper(asked) as helper:
+            assert helper.stdout
+            told = helper.stdout.fileno()
+            while not {told, stop}.intersection(_heard(None, asked, told, stop)):
+                with suppress(BlockingIOError):  # it became ready just now, and took the client
+                    listens.accept()[0].close()  # whoever asks meanwhile does it alone
+            if told in _heard(0, told) and not os.read(told, 1):
+                return False
+            _heard(None, told, stop)
+    return True
+
+
+def _heard(timeout: float | None, *handles: int) -> list[int]:
+    """Those at which something happens within so many seconds; None for however long it takes."""
+    return select.select(handles, [], [], timeout)[0]
+
+
+@contextmanager
+def _helper(asked: int) -> Iterator["Popen[bytes]"]:
+    """The process that answers. It ends when its standard input does, as it does when this process is killed."""
+    command = [sys.executable, "-P", "-c", _CODE, os.fspath(Path(__file__).parent.parent.parent), str(asked)]
+    with Popen(
+        command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd="/", pass_fds=[asked], start_new_session=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
