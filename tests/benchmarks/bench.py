@@ -52,12 +52,19 @@ class Bench:
         return root
 
 
-def crabmem(*words: object, told: str = "") -> None:
-    """`crabmem …` as a fresh process, by the script that is installed beside this Python; `told` is its input."""
+def crabmem(*words: object, told: str = "", alone: bool = True) -> None:
+    """`crabmem …` as a fresh process, by the script that is installed beside this Python; `told` is its input.
+
+    It does all by itself, or not `alone`: then one that runs may answer.
+    """
     script = Path(sys.executable).parent / "crabmem"
     command = [str(script)] if script.exists() else [sys.executable, "-m", "crabmem"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CRABMEM_")}
-    run([*command, *map(str, words)], told, environment)
+    run([*command, *map(str, words)], told, {**surroundings(), "CRABMEM_ALONE": "1" * alone})
+
+
+def surroundings() -> dict[str, str]:
+    """The environment without settings of crabmem."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("CRABMEM_")}
 
 
 def bare_python() -> None:

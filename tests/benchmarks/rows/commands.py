@@ -127,14 +127,14 @@ _HOOKS = ("session-start", "prompt", "stop")
 _TEN = within({1_000: 10, 10_000: 10})
 
 
-def _of_host(question: str) -> str:
+def of_host(question: str) -> str:
     """What a host says at any event of a session that is new."""
     return json.dumps({"session_id": os.urandom(4).hex(), "prompt": question, "stop_hook_active": False})
 
 
 def _hook(event: str) -> Command:
     words = _always("hook", event, "--host", "claude-code")
-    return Command(f"`crabmem hook {event}`", words, _TEN, told=_of_host, is_users=event == "prompt")
+    return Command(f"`crabmem hook {event}`", words, _TEN, told=of_host, is_users=event == "prompt")
 
 
 @measure(1_000, 10_000)

@@ -1,4 +1,4 @@
-"""Fresh processes whose work one that runs already does: a place for what is not built yet."""
+"""Fresh processes that are answered by one that runs."""
 
 import os
 import subprocess
@@ -8,55 +8,62 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..bench import ROOT, Bench, bare_python, crabmem
-from ..corpus import new_facts, questions
+from crabmem.ask import place
+
+from ..bench import ROOT, Bench, bare_python, crabmem, surroundings
+from ..corpus import questions
 from ..measure import measure
 from ..row import Row, compared, within
 from ..timing import Action, with_each
-from .commands import PYTHON
-from .writing import GIT, by_git, write_fresh
+from .commands import PYTHON, of_host
 
-#: Where a running process is to listen, below the workspace.
-_SOCKET = ".git/crabmem/socket"
 _PATIENCE = 3.0
-_ROWS = (
-    ("recall", PYTHON, within({1_000: 1.3, 10_000: 1.3})),
-    ("remember", GIT, within({1_000: 1, 10_000: 1})),
-)
+# A process that stands by learns from its first forks what to have ready.
+_TO_LEARN, _PAUSE = 4, 1.0
+_TARGET = within({1_000: 2.5, 10_000: 2.5})
 
 
 @measure(1_000, 10_000)
 def served(bench: Bench, entries: int) -> Iterator[Row]:
-    """Fresh processes beside a running `crabmem watch` that answers for them."""
-    root, state = bench.in_use(entries, "served"), "`crabmem watch` runs, and answers on a socket"
+    """Fresh processes beside a running `crabmem watch`."""
+    root, asked = bench.in_use(entries, "served"), questions(entries)
+    state = "`crabmem watch` runs, and has answered before"
 
-    def ask(question: str) -> None:
-        crabmem("--dir", root, "recall", *question.split())
+    def recall(question: str) -> None:
+        crabmem("--dir", root, "recall", *question.split(), alone=False)
+
+    def hook(question: str) -> None:
+        crabmem("--dir", root, "hook", "prompt", told=of_host(question), alone=False)
 
     actions = {
-        "recall": with_each(ask, questions(entries), is_process=True),
-        "remember": with_each(lambda fact: write_fresh(root, fact), new_facts(), os.sync, is_process=True),
+        "recall": with_each(recall, asked, is_process=True),
+        "hook prompt": with_each(hook, asked, is_process=True),
+        "python": Action(bare_python, is_process=True),
     }
-    theirs = {PYTHON: Action(bare_python, is_process=True), GIT: by_git(bench, entries)}
     with _watched(root) as is_served:
-        for verb, against, target in _ROWS:
-            what = f"`crabmem {verb}`, fresh process, served by one that runs"
-            if not is_served:
-                yield Row(what, against, target, None, entries, state, note="not built: nobody listens")
-                continue
-            both = {"crabmem": actions[verb], "other": theirs[against]}
-            yield compared(what, against, target, entries, state, bench.by_turns(both, entries))
+        for each in (recall, hook) * bench.many(_TO_LEARN, 1):
+            each(next(asked))
+            time.sleep(bench.many(1, 0) * _PAUSE)
+        taken = bench.by_turns(actions, entries) if is_served else {}
+    for verb in ("recall", "hook prompt"):
+        what = f"`crabmem {verb}`, fresh process, served by one that runs"
+        if is_served:
+            both = {"crabmem": taken[verb], "python": taken["python"]}
+            yield compared(what, PYTHON, _TARGET, entries, state, both)
+        else:
+            yield Row(what, PYTHON, _TARGET, None, entries, state, note="nobody listens here")
 
 
 @contextmanager
 def _watched(root: Path) -> Iterator[bool]:
     """Have `crabmem watch` run meanwhile; whether it listens."""
-    command, socket = [sys.executable, "-m", "crabmem", "--dir", str(root), "watch"], root / _SOCKET
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as watch:
+    command, environment = [sys.executable, "-m", "crabmem", "--dir", str(root), "watch"], surroundings()
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=ROOT, stdout=nothing, stderr=nothing, env=environment) as watch:
         try:
             until = time.monotonic() + _PATIENCE
-            while not socket.exists() and time.monotonic() < until:
+            while not os.path.exists(place(environment)) and time.monotonic() < until:
                 time.sleep(0.05)
-            yield socket.exists()
+            yield os.path.exists(place(environment))
         finally:
             watch.terminate()
