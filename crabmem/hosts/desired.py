@@ -16,6 +16,8 @@ from .parsed_config import ParsedConfig
 
 # As `InstallOptions.hook_line` writes it, and as it was written before a line saw to its own end.
 _CALL = re.compile(r" hook (?P<event>[a-z-]+)(?: --guide)?(?: --without [a-z]+)? --host (?P<host>[a-z-]+)\Z")
+# Where a host that names events in CamelCase has a dash in another name of them.
+_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 # Where the plugin of a host that runs no commands names our program.
 _LISTED = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)
 
@@ -117,6 +119,26 @@ class Hook(Desired):
 
     def programs(self, config: ParsedConfig) -> list[str]:
         return [_program(at(config.data, place)["command"]) for place in self.places(config)]
+
+
+@dataclass(frozen=True)
+class Trust(Desired):
+    """What the host notes at `path` when the person trusts a `hook` of ours: it is the host's to write, and goes with
+    the hook. `value` is the config that holds the hook, by which the note is called."""
+
+    value: str
+    hook: Hook
+
+    def put(self, config: ParsedConfig) -> ParsedConfig:
+        return config
+
+    def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
+        event = _CAPITAL.sub("_", str(self.hook.path[-1])).lower()
+        for *_, group, _, number in self.hook.places(config):
+            path = *self.path, f"{self.value}:{event}:{group}:{number}"
+            if at(config.data, path) is not None:
+                config = _dropped(config, path, before)
+        return config
 
 
 @dataclass(frozen=True)

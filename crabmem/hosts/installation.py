@@ -29,7 +29,7 @@ class Installation:
     """
 
     def __init__(self, options: InstallOptions, here: Surroundings, in_project: bool = False) -> None:
-        self.host, self.options = options.host, options
+        self.host, self.options = options.host, replace(options, here=here)
         self._here = here
         self.configs = self.host.project if in_project else self.host.user
 

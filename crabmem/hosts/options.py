@@ -7,8 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
-from .desired import Default, Desired, Element, Hook, Server, Setting, Switch, Trait
+from .desired import Default, Desired, Element, Hook, Server, Setting, Switch, Trait, Trust
 from .host import NAME, SESSION_START, SUBAGENT_START, WROTE, Host
+from .surroundings import Surroundings
 
 #: Whose memory an agent has: crabmem's alone, the host's as it is beside it, or the host's in our workspace.
 Whose: TypeAlias = Literal["only", "beside", "inside"]
@@ -34,6 +35,7 @@ class InstallOptions:
 
     `program` is the command with the options that choose a workspace, `folder` the folder of the facts, `tools` the
     names of the tools. `allow`: the agent need not ask before it uses them. `memory`: whose memory the agent has.
+    `here` is the person's machine; None where that is another one.
 
     The methods are what the entries in `table` say the content of a config with: that module is loaded by every hook,
     and imports nothing that edits configs.
@@ -47,6 +49,7 @@ class InstallOptions:
     allow: bool = False
     memory: Whose = "beside"
     tools: tuple[str, ...] = ()
+    here: Surroundings | None = None
 
     setting, default, element, switch, hook = Setting, Default, Element, Switch, Hook
 
@@ -84,6 +87,11 @@ class InstallOptions:
             for name, event in self.host.hooks.events.items()
             if event not in (WROTE, *leave_out)
         ]
+
+    def trusted(self, hooks: Sequence[Desired], file: Path, path: Sequence[str]) -> list[Desired]:
+        """What the host notes at `path` of these hooks in `file` when the person trusts them, and then they."""
+        notes = [Trust((*path,), str(file), hook) for hook in hooks if isinstance(hook, Hook)]
+        return [*notes, *hooks]
 
     def seconds(self, event: str) -> int:
         """Seconds that a host is to wait for a hook."""

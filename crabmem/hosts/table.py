@@ -206,6 +206,12 @@ def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
     return [*want.server("mcp_servers"), *want.hooks(_command, seconds={SESSION_END: 3})]
 
 
+def _codex_user_content(want: "InstallOptions") -> "Sequence[Desired]":
+    content = _codex_content(want)
+    # Of a project's hooks it notes the same in this file, which is not the project's.
+    return want.trusted(content, _codex(want.here) / "config.toml", ("hooks", "state")) if want.here else content
+
+
 def _codex_choices(want: "InstallOptions") -> "Sequence[Desired]":
     permission = want.if_allowed(want.trait("default_tools_approval_mode", "approve", "mcp_servers"))
     return [*permission, *want.if_ours(want.switch(("features", "memories"), False, over=True))]
@@ -220,7 +226,7 @@ _CODEX = Host(
     "Codex",
     "codex",
     _codex,
-    user=(Config(_codex, ("config.toml",), "toml", _codex_content, _codex_choices),),
+    user=(Config(_codex, ("config.toml",), "toml", _codex_user_content, _codex_choices),),
     project=(Config(_project(".codex"), ("config.toml",), "toml", _codex_content, _codex_choices),),
     next_step="start codex once and trust the hooks, for which it asks: until then `codex exec` skips them in silence",
     next_step_in_project="start codex here and trust the project and then the hooks, for which it asks: "

@@ -104,6 +104,31 @@ def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, ru
     assert json.loads(run("status", "--json").stdout)["hosts"] == []
 
 
+_TRUST = '\n[hooks.state."{}:{}"]\ntrusted_hash = "sha256:12"\n'
+_CODEX_EVENTS = ("session_start", "user_prompt_submit", "subagent_start", "pre_compact", "stop", "session_end")
+
+
+@pytest.mark.parametrize("before", ["", 'model = "m"\n', '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "x"\n'])
+def test_the_trust_that_a_person_gave_our_hooks_goes_with_them(run: Run, home: Path, before: str) -> None:
+    config = written(home / ".codex/config.toml", before)
+    assert run("install", "codex").exit_code == 0
+    ours = [f"{event}:{int(event == 'stop' and 'Stop' in before)}:0" for event in _CODEX_EVENTS]
+    config.write_text(config.read_text() + "".join(_TRUST.format(config, place) for place in ours))
+    assert run("uninstall", "codex").exit_code == 0
+    assert files(home) == ({".codex/config.toml": before} if before else {".codex/config.toml": ""})
+
+
+def test_the_trust_in_hooks_of_others_stays(run: Run, home: Path) -> None:
+    before = '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ncommand = "x"\n'
+    config = written(home / ".codex/config.toml", before)
+    assert run("install", "codex").exit_code == 0
+    theirs = _TRUST.format(config, "stop:0:0") + _TRUST.format("/project/.codex/config.toml", "stop:1:0")
+    config.write_text(config.read_text() + theirs + _TRUST.format(config, "stop:1:0"))
+    assert run("uninstall", "codex").exit_code == 0
+    left = tomllib.loads(config.read_text())
+    assert left == tomllib.loads(before + theirs)
+
+
 def test_a_host_whose_config_only_mentions_us_or_cannot_be_read_is_not_said_to_have_us(run: Run, home: Path) -> None:
     written(home / ".claude.json", '{"projects": {"/work/crabmem": {}}}')
     written(home / ".codex/config.toml", "crabmem = [")
