@@ -29,7 +29,7 @@ from langgraph.store.base import (
 from langgraph.store.memory import InMemoryStore
 
 from crabmem import EmbedderFailed, HoldsSecret, InvalidArguments, Key, Memory
-from crabmem.adapters.langgraph import Store
+from crabmem.adapters.langgraph import AsyncStore, Store
 from crabmem.adapters.langgraph.values import fact_of as as_fact
 from crabmem.adapters.langgraph.values import value_of as as_value
 from crabmem.embeddings.table import load
@@ -389,8 +389,10 @@ class Letters:
         return self(texts)
 
 
-def test_with_an_index_a_search_goes_by_the_embeddings_of_the_app(memory: Memory) -> None:
-    store = Store(memory, index={"dims": 26, "embed": Letters(), "fields": ["title", "tags[*]"]})
+@pytest.mark.parametrize("fields", ["fields", "text_fields"])  # the latter is what stores over SQL call it
+def test_with_an_index_a_search_goes_by_the_embeddings_of_the_app(memory: Memory, fields: str) -> None:
+    index: Any = {"dims": 26, "embed": Letters(), fields: ["title", "tags[*]"]}
+    store = Store(memory, index=index)
     store.put(USER, "1", {"title": "aab", "tags": ["zz"], "other": "q"})
     store.put(USER, "2", {"title": "ab"})
     store.put(USER, "3", {"title": "q"}, index=["none"])
@@ -575,6 +577,22 @@ def test_what_was_put_again_lives_before_its_time_is_noted(clock: Clock, memory:
     assert item and item.value == {"content": "y"}
     clock.pass_minutes(6)
     assert store.get(USER, "a") is None and store.sweep_ttl() == 1
+
+
+def test_the_sweeps_of_an_asynchronous_store_are_awaited(memory: Memory) -> None:
+    async def swept() -> None:
+        lives: Any = {"default_ttl": 0, "sweep_interval_minutes": 0.001}
+        store = AsyncStore(memory, ttl=lives)
+        await store.aput(USER, "a", {"content": "x"})
+        assert await store.sweep_ttl() == 1
+        await store.aput(USER, "b", {"content": "x"})
+        await store.start_ttl_sweeper()
+        deadline = time.monotonic() + 30
+        while memory.entries() and time.monotonic() < deadline:
+            await asyncio.sleep(0.01)
+        assert memory.entries() == [] and await store.stop_ttl_sweeper(30)
+
+    asyncio.run(swept())
 
 
 def test_a_sweeper_sweeps_until_it_is_stopped(memory: Memory) -> None:

@@ -15,6 +15,6 @@ try:
 except ImportError as error:
     raise missing("langgraph", "LangGraph", "langgraph") from error
 
-from .store import Store
+from .store import AsyncStore, Store
 
-__all__ = ["Store"]
+__all__ = ["AsyncStore", "Store"]

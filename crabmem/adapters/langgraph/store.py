@@ -95,7 +95,7 @@ class Store(BaseStore):
         """
         usual = (self.ttl_config or {}).get("sweep_interval_minutes")
         minutes = next((each for each in (sweep_interval_minutes, usual) if each is not None), _SWEEP_MINUTES)
-        self.stop_ttl_sweeper()
+        Store.stop_ttl_sweeper(self)  # of an `AsyncStore`, too, whose own is awaited
         self._sweeper = _Sweeper(self._memory, minutes * 60)
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
@@ -143,6 +143,19 @@ class Store(BaseStore):
         entries = list({each.entry.path: each.entry for _, answer in answers for each in _found(answer)}.values())
         times = dict(zip((entry.path for entry in entries), keyvalue.times(self._memory, entries), strict=True))
         return [_result(op, answer, times) for op, answer in answers]
+
+
+class AsyncStore(Store):
+    """The same, with sweeps that are awaited, as those of LangGraph's own asynchronous stores are."""
+
+    async def sweep_ttl(self) -> int:  # type: ignore[override]
+        return await asyncio.to_thread(super().sweep_ttl)
+
+    async def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:  # type: ignore[override]
+        super().start_ttl_sweeper(sweep_interval_minutes)
+
+    async def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # type: ignore[override]
+        return await asyncio.to_thread(super().stop_ttl_sweeper, timeout)
 
 
 class _Sweeper:

@@ -1,9 +1,9 @@
 """Search by an app's own embeddings, as LangGraph's stores do it: the score is the cosine of the nearest text."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from langgraph.store.base import IndexConfig, ensure_embeddings, get_text_at_path
 
@@ -68,7 +68,8 @@ class Vectors:
     def __init__(self, memory: Memory, config: IndexConfig) -> None:
         self._memory = memory
         self._embedding = Embedding(config)
-        self._fields = config.get("fields") or _WHOLE
+        # What LangGraph's own store in memory calls `fields` is `text_fields` in those over SQL.
+        self._fields = config.get("fields") or cast(Mapping[str, list[str]], config).get("text_fields") or _WHOLE
         self.embeddings = self._embedding.embeddings
 
     def ranked(self, query: str, entries: Sequence[Entry]) -> list[tuple[Entry, float]]:
