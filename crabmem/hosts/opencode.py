@@ -10,7 +10,8 @@ _PLUGIN = """\
 import {{ spawn }} from "node:child_process"
 
 const PROGRAM = {program}
-const PATIENCE = 8_000
+const PATIENCE = 3_000
+const LONGER = {{ "session-start": 6_000, "subagent-start": 6_000 }}
 const MOST = 1_000_000
 
 // What the hook says about an event, in the words it has for Claude Code; "" when it is silent, fails, is late or says
@@ -33,7 +34,7 @@ const ask = (event, input) =>
       hook.stdout?.destroy()
       hook.stdin?.destroy()
     }}
-    const timer = setTimeout(() => end(""), PATIENCE)
+    const timer = setTimeout(() => end(""), LONGER[event] ?? PATIENCE)
     hook.stdout?.on("data", (piece) => {{
       pieces.push(piece)
       size += piece.length

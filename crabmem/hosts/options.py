@@ -1,10 +1,9 @@
 """What an installation is asked for."""
 
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
 from .desired import Default, Desired, Element, Hook, Server, Setting, Switch, Trait, Trust
@@ -15,9 +14,10 @@ from .surroundings import Surroundings
 Whose: TypeAlias = Literal["only", "beside", "inside"]
 WHOSE: tuple[Whose, ...] = get_args(Whose)
 # A hook answers within 1.4 seconds, or within five where its answer would be missed for a whole session. One that takes
-# longer has failed, and the host need not wait for it.
-_SECONDS = 5
-_LONGER = {SESSION_START: 8, SUBAGENT_START: 8, WROTE: 8}
+# longer has failed, and the host need not wait for it: a session has both before its first request. Codex lets the end
+# of a session wait for three seconds at most, and warns of more.
+_SECONDS = 3
+_LONGER = {SESSION_START: 6, SUBAGENT_START: 6, WROTE: 6}
 # What `sh` does with a hook: whatever becomes of the program, it ends with 0, and prints an object or nothing at all.
 # Hosts take a status of 2 for a veto, Gemini CLI any but 0 and 1, and what is no JSON for words to the model. The
 # program writes to the shell and not to the host: one that stops waiting stops the shell alone, and Gemini CLI goes on
@@ -68,11 +68,10 @@ class InstallOptions:
         entry: Callable[[str, int], dict[str, Any]],
         is_grouped: bool = True,
         leave_out: Collection[str] = (),
-        seconds: Mapping[str, int] = MappingProxyType({}),
     ) -> list[Desired]:
         """A command for each event of the host, which `entry` makes of the line and the seconds to wait for it.
 
-        `is_grouped`: the host has groups of commands. `seconds` are those of events that are unlike other hosts'.
+        `is_grouped`: the host has groups of commands.
         The event of a file that was written is left out, as it is of use only where the host's own memory is the
         workspace.
         """
@@ -81,7 +80,7 @@ class InstallOptions:
         return [
             Hook(
                 ("hooks", name),
-                entry(self.hook_line(event), seconds.get(event, self.seconds(event))),
+                entry(self.hook_line(event), self.seconds(event)),
                 {} if is_grouped else None,
             )
             for name, event in self.host.hooks.events.items()

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from .surroundings import Surroundings
 
 _SWITCH_OFF_YOURSELF = "its own memories stay beside crabmem's until you switch them off in its settings"
+# Milliseconds that hosts wait for our server to begin, and for each of its answers, where they would wait for minutes.
+_PATIENCE_MS = 10_000
 _ALWAYS_ALLOW = "when it asks for a tool, choose to always allow it"
 
 
@@ -202,8 +204,7 @@ def _codex_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
 
 
 def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
-    # Codex lets the end of a session wait for three seconds at most, and warns of more.
-    return [*want.server("mcp_servers"), *want.hooks(_command, seconds={SESSION_END: 3})]
+    return [*want.server("mcp_servers"), *want.hooks(_command)]
 
 
 def _codex_user_content(want: "InstallOptions") -> "Sequence[Desired]":
@@ -383,7 +384,7 @@ def _gemini_command(line: str, seconds: int) -> dict[str, Any]:
 
 def _gemini_content(want: "InstallOptions") -> "Sequence[Desired]":
     # Its PreCompress comes before every turn, and cannot say anything to the model.
-    return [*want.server(), *want.hooks(_gemini_command, leave_out=(PRE_COMPACT,))]
+    return [*want.server(timeout=_PATIENCE_MS), *want.hooks(_gemini_command, leave_out=(PRE_COMPACT,))]
 
 
 def _gemini_choices(want: "InstallOptions") -> "Sequence[Desired]":
@@ -430,7 +431,9 @@ def _opencode(here: "Surroundings") -> Path:
 def _opencode_server(want: "InstallOptions") -> "Sequence[Desired]":
     # The schema is what it adds by itself where it is missing.
     schema = want.if_server(want.default(("$schema",), "https://opencode.ai/config.json"))
-    server = want.server_as(("mcp",), lambda command: {"type": "local", "command": [*command], "enabled": True})
+    server = want.server_as(
+        ("mcp",), lambda command: {"type": "local", "command": [*command], "enabled": True, "timeout": _PATIENCE_MS}
+    )
     return [*schema, *server]
 
 

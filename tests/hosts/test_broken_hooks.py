@@ -5,6 +5,7 @@ Each line is run as its host runs it. Of hosts that can be had, `tests/hosts` ru
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -19,7 +20,8 @@ import pytest
 
 from crabmem import Memory
 from crabmem.hosts.desired import Hook
-from crabmem.hosts.hooks.command import Command
+from crabmem.hosts.hooks.command import DEADLINE, LONGER, Command
+from crabmem.hosts.host import EVENTS, PROMPT, SESSION_START
 from crabmem.hosts.opencode import plugin
 from crabmem.hosts.options import InstallOptions
 from crabmem.hosts.table import HOSTS
@@ -218,10 +220,9 @@ def ask(tmp_path: Path) -> Callable[[list[str]], dict[str, Any]]:
     if not node:
         pytest.skip("nothing here runs JavaScript")
 
-    def asked(program: list[str], patience: int = 8_000, asking: str = _ASKING) -> dict[str, Any]:
+    def asked(program: list[str], patience: int = 6_000, asking: str = _ASKING) -> dict[str, Any]:
         text = plugin(program)
-        assert "PATIENCE = 8_000" in text
-        (tmp_path / "plugin.mjs").write_text(text.replace("PATIENCE = 8_000", f"PATIENCE = {patience}"))
+        (tmp_path / "plugin.mjs").write_text(re.sub("[36]_000", str(patience), text))
         (tmp_path / "ask.mjs").write_text(asking.replace("PLUGIN", '"./plugin.mjs"'))
         done = subprocess.run([node, "ask.mjs"], cwd=tmp_path, capture_output=True, timeout=60)
         assert (done.returncode, done.stderr) == (0, b"")
@@ -236,6 +237,13 @@ def test_a_broken_program_says_nothing_to_opencode(
 ) -> None:
     heard = ask([str(put(tmp_path, BROKEN[broken]))])
     assert (heard["system"], heard["said"]) == ([], [])
+
+
+def test_a_host_waits_longer_than_a_hook_takes_and_ten_seconds_at_most_before_a_session_has_begun() -> None:
+    wants = InstallOptions(HOSTS[0], ("crabmem",), Path())
+    for event in EVENTS:
+        assert LONGER.get(event, DEADLINE) + 0.5 < wants.seconds(event)  # it ends itself half a second late
+    assert wants.seconds(SESSION_START) + wants.seconds(PROMPT) < 10
 
 
 def test_opencode_waits_for_no_program_that_hangs_nor_for_what_that_started(

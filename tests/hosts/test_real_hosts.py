@@ -299,6 +299,15 @@ def test_a_program_that_is_broken_stops_no_host(case: Case, broken: str, rig: Ri
     print(f"{case.host}, {broken}: {time.monotonic() - began:.1f} s")
 
 
+def test_a_crabmem_that_hangs_holds_no_host_for_long(case: Case, rig: Rig, model: stub.Model) -> None:
+    """Its hooks and its server. Copilot CLI waits a minute for a server, and has no setting for that."""
+    rig.call("install", case.host, "--yes")
+    rig.crabmem.write_text("#!/bin/sh\nexec sleep 300\n")
+    asked, began = with_words(case, *TRUST) if case.host == "codex" else case, time.monotonic()
+    assert stub.DONE in asked.question(rig, model.url)
+    assert time.monotonic() - began < (100 if case.host == "copilot" else 60)
+
+
 #: How a model sends out an agent, by host.
 TASK = "look for what the dog eats"
 SENDING: dict[str, tuple[str, dict[str, Any]]] = {
