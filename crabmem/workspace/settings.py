@@ -67,7 +67,7 @@ class AutoRecall:
     characters: Annotated[int, Meta(ge=1, le=MAX_CHARACTERS, description="injected at most")] = 4_000
     threshold: Annotated[
         float, Meta(ge=0, le=1, description="share of the message that a fact must match; below it memory is silent")
-    ] = 0.22
+    ] = 0.24
 
 
 @value

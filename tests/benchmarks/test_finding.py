@@ -97,7 +97,7 @@ def test_a_run_has_a_table_for_each_set_and_one_for_silence(
     told = [of[column] for of in spoken.values() for column in ("right fact first", "in recall")]
     assert sorted((it["messages"], it["spoken"]) for it in told) == [(0, 0), (0, 0), (1, 1), (1, 1)]
     assert garden["within"]["shown"]["mean"] == 1 and harbour["within"]["shown"]["mean"] == 0.5
-    assert "speaks at 0.22 to" in printed.out and "untouched" in printed.out
+    assert "speaks at 0.24 to" in printed.out and "untouched" in printed.out
     assert "within 4,000 characters" in printed.out and "right fact first" in printed.out
 
 
@@ -107,7 +107,7 @@ def test_a_run_may_be_of_one_set_of_first_words_and_of_names_and_print_markdown(
     words = ("--data", data, "--sets", "harbour_log", "--json", tmp_path / "f.json")
     run(monkeypatch, *words, "--words", 1, "--markdown", "--names")
     found = json.loads((tmp_path / "f.json").read_text("utf-8"))
-    assert list(found["sets"]) == ["harbour_log"] and found["auto_recall"] == {"threshold": 0.22}
+    assert list(found["sets"]) == ["harbour_log"] and found["auto_recall"] == {"threshold": 0.24}
     assert capsys.readouterr().out.startswith("| harbour_log | r@5 | r@10 | ndcg@10 | mrr | crabmem − it, r@5 |")
 
 

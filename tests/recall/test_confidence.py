@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem import Memory
+from crabmem import Fact, Memory
 from crabmem.operations import context
 from crabmem.recall.confidence import Topic, query_words
 from crabmem.search import Document, Index, tokens
@@ -240,3 +240,11 @@ def test_of_a_long_message_the_rarest_known_words_are_asked() -> None:
     assert query_words("house boiler", index, 0, "english") == tokens("house boiler")
     assert query_words(f"boiler {'x ' * 20_000} cellar", index, 0, "english")[:2] == tokens("boiler x")
     assert Topic(f"house boiler {long}", index, 0, "english").words == tokens("boiler house")
+
+
+def test_words_that_long_pages_say_in_each_passage_are_still_a_reason_to_speak(memory: Memory) -> None:
+    line = "the gateway has a timeout of {0} seconds, which nobody changed since the winter"
+    page = "\n".join(f"Item {number}: {line.format(number)}." for number in range(150))
+    memory.remember_all([Fact(f"Page {number}", "a list of machines", page) for number in range(12)], "pages")
+    assert memory.before_turn("Raise the gateway timeout")
+    assert not memory.before_turn("Paint the garden fence")
