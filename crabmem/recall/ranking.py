@@ -280,12 +280,10 @@ def _matches(
 def _typed_words(query: Query, index: Index, language: str) -> dict[Term, str]:
     """What was typed for each of the words that are searched."""
     found: dict[Term, str] = {}
-    for word in query.text.split():
-        for term in tokens(word, language):
-            found.setdefault(term, word)
-    for prefix in query.prefixes:
-        for group in terms_of(Query("", (prefix,)), index, language):
-            found.setdefault(group, f"{prefix}*")
+    words = [(word, Query(word)) for word in query.text.split()]
+    for typed, part in [*words, *((f"{prefix}*", Query("", (prefix,))) for prefix in query.prefixes)]:
+        for term in terms_of(part, index, language):
+            found.setdefault(term, typed)
     return found
 
 

@@ -7,6 +7,8 @@ What does not look like one of these, as a lone quote or star, is text like any 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from . import SIGNS, scripts
 from .scripts import folded, is_paired, normal, spellings
 from .tokens import stretches, terms_by_text, tokens
@@ -23,15 +25,12 @@ _PREFIX = r"(?<![^\s(])([^\s()*]+)\*(?=[.,;:!?)]*(?:\s|$))"
 _PLAIN = r"[A-Za-z0-9]+"
 
 
-class Query:
+class Query(NamedTuple):
     """A parsed question: `text` for its words, `prefixes` of words, `phrases` that have to be there."""
 
-    __slots__ = ("phrases", "prefixes", "text")
-
-    def __init__(self, text: str, prefixes: tuple[str, ...] = (), phrases: tuple[str, ...] = ()) -> None:
-        self.text = text
-        self.prefixes = prefixes
-        self.phrases = phrases
+    text: str
+    prefixes: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
 
 
 def parse_query(text: str) -> Query:
@@ -54,11 +53,23 @@ def _may_begin(prefix: str) -> bool:
 
 
 def terms_of(question: Query, index: Index, language: str) -> list[Term]:
-    """The terms to search `index` for; all words that begin with the same prefix count as one."""
-    found: list[Term] = [*tokens(question.text, language)]
+    """The terms to search `index` for.
+
+    All words that begin with the same prefix count as one, and so do the spellings of a word: `Müller` weighed as two.
+    """
+    spelled = (group for group in _spelled(question.text, language) if isinstance(group, tuple))
+    groups = {word: group for group in spelled if any(map(index.is_held, group)) for word in group}
+    found: list[Term] = list(dict.fromkeys(groups.get(word, word) for word in tokens(question.text, language)))
     for prefix in question.prefixes:
         found += _beginning(prefix, index, language)
     return found
+
+
+def _spelled(text: str, language: str) -> Iterator[Term]:
+    """Yield the words of `text` that are not all ASCII: each as its spellings, of scripts without spaces the units."""
+    for part in [] if text.isascii() else stretches(text):
+        for run, units in scripts.runs(part) if not part.isascii() else ():
+            yield from units or filter(None, [spellings(run, language)])
 
 
 def _beginning(prefix: str, index: Index, language: str) -> list[Term]:
@@ -97,9 +108,7 @@ class Phrase:
         if piece.isascii():
             yield from tokens(piece, self._language)
             return
-        for part in stretches(piece):  # what is ASCII among others may be indexed as part of something larger
-            for run, units in scripts.runs(part) if not part.isascii() else ():
-                yield from units or filter(None, [tuple(sorted(spellings(run, self._language)))])
+        yield from _spelled(piece, self._language)  # ASCII beside it may be indexed as part of something larger
 
     def is_in(self, texts: Iterable[str]) -> bool:
         """Whether it stands in one of the texts."""

@@ -203,3 +203,11 @@ def test_a_passage_shows_what_a_prefix_found(tmp_path: Path) -> None:
     memory = Memory(tmp_path / "long")
     memory.remember("Long", "a log", "Nothing of note happened. " * 60 + "The deployment failed. " + "And so on. " * 60)
     assert "deployment failed" in memory.recall("deplo*", budget=400)[0].shown
+
+
+def test_the_spellings_of_a_word_count_as_one_word_that_is_named_as_it_was_typed(memory: Memory) -> None:
+    memory.remember("Trip", "in spring", "Zürich, by train.")
+    memory.remember("Visit", "in spring", "Basel, by train.")
+    [umlaut], [plain] = (memory.recall(city, explain=True) for city in ("Zürich", "Basel"))
+    assert umlaut.score < 1.6 * plain.score
+    assert [match.word for match in umlaut.matches] == ["Zürich"]
