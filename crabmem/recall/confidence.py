@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 _TERMS = 64
 # A long message is about something else, too: of more words than that an entry cannot be asked to have much.
 _TELLING = 6
-# Among few passages no word is rare: words count as they would among so many. With as few as 3,000 a word that each
-# passage of a page says was no reason to speak.
+# Among few passages no word is rare: words count as among so many. As among 3,000, those of long pages told too little.
 _PASSAGES = 12_000
 # What a name of one word, and of several in a row, tells at least, that it may stand for its entry.
 _LEAST_OF_NAME, _LEAST_OF_NAMES = 0.8, 0.3

@@ -7,6 +7,7 @@ What does not look like one of these, as a lone quote or star, is text like any 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import NamedTuple
 
 from . import SIGNS, scripts
@@ -53,10 +54,7 @@ def _may_begin(prefix: str) -> bool:
 
 
 def terms_of(question: Query, index: Index, language: str) -> list[Term]:
-    """The terms to search `index` for.
-
-    All words that begin with the same prefix count as one, and so do the spellings of a word: `Müller` weighed as two.
-    """
+    """The terms to search `index` for; words that begin with the same prefix count as one, and spellings of a word."""
     spelled = (group for group in _spelled(question.text, language) if isinstance(group, tuple))
     groups = {word: group for group in spelled if any(map(index.is_held, group)) for word in group}
     found: list[Term] = list(dict.fromkeys(groups.get(word, word) for word in tokens(question.text, language)))
@@ -100,15 +98,10 @@ class Phrase:
 
     def may_be_in(self, index: Index) -> Collection[str]:
         """The keys of the documents that have its words, in whatever order."""
-        words = [word for piece in self._text.split() for word in self._indexed(piece)]
+        # Beside other letters, ASCII may be indexed as part of something larger.
+        held = ((tokens if piece.isascii() else _spelled)(piece, self._language) for piece in self._text.split())
+        words: list[Term] = list(chain.from_iterable(held))
         return set(index.having(words)) if words else index.marks().keys()
-
-    def _indexed(self, piece: str) -> Iterator[Term]:
-        """The words that are in the index wherever `piece` stands, which has no spaces."""
-        if piece.isascii():
-            yield from tokens(piece, self._language)
-            return
-        yield from _spelled(piece, self._language)  # ASCII beside it may be indexed as part of something larger
 
     def is_in(self, texts: Iterable[str]) -> bool:
         """Whether it stands in one of the texts."""

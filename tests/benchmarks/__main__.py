@@ -1,7 +1,8 @@
 """`python -m tests.benchmarks`: measure, and print each figure beside its target.
 
 The whole run takes about an hour, most of it in the 100,000 entries. `page` puts what RESULTS.md
-says into `docs/speed.md`; `recall --data FOLDER` measures what recall finds instead, in sets of retrieval data.
+says into `docs/speed.md`; `recall --data FOLDER` measures what recall finds instead, in sets of retrieval data, and
+`ablation --data FOLDER` what it finds without each of its rules.
 """
 
 import argparse
@@ -21,10 +22,11 @@ _REPEATS = 15
 
 def main() -> int:
     """Do what the arguments ask for; 1 when a measure failed."""
-    if sys.argv[1:2] == ["recall"]:
-        from . import finding  # those who are compared are loaded only here: where time is taken nothing else runs
+    if sys.argv[1:2] in (["recall"], ["ablation"]):
+        # Those who are compared are loaded only here: where time is taken nothing else runs.
+        from . import ablation, finding
 
-        finding.main(sys.argv[2:])
+        (finding if sys.argv[1] == "recall" else ablation).main(sys.argv[2:])
         return 0
     if sys.argv[1:] == ["page"]:
         report.write_page()

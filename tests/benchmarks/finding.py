@@ -124,7 +124,7 @@ def main(arguments: Sequence[str]) -> None:
     tables += [list(table(verdicts, threshold))] if verdicts else []
     if heard := {each.data.name: each.speaking for each in found if not each.data.is_mixed}:
         tables.append(list(speaking_table(heard, threshold)))
-    print("\n\n".join(_laid_out(each, given.markdown) for each in tables))
+    print("\n\n".join(laid_out(each, given.markdown) for each in tables))
 
 
 def _arguments(arguments: Sequence[str]) -> argparse.Namespace:
@@ -227,7 +227,7 @@ def _within(found: Iterable[Finding]) -> list[tuple[str, ...]]:
     return lines
 
 
-def _laid_out(lines: Sequence[Sequence[str]], markdown: bool) -> str:
+def laid_out(lines: Sequence[Sequence[str]], markdown: bool) -> str:
     if markdown:
         ruler = ["---", *("---:" for _ in lines[0][1:])]
         return "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], ruler, *lines[1:]])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from crabmem import InvalidArguments
 from crabmem.text.evaluation import Figures
 from tests.benchmarks.__main__ import main
+from tests.benchmarks.ablation import RULES
 from tests.benchmarks.engines import OTHERS, crabmem, others, remembered
 from tests.benchmarks.finding import bootstrapped
 from tests.benchmarks.halves import half
@@ -109,6 +110,25 @@ def test_a_run_may_be_of_one_set_of_first_words_and_of_names_and_print_markdown(
     found = json.loads((tmp_path / "f.json").read_text("utf-8"))
     assert list(found["sets"]) == ["harbour_log"] and found["auto_recall"] == {"threshold": 0.24}
     assert capsys.readouterr().out.startswith("| harbour_log | r@5 | r@10 | ndcg@10 | mrr | crabmem − it, r@5 |")
+
+
+def test_what_is_lost_without_a_rule_is_told_for_each_half_and_set(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = [f"pruning of rose number {number}" for number in range(8)]
+    write(data / "garden/queries.jsonl.gz", ({"store": "s", "qid": text, "query": text} for text in asked))
+    write(data / "garden/qrels.jsonl.gz", ({"store": "s", "qid": text, "units": [["roses"]]} for text in asked))
+    monkeypatch.setattr(sys, "argv", ["-", "ablation", "--data", str(data), "--sets", "garden"])
+    main()
+    head, _, *lines = capsys.readouterr().out.splitlines()
+    cells = [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in (head, *lines)]
+    assert cells[0] == ("without", "half", "r@10, sets alike", "ndcg@10, sets alike", "garden")
+    assert len(lines) == 2 * len(RULES) and {half for _, half, *_ in cells[1:]} == {"tuned", "untouched"}
+    lost = "-1.000 [-1.000, -1.000]"
+    assert [each for each in cells if each[0] == "endings of words"] == [
+        ("endings of words", half, lost, lost, "-1.000*/-1.000*") for half in ("tuned", "untouched")
+    ]
+    assert all(each[-1] == "0/0" for each in cells if each[0] == "dates")
 
 
 @pytest.mark.parametrize("words", [("--sets", "attic"), ("--sets", "garden,attic")])
