@@ -11,6 +11,7 @@ from heapq import nlargest
 
 from ..search import Index, tokens
 from ..search.ordinary import NOTHING, levels, sentences
+from ..search.query import Query, terms_of
 from ..search.scoring import idf
 from ..text.limits import MAX_QUERY
 
@@ -38,15 +39,15 @@ class Topic:
 
     def __init__(self, message: str, index: Index, first: int, language: str) -> None:
         text = asked_text(message, first)
-        row = tokens(text, language)
-        terms = list(dict.fromkeys(row))
+        terms = terms_of(Query(text), index, language)
         self._index, self._language = index, language
-        self._row = f" {' '.join(row)} "
+        self._row = f" {' '.join(tokens(text, language))} "
         parts = sentences(text)
-        self._levels = levels(parts, language)
+        each = levels(parts, language)
+        self._levels = each | {term: each.get(term[0], 1.0) for term in terms if isinstance(term, tuple)}
         self._telling = [part for part in parts if self._tells(part.text)]
-        said = tokens(" ".join(part.text for part in self._telling), language)
-        self.words = _searched(list(dict.fromkeys(said)), index)
+        said = Query(" ".join(part.text for part in self._telling))
+        self.words = _searched(terms_of(said, index, language), index)
         found = ((term, word, index.document_frequency(term)) for term, word in index.terms_for(self.words).items())
         held = [(term, word, holding) for term, word, holding in found if holding]
         self.worth = {form: idf(index.passages, holding) for term, _, holding in held for form in index.forms(term)}
@@ -54,17 +55,17 @@ class Topic:
         most = idf(many, 0)
         #: The terms that documents hold, each with the word it stands for and what it tells.
         self._held = {
-            term: (word, self._levels.get(str(word), 1.0) * idf(many, holding) / most) for term, word, holding in held
+            term: (word, self._levels.get(word, 1.0) * idf(many, holding) / most) for term, word, holding in held
         }
         told = self._told_by(terms)
         #: The words of the message, and of each of several sentences that asks, with how much they tell together.
         self._parts = [(set(terms), _told(told.values(), any(part.asks for part in parts)))]
         for part in parts if len(parts) > 1 else ():
             if part.asks:
-                words = set(tokens(part.text, language))
+                words = set(terms_of(Query(part.text), index, language))
                 self._parts.append((words, _told([told[word] for word in words if word in told], True)))
 
-    def _told_by(self, words: Sequence[str]) -> dict[Term, float]:
+    def _told_by(self, words: Sequence[Term]) -> dict[Term, float]:
         """What each word of the message tells, whether memory holds it or not."""
         told: dict[Term, float] = {}
         for word, tells in self._held.values():
@@ -115,12 +116,9 @@ def _told(tells: Iterable[float], asks: bool) -> float:
     return max(sum(nlargest(_TELLING, tells)), _LEAST_ASKED if asks else _LEAST)
 
 
-def query_words(message: str, index: Index, first: int, language: str) -> list[str]:
-    """The words of a message that are searched: of the `first` that it begins with, or for 0 of all.
-
-    At most the 64 rarest of those that memory knows.
-    """
-    return _searched(list(dict.fromkeys(tokens(asked_text(message, first), language))), index)
+def query_words(message: str, index: Index, first: int, language: str) -> list[Term]:
+    """The words of a message to search for: of its `first` ones, or for 0 of all; the 64 rarest that memory knows."""
+    return _searched(terms_of(Query(asked_text(message, first)), index, language), index)
 
 
 def asked_text(message: str, first: int) -> str:
@@ -129,7 +127,7 @@ def asked_text(message: str, first: int) -> str:
     return f"{text[: MAX_QUERY // 2]} {text[-MAX_QUERY // 2 :]}" if len(text) > MAX_QUERY else text
 
 
-def _searched(words: list[str], index: Index) -> list[str]:
+def _searched(words: list[Term], index: Index) -> list[Term]:
     if len(words) <= _TERMS:
         return words
     known = [word for word in words if index.document_frequency(word)]

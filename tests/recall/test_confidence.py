@@ -248,3 +248,8 @@ def test_words_that_long_pages_say_in_each_passage_are_still_a_reason_to_speak(m
     memory.remember_all([Fact(f"Page {number}", "a list of machines", page) for number in range(12)], "pages")
     assert memory.before_turn("Raise the gateway timeout")
     assert not memory.before_turn("Paint the garden fence")
+
+
+def test_the_spellings_of_a_word_tell_no_more_than_one_word() -> None:
+    index = indexed("by boat to Basel", "by boat to Zürich", "by boat to Geneva")
+    assert sure(index, "Basel, Quito and Zürich?") == pytest.approx(sure(index, "Basel, Quito and Geneva?"))
