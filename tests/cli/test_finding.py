@@ -145,7 +145,7 @@ def test_wide_letters_are_aligned_by_their_width(run: Run, root: Path) -> None:
         ("--dir {root} log de", ["deploy-key"]),
         ("--dir {root} list --tag h", ["home"]),
         ("--dir {root} recall --tag o", ["ops"]),
-        ("--dir {root} log --agent c", ["coder"]),
+        ("--dir {root} log --by c", ["coder", "crabmem"]),
         ("--dir {root} --workspace h", ["helper"]),
         ("list --dir {root} --workspace h", ["helper"]),
         ("--dir {root} --workspace helper show ", ["own"]),
