@@ -132,18 +132,6 @@ def test_the_inbox_is_gone_through_by_keyboard_alone(tab: Any, person: Session, 
     assert len(proposals.proposals(person)) == 3
 
 
-def test_facts_are_filtered_as_one_types(tab: Any, person: Session) -> None:
-    facts.remember(person, "Birthday", "what to bake", "A chocolate cake.")
-    tab.goto(tab.url.partition("?")[0].rstrip("/") + "/facts")
-    tab.click("input[type=search]")
-    tab.keyboard.type("choco", delay=90)  # slower than the pause once, and on while the page is asked for
-    tab.keyboard.type("late", delay=300)
-    tab.wait_for_selector(".items >> text=Birthday")
-    tab.wait_for_function("location.search.includes('q=chocolate')")
-    assert tab.evaluate("document.activeElement.value") == "chocolate"
-    assert tab.evaluate("document.querySelectorAll('[data-item]').length") == 1
-
-
 def test_one_tick_is_for_all_of_a_session(tab: Any, waiting: None) -> None:
     tab.reload()
     tab.check("input[data-all]")

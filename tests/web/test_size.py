@@ -20,4 +20,4 @@ def test_the_page_is_of_few_lines() -> None:
     """Python; templates with their style; the script, without which all works."""
     assert lines("py") <= 1_280
     assert lines("html", "css") <= 630
-    assert lines("js") <= 140
+    assert lines("js") <= 110

@@ -30,34 +30,6 @@ if (slider) {
   sessionStorage.removeItem("focus");
 }
 
-// Facts are filtered as somebody types: a pause asks for the page, which goes on with what was typed meanwhile.
-const PAUSE = 250;
-const live = document.querySelector("input[data-live]");
-if (live) {
-  const asked = live.value;
-  let timer, isLeaving = false;
-  const ask = () => {
-    if (live.value.trim() === asked.trim()) return;
-    isLeaving = true;
-    const said = new URLSearchParams(new FormData(live.form));
-    location.replace(`${location.pathname}?${said}`);
-  };
-  const later = () => {
-    clearTimeout(timer);
-    timer = setTimeout(ask, PAUSE);
-  };
-  const typed = sessionStorage.getItem("typed");
-  sessionStorage.removeItem("typed");
-  if (typed !== null) {
-    live.value = typed;
-    live.focus();
-    live.setSelectionRange(typed.length, typed.length);
-    later();
-  }
-  live.addEventListener("input", later);
-  addEventListener("pagehide", () => isLeaving && sessionStorage.setItem("typed", live.value));
-}
-
 // Who has written something is asked before it is gone.
 for (const field of all("textarea[id^=text]")) {
   const before = field.value;
