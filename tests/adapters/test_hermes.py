@@ -76,7 +76,7 @@ def test_a_tool_answers_json_and_writes_in_the_session_that_hermes_names(manager
     assert json.loads(manager.handle_tool_call("remember", fact)) == {"result": "remembered: Release day"}
     assert [memory.log()[0].agent, memory.log()[0].session] == ["hermes", "s-1"]
     assert "On Fridays." in json.loads(manager.handle_tool_call("recall", {"query": "release"}))["result"]
-    assert "no entry named" in json.loads(manager.handle_tool_call("forget", {"name": "Nothing"}))["error"]
+    assert "no fact called" in json.loads(manager.handle_tool_call("forget", {"name": "Nothing"}))["error"]
     manager.on_session_switch("s-2", parent_session_id="s-1", reset=True)
     assert json.loads(manager.handle_tool_call("forget", {"name": "Release day"})) == {"result": "forgot: Release day"}
     assert memory.log()[0].session == "s-2"

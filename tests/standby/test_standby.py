@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -75,6 +76,14 @@ def alone(words: Sequence[str], said: bytes = b"") -> Answer:
     return done(words, said, environ={"CRABMEM_ALONE": "1"})
 
 
+def served(words: Sequence[str], said: bytes = b"", **more: Any) -> Answer:
+    """What another process answers; asked again where a busy machine took longer than anybody waits."""
+    until = time.monotonic() + 20
+    while b"ModuleNotFoundError" in (answer := done(words, said, ASKING, **more))[2]:
+        assert time.monotonic() < until, answer
+    return answer
+
+
 @contextmanager
 def standing_by(words: Sequence[str]) -> Iterator[None]:
     """Stand by, until the block ends, and be ready to answer these words of a verb at once."""
@@ -111,7 +120,7 @@ def _served_like_alone(root: Path, ways: Sequence[tuple[list[str], bytes]]) -> N
             words = ["--dir", str(root), *verb]
             wanted = alone(words, said)
             # The session of a hook before was told already.
-            assert done(words, hook(verb[1]) if said else b"", ASKING) == wanted, words
+            assert served(words, hook(verb[1]) if said else b"") == wanted, words
 
 
 def test_every_verb_that_reads_prints_the_same_to_the_byte(notes: Path) -> None:
@@ -133,14 +142,18 @@ def test_the_environment_and_folder_of_who_asks_count(notes: Path, environ: dict
     given = {"CRABMEM_DIR": str(notes), **environ}
     expected = done(["log"], cwd=notes.parent, environ={**given, "CRABMEM_ALONE": "1"})
     with standing_by(["--dir", str(notes), "log"]):
-        assert done(["log"], command=ASKING, cwd=notes.parent, environ=given) == expected
+        assert served(["log"], cwd=notes.parent, environ=given) == expected
     assert expected[1]
 
 
 def test_what_is_said_and_what_is_told_come_in_order_where_both_are_one_file(notes: Path) -> None:
     words = ["--dir", str(notes), "recall", "nothing-like-it"]
     with standing_by(["--dir", str(notes), "show", "wifi"]):
-        ran = subprocess.run([*ASKING, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        until = time.monotonic() + 20
+        while True:
+            ran = subprocess.run([*ASKING, *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            if b"ModuleNotFoundError" not in ran.stdout or time.monotonic() > until:
+                break
     expected = alone(words)
     assert (ran.returncode, ran.stdout) == (expected[0], b"".join(expected[1:])) and ran.stdout
 
@@ -179,11 +192,11 @@ def test_a_change_is_seen_at_once_whatever_it_is(notes: Path) -> None:
     with standing_by(words):
         file = notes / "memory" / "entries" / "wifi.md"
         file.write_text(file.read_text().replace("On the back", "Password: on the front"))
-        assert b"on the front" in done(words, command=ASKING)[1]
+        assert b"on the front" in served(words)[1]
         file.rename(file.with_name("net.md"))
-        assert b"net.md" in done(words, command=ASKING)[1]
+        assert b"net.md" in served(words)[1]
         assert alone(["--dir", str(notes), "remember", "Safe", "-d", "password", "-c", "1234"])[0] == 0
-        assert b"1234" in done(words, command=ASKING)[1]
+        assert b"1234" in served(words)[1]
         (notes / "crabmem.toml").write_text("recall_limit = 1\n")
         check("Safe")
         (notes / "crabmem.toml").write_text('layout = "nested"\n')
@@ -209,6 +222,18 @@ def _asked(words: Sequence[str], said: bytes = b"", environ: Mapping[str, str] =
     return client
 
 
+def _answered(words: Sequence[str], said: bytes = b"") -> tuple[socket.socket, list[bytes]]:
+    """The same, and what it was answered; asked again where a busy machine took too long."""
+    until = time.monotonic() + 20
+    while True:
+        client = _asked(words, said)
+        try:
+            return client, received(client, 4, until)
+        except (EOFError, ConnectionError):
+            client.close()
+            assert time.monotonic() < until
+
+
 @cache
 def _identity() -> bytes:
     """What a process with plain streams is."""
@@ -220,13 +245,14 @@ def _identity() -> bytes:
 def test_what_was_said_counts_once_it_was_heard(notes: Path, is_heard: bool) -> None:
     words, turns = ["--dir", str(notes), "hook", "prompt"], notes / ".git" / "crabmem" / "turns"
     with standing_by(["--dir", str(notes), "show", "wifi"]):
-        with _asked(words, hook("", "s-9")) as client:
-            assert b"On the back" in received(client, 4, time.monotonic() + 20)[2]
+        client, answer = _answered(words, hook("", "s-9"))
+        with client:
+            assert b"On the back" in answer[2]
             assert not turns.exists()
             if is_heard:
                 client.send(b"\1")
                 assert client.recv(1) == b""  # it has ended
-        again = done(words, hook("", "s-9"), ASKING)
+        again = served(words, hook("", "s-9"))
     assert (b"On the back" in again[1]) is not is_heard
     assert turns.read_text().count('"s-9"') == 1 + is_heard
 
@@ -236,8 +262,7 @@ def test_nobody_may_ask_in_the_name_of_another_state(notes: Path, environ: dict[
     """In which a stranger could say what may leave this machine."""
     words = ["--dir", str(notes), "show", "wifi"]
     with standing_by(words):
-        with _asked(words) as client:
-            assert len(received(client, 4, time.monotonic() + 20)) == 4
+        _answered(words)[0].close()
         with _asked(words, environ=environ) as client, pytest.raises(EOFError):
             received(client, 4, time.monotonic() + 20)
 
@@ -259,7 +284,7 @@ def test_another_user_is_not_answered(notes: Path) -> None:
         finally:
             os.seteuid(0)
         folder.chmod(0o700)
-        assert done(words, command=ASKING)[0] == 0
+        assert served(words)[0] == 0
 
 
 @contextmanager

@@ -69,7 +69,7 @@ class Vectors:
         self._memory = memory
         self._embedding = Embedding(config)
         # What LangGraph's own store in memory calls `fields` is `text_fields` in those over SQL.
-        self._fields = config.get("fields") or cast(Mapping[str, list[str]], config).get("text_fields") or _WHOLE
+        self._fields = config.get("fields") or cast("Mapping[str, list[str]]", config).get("text_fields") or _WHOLE
         self.embeddings = self._embedding.embeddings
 
     def ranked(self, query: str, entries: Sequence[Entry]) -> list[tuple[Entry, float]]:
