@@ -349,6 +349,13 @@ def through_pydantic_ai(memory: Memory) -> None:
         asyncio.run(MemoryToolset(memory).call_tool(name, given, nothing, nothing))
 
 
+def through_hermes(memory: Memory) -> None:
+    from crabmem.adapters.hermes import HermesMemory
+
+    for name, given in CALLS:
+        HermesMemory(memory).handle_tool_call(name, given)
+
+
 def through_llama_index(memory: Memory) -> None:
     from llama_index.core.base.llms.types import ChatMessage
 
@@ -500,6 +507,7 @@ WAYS: Mapping[str, Way] = {
     "openai_agents": Way(through_openais_sdk, _CALLED),
     "pydantic_ai": Way(through_pydantic_ai, _CALLED),
     "llama_index": Way(through_llama_index, _NOTE),
+    "hermes": Way(through_hermes, _but("`memory` is Hermes' own; no tool writes settings", SOUL, VET, WIFI)),
     "anthropic": Way(through_claudes_memory_tool, _MOVED),
     "elsewhere: remember": Way(elsewhere(remember), _FACTS, is_elsewhere=True),
     "elsewhere: remember anew": Way(elsewhere(remember_anew), _NEW, is_elsewhere=True),
@@ -526,7 +534,7 @@ IN_PART = {"undo", "elsewhere: forget", "elsewhere: rename", "joined elsewhere: 
 #: Ways that change each file by itself, so that what nothing guards goes on.
 ONE_BY_ONE = {
     "remember", "whole files", "entry files", "tree writes", "import", "keep", "host writes", "MCP", "claude_agent",
-    "langchain", "langgraph", "openai_agents", "pydantic_ai", "elsewhere: remember", "elsewhere: whole files",
+    "hermes", "langchain", "langgraph", "openai_agents", "pydantic_ai", "elsewhere: remember", "elsewhere: whole files",
     "crabmem remember", "crabmem edit", "import of a folder",
 }  # fmt: skip
 
@@ -630,7 +638,9 @@ def why_not(word: str, way: Way) -> str:
 
 
 def _needs_sdk(name: str) -> None:
-    if name in ADAPTERS and adapters.lacking():
+    if name == "hermes":
+        pytest.importorskip("agent.memory_manager", reason="needs `pip install --no-deps hermes-agent`")
+    elif name in ADAPTERS and adapters.lacking():
         pytest.skip(f"needs SDKs: {adapters.INSTALL}")
 
 

@@ -518,7 +518,7 @@ def test_the_old_line_that_plain_git_pushes_back_is_not_taken_in(
     (clone / "memory/entries/by-hand.md").write_text("---\nname: By hand\ndescription: d\n---\n\nWritten by hand.\n")
     git(clone, "add", "-A")
     git(clone, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "by hand")
-    git(clone, "push", "-q", "--yes-really")
+    git(clone, "push", "-q", "--force")
     before = tip(one.root)
     with pytest.raises(Unexpected, match="has again what was purged"):
         sync(one)
