@@ -90,7 +90,7 @@ def test_a_retriever_gives_the_facts_that_recall_finds_as_documents(memory: Memo
     ]
     [vet] = asyncio.run(Retriever(memory=memory, k=1, having=["pets"]).ainvoke("dog"))
     assert (vet.page_content, vet.metadata["name"], vet.metadata["tags"]) == ("Dr. Moreno.", "Vet", ["pets"])
-    with pytest.raises(InvalidArguments, match="blank"):
+    with pytest.raises(InvalidArguments, match="empty"):
         Retriever(memory=memory).invoke(" ")
 
 

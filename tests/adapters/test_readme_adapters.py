@@ -65,7 +65,7 @@ def output(example: str, folder: Path) -> str:
 
 
 def test_every_adapter_has_an_example() -> None:
-    names = [file.stem for file in (ROOT / "crabmem" / "adapters").glob("[!_]*.py")]
+    names = {file.stem for file in (ROOT / "crabmem" / "adapters").glob("[!_]*.py")} - {"hermes"}  # which loads its own
     text = "\n".join(code for code, printed in EXAMPLES)
     assert sorted(name for name in names if f"from crabmem.adapters.{name} import " in text) == sorted(names)
     assert "formats.openai_chat(" in text
