@@ -1,4 +1,4 @@
-"""The tests that a plain `pytest` leaves out, as they take seconds; `.ci/run` runs them: `pytest -m 'slow and not long'`.
+"""The tests that a plain `pytest` leaves out: they take seconds. `.ci/run` runs `pytest -m 'slow and not long'`.
 
 A function is listed with those of its cases that are quick enough to stay, by how their ids begin.
 """

