@@ -3,7 +3,6 @@
 import asyncio
 import re
 import tempfile
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -462,7 +461,7 @@ def test_the_asynchronous_tool_says_the_same(memory: Memory) -> None:
 
 
 @pytest.fixture
-def script() -> Iterator[list[Call | str]]:
+def script() -> list[Call | str]:
     return [
         Call("memory", {"command": "create", "path": "/memories/entries/vet.md", "file_text": "Dr. Moreno.\n"}),
         Call("memory", {"command": "create", "path": "/memories/vet.png", "file_text": "Dr. Moreno.\n"}),

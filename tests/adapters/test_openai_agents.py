@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ VET = {"name": "Luna's vet", "description": "who looks after the dog Luna", "con
 
 
 @pytest.fixture
-def helper(memory: Memory) -> Iterator[AgentMemory]:
+def helper(memory: Memory) -> AgentMemory:
     set_tracing_disabled(True)
     return AgentMemory(memory)
 
