@@ -1093,13 +1093,12 @@ class Status:
     `missing` counts facts that are gone from the disk without a word of the person. `agents` have a workspace of their
     own in it; so many `proposals` wait for a person, the oldest `waiting_since` then (None: none does). `in_progress`
     is what the person is in the middle of with Git, as "rebase"; `odd` says what else is to be minded, a line each.
-    `sync` is how syncing stands, None where no remote was named, `paused` the pause that there is, `spoken` how often
-    memory spoke before a turn.
+    `sync` is how syncing stands, None where no remote was named, `paused` the pause that there is.
     """
 
     JSON = (
         "path=root", "begun=is_begun", "profile", "facts", "unreadable", "last_write=last", "edits", "missing",
-        "agents", "proposals", "waiting_since", "in_progress", "odd", "sync", "paused", "spoken",
+        "agents", "proposals", "waiting_since", "in_progress", "odd", "sync", "paused",
     )  # fmt: skip
 
     root: str
@@ -1117,7 +1116,6 @@ class Status:
     sync: SyncState | None = None
     paused: Paused | None = None
     missing: int = 0
-    spoken: Stats | None = None
 
 
 @value

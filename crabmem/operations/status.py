@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..errors import DamagedHistory
-from ..recall.auto_recall import stats_of
 from ..results import Status, UnrecordedEdit
 from ..session.init import is_begun
 from ..session.locate import agent_folders
@@ -76,7 +75,6 @@ def status(session: Session) -> Status:
         odd=tuple(odd),
         sync=sync,
         paused=_paused(session),
-        spoken=stats_of(facts, unreadable, session.engine.turns.all()),
     )
 
 

@@ -6,6 +6,7 @@ import os
 
 import click
 
+from ...operations import maintenance
 from ...operations.status import status as status_of
 from ...operations.status import waiting_words
 from ...results import json_of
@@ -51,9 +52,9 @@ def status(ctx: click.Context, is_path: bool, json_wanted: bool) -> None:
     memory = open_session(ctx, tells_place=False)
     if is_path:
         return _show_path(ctx, str(memory.root), json_wanted)
-    found = status_of(memory)
-    hosts = _hosts()
-    show(json_wanted, {**json_of(found), "hosts": hosts}, lambda: "\n".join([*_lines(found), *_host_lines(hosts)]))
+    found, spoken, hosts = status_of(memory), maintenance.stats(memory), _hosts()
+    data = {**json_of(found), "spoken": json_of(spoken), "hosts": hosts}
+    show(json_wanted, data, lambda: "\n".join([*_lines(found, spoken), *_host_lines(hosts)]))
 
 
 def _show_path(ctx: click.Context, root: str, json_wanted: bool) -> None:
@@ -87,7 +88,7 @@ def _host_lines(hosts: list[dict[str, str]]) -> Iterator[str]:
     yield _line("hosts", enumerated(names) if names else "none yet: `crabmem install` lists those there are")
 
 
-def _lines(found: Status) -> Iterator[str]:
+def _lines(found: Status, spoken: Stats) -> Iterator[str]:
     yield _line("workspace", f"{plain(found.root)}, profile {plain(found.profile)}")
     if not found.is_begun:
         yield _line("facts", "none: there is no memory here yet; `crabmem init` or `crabmem remember` begins one")
@@ -98,8 +99,8 @@ def _lines(found: Status) -> Iterator[str]:
         yield _line("last write", commit_line(found.last) if found.last else "none yet")
         if found.edits or not found.missing:
             yield from _edits(found.edits)
-    if found.spoken and found.spoken.since:
-        yield _line("unasked", _spoken(found.spoken))
+    if spoken.since:
+        yield _line("unasked", _spoken(spoken))
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
     if found.paused:
