@@ -150,9 +150,9 @@ class Machine:
             found[each.id] = [(file.data or b"").decode("utf-8", "replace") for file in each.files]
         return found
 
-    def tokens(self) -> tuple[set[str], set[str]]:
+    def tokens(self, waits: Mapping[str, list[str]]) -> tuple[set[str], set[str]]:
         """Return the tokens that are in files, and those that wait."""
-        return tokens_in(self.files().values()), tokens_in(sum(self.aside().values(), list[str]()))
+        return tokens_in(self.files().values()), tokens_in(sum(waits.values(), list[str]()))
 
     def note_places(self) -> None:
         """Note which token is in which file."""
@@ -160,8 +160,9 @@ class Machine:
             for token in _TOKEN.findall(text):
                 self._known.places.setdefault(token, set()).add(path)
 
-    def _note_waiting(self, before: Mapping[str, list[str]], filed: set[str], is_decision: bool) -> None:
-        now = self.aside()
+    def _note_waiting(
+        self, before: Mapping[str, list[str]], now: Mapping[str, list[str]], filed: set[str], is_decision: bool
+    ) -> None:
         for oid, texts in now.items():
             for token in tokens_in(texts):
                 self._known.waited.setdefault(token, set()).add(oid)
@@ -178,14 +179,16 @@ class Machine:
     def do(self, step: Step) -> None:
         """Do a step, and note what it removed; what is refused changes nothing."""
         self.chance, self._number, self._count = random.Random(f"{self._seed} {step.number}"), step.number, 0
-        action, aside, before = ACTIONS[step.action][2], self.aside(), self.tokens()
+        action, waited = ACTIONS[step.action][2], self.aside()
+        before = self.tokens(waited)
         is_sync = step.action in ("sync", "kill")
         with suppress(CrabmemError, IndexError, subprocess.CalledProcessError):
             action(self)
             self._known.counts[step.action] += 1
-        after = self.tokens()
+        waits = self.aside()
+        after = self.tokens(waits)
         self._known.seen |= after[0] | after[1]
-        self._note_waiting(aside, after[0], step.action == "decide")
+        self._note_waiting(waited, waits, after[0], step.action == "decide")
         self.note_places()
         if not is_sync:
             self._known.removed |= (before[0] - after[0]) | (before[1] - after[1] - after[0])
@@ -362,7 +365,7 @@ def _kill(machine: Machine) -> None:
 
 
 def _purge_text(machine: Machine) -> None:
-    token = machine.chance.choice(sorted(machine.tokens()[0]))
+    token = machine.chance.choice(sorted(tokens_in(machine.files().values())))
     machine.person.purge(text=token)
     machine._known.purged.add(token)
 
