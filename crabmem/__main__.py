@@ -48,7 +48,7 @@ def _run_for_another(arguments: list[str], said: bytes) -> int | None:
     command = Command(arguments)
     verb, *more = command.words or [""]
     if verb == "hook":
-        if command.odd or more[:1] == [] or more[0] not in READING_HOOKS:
+        if command.odd or not more or more[0] not in READING_HOOKS:
             return None
         from .hosts.hooks.process import answered, root_of, warn
 

@@ -189,6 +189,11 @@ class Renamed(click.Option):
         return click.Option.get_help_record(shown, ctx)
 
 
+def yes_really_option(about: str, *former: str) -> Callable[..., Any]:
+    """Return the option that allows what loses something, or cannot be taken back."""
+    return click.option("--yes-really", cls=Renamed, former=former, is_flag=True, help=about)
+
+
 def by_option(about: str, *former: str, names: str = "complete_writers") -> Callable[..., Any]:
     """Return the option that selects what an agent, or a person, wrote; `names` completes it."""
     return click.option(

@@ -1,15 +1,12 @@
 """What verbs share that bring files back: how they refuse a mass loss, and say what became of which files."""
 
-import click
-
 from ..results import Restored
 from ..session.session import Session
 from ..text.words import counted
+from .options import yes_really_option
 
-yes_really_option = click.option(
-    "--yes-really",
-    is_flag=True,
-    help="Even if ten facts or more, and more than a third, would be gone; or all of fewer than ten.",
+yes_if_many_option = yes_really_option(
+    "Even if ten facts or more, and more than a third, would be gone; or all of fewer than ten."
 )
 
 

@@ -1,4 +1,4 @@
-"""`crabmem record`: puts a host's folder under history."""
+"""`crabmem adopt`: puts a host's folder under history."""
 
 import os
 import shlex
@@ -24,7 +24,7 @@ from ...workspace.layout import AGENTS, FLAT, SETTINGS
 from ...workspace.workspace import Workspace
 from ..app import open_session, profile_option, verb
 from ..completing import complete_folders
-from ..options import dry_run_option, global_options, json_option
+from ..options import dry_run_option, global_options, json_option, yes_really_option
 from ..output import plain, progress_bar, show, tell
 from .record import fail_if_unrecorded, record, report
 
@@ -37,7 +37,7 @@ _NAMED = 5
 @verb(after="try")
 @click.argument("folder", metavar="[DIR]", required=False, shell_complete=complete_folders)
 @profile_option
-@click.option("--yes-really", is_flag=True, help="Even if DIR lies in a repository, or many facts are gone.")
+@yes_really_option("Even if DIR lies in a repository, or many facts are gone.")
 @dry_run_option
 @json_option
 @click.pass_context

@@ -12,7 +12,7 @@ from ...session.session import Session
 from ...text.words import counted, listed
 from ..app import open_session, verb
 from ..failure import Failure
-from ..options import Renamed, as_of_option, dry_run_option, json_option
+from ..options import as_of_option, dry_run_option, json_option, yes_really_option
 from ..output import as_text, echo, plain, show, tell
 
 _STATES = ("made", "replaced", "unchanged", "removed", "kept")
@@ -29,13 +29,7 @@ _NAMED = 3
     "--format", "form", type=click.Choice(operation.FORMS), help="Of the files.  [default: markdown; json for -]"
 )
 @as_of_option
-@click.option(
-    "--yes-really",
-    cls=Renamed,
-    former=["--force"],
-    is_flag=True,
-    help="Overwrite files in DIR that no export wrote.",
-)
+@yes_really_option("Overwrite files in DIR that no export wrote.", "--force")
 @dry_run_option
 @json_option
 @click.pass_context

@@ -5,7 +5,7 @@ import click
 from ...operations import leaving
 from ..app import open_session, verb
 from ..options import dry_run_option, json_option, yes_option
-from ..output import confirm, plain, show, tell
+from ..output import confirm, plain, show, tell, tell_always
 
 
 @verb(after="adopt")
@@ -27,7 +27,7 @@ def leave(ctx: click.Context, dry_run: bool, yes: bool, json_wanted: bool) -> No
     memory = open_session(ctx)
     if not dry_run and not yes:
         planned = leaving.leave(memory, dry_run=True)
-        tell(f"would remove {', '.join(planned)} from {memory.root}; your files and .git stay")
+        tell_always(f"would remove {', '.join(planned)} from {memory.root}; your files and .git stay")
         confirm("Take crabmem out of this folder?", "removed")
     removed = leaving.leave(memory, dry_run=dry_run)
     done = "would remove" if dry_run else "removed"

@@ -13,7 +13,7 @@ from ...workspace.workspace import ALL, PROJECTS
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE
-from ..options import Renamed, json_option, yes_option
+from ..options import Renamed, json_option, yes_option, yes_really_option
 from ..output import confirm, plain, show
 
 _SHOWN = 10
@@ -32,13 +32,7 @@ _FORGES = "a forge keeps forks, caches and pull requests besides: ask it to remo
 @click.option("--dry-run", is_flag=True, help="Only print the plan.")
 @click.option("--verify", is_flag=True, help="Only look where it still stands; exit status 1 when it does, or may.")
 @yes_option
-@click.option(
-    "--yes-really",
-    cls=Renamed,
-    former=["--force"],
-    is_flag=True,
-    help="Also when a remote has it that no `crabmem sync` rewrites.",
-)
+@yes_really_option("Also when a remote has it that no `crabmem sync` rewrites.", "--force")
 @click.option(
     "--all",
     "everywhere",

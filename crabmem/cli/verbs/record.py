@@ -11,11 +11,11 @@ from ..app import open_session, verb
 from ..failure import Failure
 from ..options import dry_run_option, json_option
 from ..output import plain, progress_bar, show, tell, tell_recorded
-from ..restoring import yes_really_option
+from ..restoring import yes_if_many_option
 
 
 @verb(after="doctor")
-@yes_really_option
+@yes_if_many_option
 @dry_run_option
 @json_option
 @click.pass_context

@@ -10,7 +10,7 @@ from ..app import open_session, verb
 from ..completing import complete_commits, complete_names
 from ..options import dry_run_option, json_option
 from ..output import diff_of_commit, plain, show
-from ..restoring import done_or_waits, files_restored, yes_really_option
+from ..restoring import done_or_waits, files_restored, yes_if_many_option
 
 
 @verb(after="undo")
@@ -23,7 +23,7 @@ from ..restoring import done_or_waits, files_restored, yes_really_option
     help="How it was at a commit of `log`, a date, or '2 days ago'.",
 )
 @dry_run_option
-@yes_really_option
+@yes_if_many_option
 @json_option
 @click.pass_context
 def restore(

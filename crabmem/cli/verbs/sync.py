@@ -20,7 +20,7 @@ from ..app import open_session, verb
 from ..failure import Failure
 from ..options import dry_run_option, json_option, yes_option
 from ..output import can_ask, confirm, echo, plain, show, tell, tell_always
-from ..restoring import yes_really_option
+from ..restoring import yes_if_many_option
 from ..sync_state import standing
 
 #: The JSON of what was done, and lines for a person.
@@ -48,7 +48,7 @@ _MOST = 20
 )
 @dry_run_option
 @yes_option
-@yes_really_option
+@yes_if_many_option
 @json_option
 @click.pass_context
 def sync(

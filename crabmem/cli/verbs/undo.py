@@ -16,7 +16,7 @@ from ..completing import complete_commits
 from ..failure import Failure
 from ..options import by_option, dry_run_option, in_option, json_option, yes_option
 from ..output import can_ask, diff_of_commit, plain, show, tell
-from ..restoring import done_or_waits, files_restored, yes_really_option
+from ..restoring import done_or_waits, files_restored, yes_if_many_option
 
 _PURGED = "the last change is a purge, which cannot be undone"
 
@@ -36,7 +36,7 @@ _PURGED = "the last change is a purge, which cannot be undone"
 @click.option("--redo", is_flag=True, help="Bring back what the last undo took back.")
 @dry_run_option
 @yes_option
-@yes_really_option
+@yes_if_many_option
 @json_option
 @click.pass_context
 def undo(
