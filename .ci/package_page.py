@@ -5,7 +5,7 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-# What README says while there is no release, and commands that are for a clone.
+# Parts of README for the time before a release, and commands that are for a clone.
 _UNTIL_RELEASED = re.compile(r"<!-- until it is released -->\n.*?<!-- /until it is released -->\n", re.DOTALL)
 _IN_CLONE = re.compile(r"^(pipx install|.*\bpip install --quiet) \.(?= |$)", re.MULTILINE)
 _RELATIVE = re.compile(r"(?P<picture>!?)(?P<text>\[[^\]]*\])\((?![a-z]+:|#)(?P<target>[^)\s]+)\)")

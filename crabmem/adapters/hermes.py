@@ -21,7 +21,7 @@ except ImportError as error:
 _AGENT = "hermes"
 # Hermes has a tool `memory` of its own, and lets no provider have one of that name.
 _TAKEN = frozenset(["memory"])
-# What Hermes says of a session, and the kind that it is here.
+# The kind of session that it is here, by what Hermes calls it.
 _KINDS = {"cron": "scheduled", "subagent": "subagent"}
 _ALONE = ("", "dm", "private")
 
@@ -38,7 +38,7 @@ class HermesMemory(MemoryProvider):
 
     @property
     def name(self) -> str:
-        """What `memory.provider` says."""
+        """The name that `memory.provider` says."""
         return "crabmem"
 
     def is_available(self) -> bool:
@@ -52,11 +52,11 @@ class HermesMemory(MemoryProvider):
         self._memory = self._memory.of_kind(checked_kind(kind)).for_actor(_AGENT, session_id)
 
     def system_prompt_block(self) -> str:
-        """Who the agent is, the overview, and how to use the tools."""
+        """The identity, the overview, and how to use the tools."""
         return context(self._memory, self._names).text
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """What memory holds that bears on a message, once in a session; "" for silence."""
+        """The facts that bear on a message, once in a session; "" for silence."""
         return self._of(session_id).before_turn(query)
 
     def get_tool_schemas(self) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ class HermesMemory(MemoryProvider):
         return [{"name": tool.name, "description": tool.description, "parameters": tool.input_schema} for tool in tools]
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **about: Any) -> str:
-        """What a tool answers, as JSON: a `result`, or an `error`."""
+        """The answer of a tool, as JSON: a `result`, or an `error`."""
         done = self._of(about.get("session_id") or "").call(tool_name, args, self._names)
         return json.dumps({"error" if done.is_error else "result": done.text}, ensure_ascii=False)
 

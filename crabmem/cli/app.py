@@ -186,7 +186,7 @@ def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -
 
 
 def _of_today(group: Verbs, ctx: click.Context, args: list[str]) -> list[str]:
-    """What is typed today for a verb by a former name, and its options by theirs."""
+    """Return the words typed today for a verb by a former name, and its options by theirs."""
     verb, *rest = args
     words, options = _FORMER[verb]
     if verb == "proposals" and isinstance(review := group.get_command(ctx, words[0]), click.Group):
@@ -218,7 +218,7 @@ def _version(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
     ctx.exit()
 
 
-#: What verbs were called before, and their options, by what is typed today; "" for a name before its value, which
+#: The words typed today, by the former names of verbs, and of their options; "" for a name before its value, which
 #: stands alone. They go with the version after this one.
 _FORMER: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "memory": (("overview",), {}),

@@ -98,7 +98,7 @@ def _selected(function: Callable[..., Any], options: Iterable[Callable[..., Any]
 
 
 def outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
-    """What became of one decision, for a person; `about` says by ids what was proposed."""
+    """One decision and its outcome, for a person; `about` says by ids what was proposed."""
     decision, error = outcome.decision, outcome.error
     gone = isinstance(error, NotFound)  # as by another review at the same time
     told = (

@@ -19,8 +19,7 @@ from . import fs
 
 T = TypeVar("T")
 
-#: What is to be added once the answer has arrived that it tells of, in a process that answers for another; None for at
-#: once.
+#: Lines to add once the answer that they tell of has arrived, in a process that answers for another; None for at once.
 held: list[Callable[[], None]] | None = None
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from ..text.values import value
 from .jsonl import JsonLines, moment, number, text, text_or_none
 
-#: What a line tells of.
+#: The event that a line tells of.
 Kind: TypeAlias = Literal["turn", "begun", "anew", "asked", "stored"]
 
 

@@ -45,7 +45,7 @@ _FANOUT = len(_INDEX)
 # Behind it and a table of where the ids of each first byte end.
 _IDS = _FANOUT + 256 * 4
 _ID = 20
-# What an index has of each object: its id, a checksum and where it lies.
+# An index has of each object its id, a checksum and where it lies.
 _ROW = _ID + 4 + 4
 
 

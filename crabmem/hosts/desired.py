@@ -123,7 +123,7 @@ class Hook(Desired):
 
 @dataclass(frozen=True)
 class Trust(Desired):
-    """What the host notes at `path` when the person trusts a `hook` of ours: it is the host's to write, and goes with
+    """A note of the host's at `path`, that the person trusts a `hook` of ours: the host writes it, and it goes with
     the hook. `value` is the config that holds the hook, by which the note is called."""
 
     value: str

@@ -88,7 +88,7 @@ class InstallOptions:
         ]
 
     def trusted(self, hooks: Sequence[Desired], file: Path, path: Sequence[str]) -> list[Desired]:
-        """What the host notes at `path` of these hooks in `file` when the person trusts them, and then they."""
+        """The notes that the host makes at `path` when the person trusts these hooks in `file`, and then the hooks."""
         notes = [Trust((*path,), str(file), hook) for hook in hooks if isinstance(hook, Hook)]
         return [*notes, *hooks]
 

@@ -209,7 +209,7 @@ def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
 
 def _codex_user_content(want: "InstallOptions") -> "Sequence[Desired]":
     content = _codex_content(want)
-    # Of a project's hooks it notes the same in this file, which is not the project's.
+    # Codex notes trust in a project's hooks in this file, too, which is not the project's.
     return want.trusted(content, _codex(want.here) / "config.toml", ("hooks", "state")) if want.here else content
 
 

@@ -35,7 +35,7 @@ Run = Callable[[list[str], bytes], int | None]
 
 
 class _Warm:
-    """What a fork finds ready: modules, and engines in step with their files. Forks tell what they had to load."""
+    """Modules and engines in step with their files, ready for a fork. Forks tell what they had to load."""
 
     def __init__(self) -> None:
         self._engines: list[Engine] = []
@@ -62,7 +62,7 @@ class _Warm:
             self._opened.append(engine)
 
     def news(self) -> bytes:
-        """What this fork had to load, and opened for itself."""
+        """The modules that this fork had to load, and the engines that it opened for itself."""
         opened = [(each.workspace.folder, each.options.profile) for each in self._opened]
         modules = [name for name in sys.modules if name not in self._modules and name != "__main__"]
         return json.dumps([modules, opened]).encode() if modules or opened else b""

@@ -84,7 +84,7 @@ class Entry:
 
     @property
     def about(self) -> str:
-        """What a list says of it beside its name; of headings their words alone."""
+        """The text beside its name in a list; of headings their words alone."""
         return self.description or _HEADING.sub("", self.content)
 
     @property

@@ -29,5 +29,5 @@ def converted(data: object, kind: type[T], builtin_types: Iterable[type] = (), s
 
 
 def of_toml(table: object, kind: type[T]) -> T:
-    """What TOML says as a value of `kind`; as `converted`."""
+    """A table of TOML as a value of `kind`; as `converted`."""
     return converted(table, kind, (datetime, date, time), str_keys=True)

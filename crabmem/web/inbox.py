@@ -55,7 +55,7 @@ def inbox(ask: Ask, problem: str = "") -> Page:
 
 
 def _source(each: Proposal) -> tuple[str, str]:
-    """Who wrote what waits, in which session: ("", "") of another machine."""
+    """The author of a text that waits, and the session; ("", "") of another machine."""
     return ("", "") if proposals.is_of_sync(each) else (each.author, each.session or "")
 
 

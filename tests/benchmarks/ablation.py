@@ -41,7 +41,7 @@ def _named_once(*given: Any) -> dict[str, list[str]]:
     return found | {name: found[name][: len(found[name]) // labels.TIMES] for name in ("name", "aliases")}
 
 
-#: What is put where in the place of each rule.
+#: The replacement of each rule, and its place.
 RULES: Mapping[str, Sequence[tuple[Any, str, Any]]] = {
     "passages of long texts": [(labels, "parts_of", lambda text: [None])],
     "the whole beside its passages": [(passages, "_WHOLE", passages._SHORT)],

@@ -11,7 +11,7 @@ from crabmem import Memory
 from tests import samples
 from tests.conftest import Run
 
-#: What is typed in a memory with the facts Deploy key and Wifi, and what is said then, on either output.
+#: Commands in a memory with the facts Deploy key and Wifi, and the words of the answer, on either output.
 SAID = {
     "remember Vet -d 'who looks after the dog' -c 'Dr. Moreno.'": "remembered: Vet\n",
     "remember Tea -c Oolong.": "there is no fact called Tea yet: give -d DESC, a line that says what it is about\n",

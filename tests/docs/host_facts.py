@@ -1,4 +1,4 @@
-"""What the pages of hosts say of their files, hooks, permission and memory, from the table of hosts."""
+"""Files, hooks, permission and memory of hosts, as their pages say them, from the table of hosts."""
 
 from dataclasses import fields
 from pathlib import Path

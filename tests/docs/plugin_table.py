@@ -9,12 +9,12 @@ REPOSITORY: str = _HOOK["repository"]
 
 
 def registry_name() -> str:
-    """What the MCP registry calls the server."""
+    """The name of the server in the MCP registry."""
     return f"io.github.{'/'.join(REPOSITORY.split('/')[-2:])}"
 
 
 def lines(place: str, folder: str) -> dict[str, tuple[str, ...]]:
-    """What a person types, by host: `place` is the repository or a clone of it, `folder` that of the extension."""
+    """The commands that a person types, by host; `place` is the repository or a clone, `folder` the extension's."""
     return {
         "Claude Code": (f"claude plugin marketplace add {place}", "claude plugin install crabmem@crabmem"),
         "Codex": (f"codex plugin marketplace add {place}", "codex plugin add crabmem@crabmem"),

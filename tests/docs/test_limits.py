@@ -8,7 +8,7 @@ from crabmem.workspace.settings import Settings
 
 from .pages import DOCS, prose
 
-#: What each row of the first table says, by its beginning.
+#: The limit in each row of the first table, by how the row begins.
 SAID = {
     "a fact's content": entry.MAX_CONTENT,
     "a name": entry.MAX_NAME,

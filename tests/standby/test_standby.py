@@ -64,7 +64,7 @@ def done(
     cwd: Path | None = None,
     environ: Mapping[str, str] = MappingProxyType({}),
 ) -> Answer:
-    """What a process of `crabmem` with these words answers."""
+    """The answer of a process of `crabmem` with these words."""
     ran = subprocess.run(
         [*command, *words], input=said, capture_output=True, cwd=cwd, env={**os.environ, **environ}, timeout=60
     )
@@ -72,12 +72,12 @@ def done(
 
 
 def alone(words: Sequence[str], said: bytes = b"") -> Answer:
-    """What a process answers that asks nobody."""
+    """The answer of a process that asks nobody."""
     return done(words, said, environ={"CRABMEM_ALONE": "1"})
 
 
 def served(words: Sequence[str], said: bytes = b"", **more: Any) -> Answer:
-    """What another process answers; asked again where a busy machine took longer than anybody waits."""
+    """The answer of another process; asked again where a busy machine took longer than anybody waits."""
     until = time.monotonic() + 20
     while b"ModuleNotFoundError" in (answer := done(words, said, ASKING, **more))[2]:
         assert time.monotonic() < until, answer
@@ -96,7 +96,7 @@ def standing_by(words: Sequence[str]) -> Iterator[None]:
 
 
 def hook(event: str, session: str = "", **more: str) -> bytes:
-    """What a host tells at an event of a session that is new."""
+    """The words of a host at an event of a session that is new."""
     return json.dumps({"session_id": session or os.urandom(6).hex(), "prompt": MESSAGE, **more}).encode()
 
 
@@ -236,7 +236,7 @@ def _answered(words: Sequence[str], said: bytes = b"") -> tuple[socket.socket, l
 
 @cache
 def _identity() -> bytes:
-    """What a process with plain streams is."""
+    """The identity of a process with plain streams."""
     code = "import os, sys; from crabmem.ask import identity; sys.stdout.buffer.write(identity(os.environ))"
     return subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True).stdout
 

@@ -68,7 +68,7 @@ class Vectors:
     def __init__(self, memory: Memory, config: IndexConfig) -> None:
         self._memory = memory
         self._embedding = Embedding(config)
-        # What LangGraph's own store in memory calls `fields` is `text_fields` in those over SQL.
+        # LangGraph's own store in memory calls them `fields`, those over SQL `text_fields`.
         self._fields = config.get("fields") or cast("Mapping[str, list[str]]", config).get("text_fields") or _WHOLE
         self.embeddings = self._embedding.embeddings
 
