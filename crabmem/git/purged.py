@@ -165,10 +165,12 @@ class PurgeRecord:
     @cached_property
     def refused(self) -> frozenset[str]:
         """The commits and texts that may not come back, and those that one of two purges of the same one left."""
-        twins = (each for ends in self._blobs.forks() for each in ends if each)
-        return frozenset(
-            {*self._commits.steps, *self._put.steps, *self._blobs.steps, *self.siblings, *self.overtaken, *twins}
-        )
+        commits = {*self._commits.steps, *self._put.steps, *self.siblings, *self.overtaken}
+        return frozenset({*commits, *self._blobs.steps, *self._twins})
+
+    @cached_property
+    def _twins(self) -> frozenset[str]:
+        return frozenset(each for ends in self._blobs.forks() for each in ends if each)
 
     def concerns(self, commit: str) -> bool:
         """Return whether a commit is not what stands in its place in the end."""
@@ -208,8 +210,8 @@ class PurgeRecord:
         return min(ends) if len(ends) == 1 else None
 
     def has_blob(self, blob: str) -> bool:
-        """Return whether a text may not come back."""
-        return blob in self._blobs.steps
+        """Return whether a text may not come back: it went, or is what one of two purges of the same text left."""
+        return blob in self._blobs.steps or blob in self._twins
 
     def blob(self, oid: str) -> str | None:
         """Return what a text became in the end; itself where it is in no purge, None where it is gone."""

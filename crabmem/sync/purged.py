@@ -101,16 +101,18 @@ class Purging:
         try:
             self._other.fetch(fresh, haves, is_ours, self._all.refused)
         except HoldsPurged:
-            return self._clean(wants, is_expected)
+            return self._clean(wants, is_ours, is_expected)
         # What `git fetch` brought before is here already.
         new = (want for want in fresh if len(self._all) and not is_ours(want))
         if apart or any(self._all.is_old(each) for want in new for each in self._history.commits_since((), want)):
-            self._clean(wants, is_expected)
+            self._clean(wants, is_ours, is_expected)
 
-    def _clean(self, wants: Collection[str], is_expected: bool) -> None:
+    def _clean(self, wants: Collection[str], is_ours: Callable[[str], bool], is_expected: bool) -> None:
         """Fetch to a place aside, find what is new there on the purged line, and throw the place away."""
         with self._aside(wants) as there:
-            line, self._all = self._history.rewrite().clean(wants, there, self._all, self._proposed, is_expected)
+            line, self._all = self._history.rewrite().clean(
+                wants, there, self._all, self._proposed, is_ours, is_expected
+            )
             if line.lacking:
                 raise self._lacks(min(line.lacking))
             self._all |= PurgeRecord(line.erased())

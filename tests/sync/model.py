@@ -200,7 +200,7 @@ class Machine:
         return f"tok{self._number}x{self._count}y"
 
     def line(self) -> str:
-        return f"{self.chance.choice(('Says', 'Likes', '- has', 'Knows'))} {self.token()}."
+        return f"{self.chance.choice(('Says', 'Likes', '- has', 'Knows'))} of it {self.token()}."
 
     def writer(self) -> Memory:
         return self.chance.choice((self.person, self.agent))
@@ -238,7 +238,7 @@ def _remember(machine: Machine) -> None:
     tags = machine.chance.sample(TAGS, machine.chance.randint(0, 2))
     said = "\n".join(machine.line() for _ in range(machine.chance.randint(1, 3)))
     name = machine.chance.choice(NAMES)
-    machine.writer().remember(name, machine.chance.choice(("a", "b", machine.token())), said, tags=tags)
+    machine.writer().remember(name, machine.chance.choice(("a", "b", f"about {machine.token()}")), said, tags=tags)
 
 
 def _forget(machine: Machine) -> None:
@@ -373,9 +373,12 @@ def _purge_text(machine: Machine) -> None:
 def _purge_fact(machine: Machine) -> None:
     entry = machine.chance.choice(machine.person.entries())
     tokens = set(_TOKEN.findall((machine.root / entry.path).read_text()))
-    machine.person.purge(entry.path)
-    others = {token for text in machine.files().values() for token in _TOKEN.findall(text)}
-    machine._known.purged |= tokens - others
+    done = machine.person.purge(entry.path)
+    others = tokens_in(machine.files().values())
+    # What other facts quote of it stays, and is named: they are called by their paths of today.
+    left = set(_traces(machine.root, tokens - others))
+    assert not left or done.copies, f"purge: {sorted(left)} are left without a word"
+    machine._known.purged |= tokens - others - left
     machine._known.purged_facts.add(entry.path)
 
 
@@ -536,7 +539,7 @@ def failure(script: Script) -> str:
         except AssertionError as broken:
             return str(broken)
         except Exception as error:  # whatever it is, the script that shows it is what helps
-            return f"raised {type(error).__name__}: {traceback.format_exc(limit=-6)}"
+            return f"raised {type(error).__name__}: {traceback.format_exc(limit=-12)}"
     return ""
 
 

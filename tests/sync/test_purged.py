@@ -16,9 +16,11 @@ from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.errors import HoldsPurged, NotFound, PurgeWaits, SyncError, Unexpected, Untrusted, Unwritable
 from crabmem.git import purged
+from crabmem.git.objects import Objects
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
 from crabmem.git.rewrite import repository
+from crabmem.git.rewrite.overlay import Overlay
 from crabmem.operations.proposals import proposals
 from crabmem.results import Synced
 from crabmem.sync.standing import state, trouble
@@ -226,14 +228,30 @@ def test_a_change_of_the_purged_line_goes_with_it_after_a_word(two: tuple[Memory
     assert "Her chip is (purged).\n" in file.read_text() and "She likes fish.\n" in file.read_text()
 
 
-def test_what_was_copied_elsewhere_stays_and_is_said(two: tuple[Memory, Memory]) -> None:
+def test_a_line_that_was_copied_elsewhere_goes_and_a_word_is_said(two: tuple[Memory, Memory]) -> None:
     one, other = two
     other.remember("Notes", "from the book", "She wrote:\nTwelve, Harbour Lane, by the old mill.")
     other.remember("Copy", "of a word", f"I wrote {SECRET} down.")
     one.purge("Old address")
     one.purge(text=SECRET)
     synced(one)
-    assert agreed(other).quoting == ("memory/entries/copy.md", "memory/entries/notes.md")
+    done = agreed(other, r"notes\.md: changed where a purge takes something")
+    assert (done.given_up, done.quoting) == (("memory/entries/notes.md",), ("memory/entries/copy.md",))
+    assert other.get("Notes").content == "She wrote:"
+    assert not traces(other.root, "Harbour Lane")
+
+
+def test_a_line_that_stands_where_the_purge_was_made_stays_everywhere(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    one.remember("Notes", "from the book", "She wrote:\nTwelve, Harbour Lane, by the old mill.")
+    synced(one)
+    synced(other)
+    other.rename("Notes", "The book")
+    other.remember("The book", "from the book", "She wrote:\nTwelve, Harbour Lane, by the old mill.\nIn 1907.")
+    one.purge("Old address")
+    synced(one)
+    agreed(other)
+    assert other.get("The book").content == "She wrote:\nTwelve, Harbour Lane, by the old mill.\nIn 1907."
 
 
 def test_a_fact_that_has_another_name_here_is_purged_too(two: tuple[Memory, Memory]) -> None:
@@ -246,6 +264,50 @@ def test_a_fact_that_has_another_name_here_is_purged_too(two: tuple[Memory, Memo
     agreed(other, r"address\.md: changed where")
     assert not traces(other.root, SECRET, "Harbour Lane")
     assert "(purged)" in other.get("Luna the cat").content
+
+
+def test_a_fact_that_was_moved_renamed_and_rewritten_here_is_purged_by_its_lines(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    other.rename("Old address", "Letters")
+    file = other.root / "memory/entries/letters.md"
+    moved = other.root / "memory/entries/work/post.md"
+    moved.parent.mkdir()
+    own = "".join(f"On day {day} a letter came from the sea.\n" for day in range(12))
+    moved.write_text(file.read_text() + own)
+    file.unlink()
+    other.adopt()
+    one.purge("Old address")
+    synced(one)
+    assert agreed(other).given_up == ("memory/entries/work/post.md",)
+    assert own in moved.read_text()
+    assert not traces(other.root, "Harbour Lane")
+
+
+def test_a_text_that_waits_under_another_name_is_purged_by_its_lines(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    (other.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
+    other.adopt()
+    said = "She moved here when her mother died.\n" * 3 + "Twelve, Harbour Lane, by the old mill."
+    with Memory(other.root, agent="bot") as agent:
+        agent.remember("Post", "where letters go", said)
+    one.purge("Old address")
+    synced(one)
+    agreed(other)
+    (waits,) = proposals(other)
+    assert waits.text is not None and waits.text.endswith("\n\n" + "She moved here when her mother died.\n" * 3)
+    assert not traces(other.root, "Harbour Lane")
+
+
+def test_a_commit_of_which_a_killed_fetch_left_nothing_else_is_stored_whole(tmp_path: Path) -> None:
+    with Memory(tmp_path / "one") as memory:
+        memory.remember("Luna", "the cat", "A cat.")
+    (tmp_path / "objects").mkdir()
+    below, head = Objects(tmp_path / "objects"), tip(tmp_path / "one")
+    overlay = Overlay(tmp_path / "one/.git/objects", below)
+    below.store({head: overlay.raw(head)})
+    new = overlay.new([head], lambda commit: False)
+    assert {head, *new} == {*git(tmp_path / "one", "rev-list", "--objects", "--no-object-names", head).split()}
+    assert not overlay.new([head], lambda commit: True)
 
 
 def test_files_that_nobody_recorded_yet_are_not_lost(two: tuple[Memory, Memory]) -> None:

@@ -1,11 +1,11 @@
 """Two stores of objects read as one, with what is made of them, which no store has yet."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ..commits import header, tag_target
 from ..objects import Objects, oid_of
-from ..trees import SUBMODULE, Trees, parsed_row, rows_of
+from ..trees import FOLDER, SUBMODULE, Trees, parsed_row, rows_of
 
 
 class Overlay(Objects):
@@ -38,17 +38,30 @@ class Overlay(Objects):
         trees = Trees(self)
         return {path: item[1] for tip in tips for path, item in trees.items(self.header(tip).tree).items()}
 
-    def new(self, tips: Iterable[str]) -> Mapping[str, tuple[str, bytes]]:
-        """Return what `tips` reach that the store below lacks."""
-        found, waiting = dict[str, tuple[str, bytes]](), list(tips)
+    def new(self, tips: Iterable[str], is_whole: Callable[[str], bool]) -> Mapping[str, tuple[str, bytes]]:
+        """Return what `tips` reach that the store below lacks, but for what commits reach of which that has all.
+
+        That a commit is there says nothing of its files: a fetch that was killed leaves some of what it brought.
+        """
+        found, waiting, seen = dict[str, tuple[str, bytes]](), [*tips], set[str]()
         while waiting:
             oid = waiting.pop()
-            if oid not in found and not self._below.is_there(oid):
-                kind, data = found[oid] = self.raw(oid)
-                if kind == "commit":
-                    waiting += [header(data).tree, *header(data).parents]
-                elif kind == "tree":
-                    waiting += [each for _, mode, each in map(parsed_row, rows_of(data)) if mode != SUBMODULE]
-                elif kind == "tag":
-                    waiting.append(tag_target(data))
+            if oid in seen:
+                continue
+            seen.add(oid)
+            kind, data = self.raw(oid)
+            if kind == "commit" and is_whole(oid):
+                continue
+            if not self._below.is_there(oid):
+                found[oid] = kind, data
+            if kind == "commit":
+                waiting += [header(data).tree, *header(data).parents]
+            elif kind == "tree":
+                for _, mode, each in map(parsed_row, rows_of(data)):
+                    if mode == FOLDER:
+                        waiting.append(each)
+                    elif mode != SUBMODULE and each not in seen and not self._below.is_there(each):
+                        found[each] = self.raw(each)
+            elif kind == "tag":
+                waiting.append(tag_target(data))
         return found

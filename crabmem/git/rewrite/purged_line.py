@@ -9,7 +9,7 @@ Two purges of the same commits that knew nothing of each other become one, which
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, reduce
-from itertools import islice
+from types import MappingProxyType
 from typing import TypeAlias
 
 from ...results import CREATOR
@@ -26,6 +26,7 @@ from ..trees import FOLDER, Item, Trees, parsed_row, read_rows, to_bytes, to_tex
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, with_new_words
 from .objects import IDENTITIES, Survey
 from .overlay import Overlay
+from .went import Went, told
 
 Files: TypeAlias = dict[str, Item]
 
@@ -51,10 +52,16 @@ class PurgedLine:
     """
 
     def __init__(
-        self, record: PurgeRecord, objects: Overlay, own: PurgeRecord | None = None, doubts_lacking: bool = False
+        self,
+        record: PurgeRecord,
+        objects: Overlay,
+        own: PurgeRecord | None = None,
+        doubts_lacking: bool = False,
+        learned: Mapping[Version, Version | None] = MappingProxyType({}),
     ) -> None:
         """`objects` has the line as it was, above what stands here; ends of purges are in either. `own` is the part of
         the record that this machine made. With `doubts_lacking` a commit of which the purged line is not here stays.
+        `learned` is what became of versions by an earlier run: a commit is put before all that went is known.
         """
         self._by_us, self._doubts_lacking = own or PurgeRecord(), doubts_lacking
         self.believed, self.doubted = set[str](), set[PurgeRow]()
@@ -66,6 +73,8 @@ class PurgedLine:
         self._news, self._gone = dict[str, str](), dict[str, str | None]()
         self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved
+        self._moved.update(learned)
+        self._went = Went(record, self._by_us, self._moved, objects)
         #: What texts of two purges became, and how much work is left for more of them.
         self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
         self._there = dict[str, bool]()
@@ -73,10 +82,9 @@ class PurgedLine:
         self._apart = set[str]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
-        #: The texts that went, of so many of `moved`.
-        self._went, self._met = dict[str, str | None](), 0
-        #: The rows and texts of so many of `ids`.
+        #: The rows and texts of so many of `ids`, and the lines by which so many of these texts are known.
         self._standing, self._looked = (set[bytes](), set[str]()), 0
+        self._told, self._told_of = set[bytes](), set[str]()
 
     def run(
         self, found: Survey, tips: Collection[str], kept: Collection[str] = (), is_pushed: bool = False
@@ -93,6 +101,7 @@ class PurgedLine:
         behind, tips = set[str](), {*tips}
         tips.update(parent for oid in found.commits if oid in kept for parent in self._objects.header(oid).parents)
         again = {blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob)}
+        self._went.here = again
         for oid in found.commits:
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
             if again and not is_behind and not self._record.is_purged(oid):
@@ -122,6 +131,11 @@ class PurgedLine:
         return self.ids
 
     @property
+    def learned(self) -> Mapping[Version, Version | None]:
+        """What became of the versions of files that purges took; nothing where no commit was put by it."""
+        return self._moved if self._news else {}
+
+    @property
     def _is_work_left(self) -> bool:
         return self._trees.walked < _MOST_NAMES / 2 and self._compared < _MOST_COMPARED
 
@@ -144,15 +158,12 @@ class PurgedLine:
         )
 
     def is_gone(self, blob: str) -> bool:
-        """Return whether a text may not come back: a purge of this machine took it, or one that was compared here."""
-        for (_, each), became in islice(self._moved.items(), self._met, None):
-            self._went |= {each: became and became[1]} if not became or became[1] != each else {}
-        self._met = len(self._moved)
-        return self._by_us.has_blob(blob) or (blob in self._went and self._record.has_blob(blob))
+        """Return whether a text may not come back."""
+        return self._went.is_gone(blob)
 
     def end(self, blob: str) -> str | None:
         """Return what a text that is gone became; None for nothing."""
-        return self._went[blob] if blob in self._went else self._by_us.blob(blob)
+        return self._went.end(blob)
 
     def went(self, oid: str) -> bool:
         """Return whether a commit became another one here, or a text is gone."""
@@ -307,9 +318,9 @@ class PurgedLine:
             origin = path if path in was else places.get(blob) or likeness.most_alike(blob, free)
             if origin not in touched or (blob != touched[origin] and self._stays(blob)):
                 is_known = was.get(path) == (mode, blob) or self._stays(blob) or self.is_gone(blob)
-                own = blob if is_known else self._cut(path, blob)
-                self._own |= {(path, own)} if was.get(path) != (mode, own) else set()
-                self._place(left, path, (mode, own))
+                if own := blob if is_known else self._cut(path, blob):
+                    self._own |= {(path, own)} if was.get(path) != (mode, own) else set()
+                    self._place(left, path, (mode, own))
                 continue
             before = touched[origin]
             became = self._became(origin, before)
@@ -322,8 +333,8 @@ class PurgedLine:
             else:
                 done = merge(place, self._text(before), self._text(blob), self._text(became[1]), take="theirs")
                 self.lost |= {path} if done.conflicts else set()
-                text = self._objects.put("blob", done.data or b"")
-                self._own.add((place, text))
+                text = self._cut(place, self._objects.put("blob", done.data or b""))
+                self._own |= {(place, text)} if text else set()
             self._mine[path, blob] = (place, text) if place and text else None
             if place and text:
                 self._place(left, place, (mode, text))
@@ -334,23 +345,37 @@ class PurgedLine:
         self._compared += likeness.done
         return left
 
-    def _cut(self, path: str, blob: str) -> str:
-        """Return a text without the lines that a purge took from another one at its path: a join may be of both."""
-        went = set[bytes]()
-        for (place, old), became in self._moved.items():
-            if place == path:
-                went |= _content(self._text(old)) - (_lines(self._text(became[1])) if became else frozenset())
+    def _cut(self, path: str, blob: str) -> str | None:
+        """Return a text without the lines that purges took, wherever they took them; None where it has nothing else.
+
+        A file that was moved, renamed and rewritten, or that a join made of two, is like none that was purged: its
+        lines are. A line that stands elsewhere on the purged line was kept there by who purged.
+        """
         data = self._text(blob)
-        if not went & _content(data):
+        went = told(data) & self._went.lines
+        went -= self._lines_that_stand if went else set()
+        if not went:
             return blob
         kept = b"".join(line for line in data.splitlines(keepends=True) if line.strip() not in went)
-        self._gone[blob] = text = self._objects.put("blob", kept)
-        self._mine[path, blob] = path, text
+        text = self._objects.put("blob", kept) if _content(kept) else None
+        self._gone[blob] = text
+        self._mine[path, blob] = (path, text) if text else None
         self.lost.add(path)
         return text
 
+    @property
+    def _lines_that_stand(self) -> Set[bytes]:
+        """The lines by which a text is known, of all that stand in commits on the purged line."""
+        new = self._texts_that_stand() - self._told_of
+        self._told_of |= new
+        self._told.update(*(told(self._text(blob)) for blob in new))
+        return self._told
+
     def _stays(self, blob: str) -> bool:
         """Return whether a text stands in a commit on the purged line."""
+        return blob in self._texts_that_stand()
+
+    def _texts_that_stand(self) -> Set[str]:
         if self._looked < len(self.ids):
             trees = [self._objects.header(end).tree for end in [*self.ids.values()][self._looked :]]
             self._looked = len(self.ids)
@@ -359,7 +384,7 @@ class PurgedLine:
                 self._standing[0].update(rows)
                 self._standing[1].update(oid for _, mode, oid in map(parsed_row, rows) if mode != FOLDER)
                 trees += [oid for _, mode, oid in map(parsed_row, rows) if mode == FOLDER]
-        return blob in self._standing[1]
+        return self._standing[1]
 
     def _refuse(self, files: Files, parents: Iterable[str]) -> Files:
         """Return files without texts that may not come back: where such a one took the place of another, as `parents`
@@ -370,11 +395,10 @@ class PurgedLine:
         for path, (mode, blob) in sorted(files.items()):
             text: str | None = blob
             if self.is_gone(blob):
-                end = self.end(blob)
-                text = (
-                    end if end and self._objects.is_there(end) and self._comparison.is_text_purged(blob, end) else None
-                )
-                text = text or before.get(path, (mode, None))[1]
+                end, there = self.end(blob), before.get(path, (mode, None))[1]
+                if end and not (self._objects.is_there(end) and self._comparison.is_text_purged(blob, end)):
+                    end = None
+                text = end or (there if there and not self.is_gone(there) else None)
                 self.lost.add(path)
                 self._mine[path, blob] = (path, text) if text else None
             if text:

@@ -28,6 +28,7 @@ from ..refs import PURGED, REF_WAIT, Head, Refs, is_ref
 from ..repository import remotes
 from ..store import check_pack
 from ..trees import to_bytes, to_text
+from .comparison import Version
 from .exchange import Exchange
 from .objects import Rewriter, Survey, survey
 from .overlay import Overlay
@@ -179,15 +180,22 @@ class RepositoryRewrite:
         return Overlay(folder, self._objects)
 
     def clean(
-        self, tips: Collection[str], there: Overlay, record: PurgeRecord, aside: Set[str], doubts_lacking: bool
+        self,
+        tips: Collection[str],
+        there: Overlay,
+        record: PurgeRecord,
+        aside: Set[str],
+        is_ours: Callable[[str], bool],
+        doubts_lacking: bool,
     ) -> tuple[PurgedLine, PurgeRecord]:
-        """Find what commits in the store `there` are on the purged line, which is here; those `aside` are proposals.
+        """Find what commits in the store `there` are on the purged line, which is here; those `aside` are proposals,
+        and `is_ours` tells whether our references reach a commit.
 
         Returns the record without the rows that do not hold, too. What is made is stored here, and reached by nothing.
         """
         line, record = self._compared(record, there, survey(tips, there), tips, aside, True, doubts_lacking)
         if not line.lacking:
-            self._store(there.new(line.ids[tip] for tip in tips))
+            self._store(there.new((line.ids[tip] for tip in tips), is_ours))
         return line, record
 
     def _compared(
@@ -201,13 +209,13 @@ class RepositoryRewrite:
         doubts_lacking: bool = False,
     ) -> tuple[PurgedLine, PurgeRecord]:
         """Find what was surveyed on the purged line, by the rows of the record that hold."""
-        own = self.own_record()
+        own, learned = self.own_record(), dict[Version, Version | None]()
         for _ in range(_MOST_ROUNDS):
-            line = PurgedLine(record, there, own, doubts_lacking)
+            line = PurgedLine(record, there, own, doubts_lacking, learned)
             line.run(found, tips, aside, is_pushed)
-            if line.doubted <= record.doubted:
+            if line.doubted <= record.doubted and line.learned.keys() <= learned.keys():
                 return line, record
-            record = record.without(line.doubted)
+            record, learned = record.without(line.doubted), {**line.learned}
         raise Untrusted(
             "the record of purges has rows of commits that do not hold, each because of another one: nothing was "
             "changed; see who pushed refs/crabmem/purged, and have it deleted"
