@@ -69,7 +69,7 @@ class Bundle(Remote):
         lock = self._file.with_name(f"{self._file.name}.lock")
         try:
             head = "".join(f"{oid} {ref}\n" for ref, oid in named.items())
-            fs.create(lock, _BEGINNINGS[0][0] + head.encode() + b"\n" + growing.raw(), fs.SHARED_FILE)
+            fs.create(lock, _BEGINNINGS[0][0] + head.encode() + b"\n" + growing.raw())
         except FileExistsError:
             raise Unreachable(f"{lock} is held by another push; if none runs, a crash left it: remove it") from None
         except OSError:

@@ -315,7 +315,7 @@ class Purging:
             if held or self._all.is_old(commit):
                 raise HoldsPurged(
                     f"{held or 'a file'} in commit {short(commit)} is again what was purged, so nothing was pushed: "
-                    "`crabmem purge` erases it, and what says something else may be pushed"
+                    "say it in other words and `crabmem purge` this, then sync"
                 )
             said = next((path for blob, path in texts.items() if self._all.has_blob(blob)), "")
             if said and not is_expected:

@@ -77,6 +77,18 @@ def name_remote(session: Session, url: str, folder: str, is_asked: bool = False)
     return address
 
 
+def forget_remote(session: Session) -> str:
+    """Let this workspace be synced with no remote any more, and return which it was, "" for none. Only a person may.
+
+    Nothing is asked of the remote, which keeps what it has; so does Git's `origin`.
+    """
+    _check_is_person(session)
+    allowed = session.engine.allowed.reach(session.root)
+    if allowed.remote:
+        session.engine.allowed.allow(session.root, replace(allowed, remote="", purges=False))
+    return parse_address(allowed.remote, session.root).shown if allowed.remote else ""
+
+
 def sync(
     session: Session,
     *,

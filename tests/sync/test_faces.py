@@ -266,3 +266,12 @@ def test_a_terminal_is_told_how_far_a_sync_is(two: Two, monkeypatch: pytest.Monk
     monkeypatch.setattr(verb, "_EVERY", 0.0)
     two[0].remember("Tea", "hot", "With milk.")
     assert ("packing: 3 objects" in crab(two[0].root, "sync").stderr) == is_terminal
+
+
+def test_a_memory_that_is_to_sync_no_more_names_no_remote(two: tuple[Memory, Memory], hub: Path) -> None:
+    one = two[0]
+    assert crabs(one.root, "sync", "--off") == f"does not sync with {hub} any more; Git's origin stays\n"
+    assert "no remote was named" in crabs(one.root, "sync", status=1)
+    assert crabs(one.root, "sync", "--off") == "no remote was named\n"
+    assert "--off goes alone" in crabs(one.root, "sync", "--off", "--all", status=2)
+    crabs(one.root, "sync", "--to", str(hub))

@@ -100,7 +100,8 @@ def allow(ctx: click.Context, purges: bool, yes: bool, json_wanted: bool) -> Non
     elif asked == replace(known, parent="", remote=""):
         words = "allowed already"
     else:
-        tell_always("\n".join([f"{root / SETTINGS} asks for this:", *(f"- {line}" for line in lines)]))
+        asks = f"{root / SETTINGS} asks for this:" if replace(asked, purges=False) != Reach() else f"for {root}:"
+        tell_always("\n".join([asks, *(f"- {line}" for line in lines)]))
         if not yes:
             confirm("Allow it on this machine?", "allowed")
         allowed.allow(root, replace(asked, parent=known.parent, remote=known.remote))

@@ -38,6 +38,7 @@ _MOST = 20
 
 @verb(after="ui")
 @click.option("--to", "url", metavar="URL", help="Sync with this remote from now on: a folder, ssh, https, a .bundle.")
+@click.option("--off", "is_off", is_flag=True, help="Sync with no remote from now on; it keeps what it has.")
 @click.option("--all", "is_all", is_flag=True, help="Also the workspaces of agents and projects in this one.")
 @click.option("--status", "is_status", is_flag=True, help="Say how it stands, and ask nobody.")
 @click.option(
@@ -54,6 +55,7 @@ _MOST = 20
 def sync(
     ctx: click.Context,
     url: str | None,
+    is_off: bool,
     is_all: bool,
     is_status: bool,
     joins: bool,
@@ -71,10 +73,10 @@ def sync(
     crabmem sync --all --to ~/Shared/{agent}.git        agents' own workspaces, too, a remote each
 
     What two machines changed is joined by key, item and line, the same on each; where both changed the same line, a
-    person's stands before an agent's, and the other text waits: `crabmem review resolve`. Nothing is ever forced, and
-    no file gets marks of a conflict. Only what you name here is followed, never a remote that came with a folder, and
-    only once it has answered. No `git` is needed; ssh, and Git's helper for passwords, are run where the remote needs
-    them.
+    person's stands before an agent's, and the other text waits: `crabmem review resolve`. Nothing is forced but after a
+    purge, and no file gets marks of a conflict. Only what you name here is followed, never a remote that came with a
+    folder, and only once it has answered. No `git` is needed; ssh, and Git's helper for passwords, are run where the
+    remote needs them.
 
     With --all the remote has {agent} in it, for which the name of each agent stands, and main for this workspace. One
     that fails does not stop the others; then the exit status is 1.
@@ -91,6 +93,12 @@ def sync(
         done = _synced(one, yes, joins, yes_really, may_ask)
         return json_of(done), _summary(done)
 
+    if is_off:
+        if url or is_all or is_status or dry_run:
+            raise click.UsageError("--off goes alone")
+        was = operation.forget_remote(memory)
+        words = f"does not sync with {was} any more; Git's origin stays" if was else "no remote was named"
+        return show(json_wanted, {"remote": was or None}, lambda: words)
     if is_all:
         named = syncing.addresses(memory, url) if url else {}
         if not _in_all(memory, lambda one: work(one, may_ask=False), named, is_status, json_wanted):

@@ -40,7 +40,7 @@ def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
          run("--agent", "assistant", "forget", "wifi")),
         ("Who did what?", run("log")),
         ("Who wrote each line?", run("blame", "Luna's vet")),
-        ("Forgetting was a mistake: take it back. Nothing is ever erased.", run("undo")),
+        ("Forgetting was a mistake: take it back. Nothing is erased but by `crabmem purge`.", run("undo")),
         ("What did memory say before your edit? Every moment can still be read.",
          run("show", "Luna's vet", "--as-of", "HEAD~3")),
         ("And today your correction is the answer.", run("recall", "vet")),
