@@ -50,6 +50,11 @@ class Erased:
     kind: str = PURGE
 
     @cached_property
+    def ends(self) -> frozenset[str]:
+        """The texts that it left of others."""
+        return frozenset(filter(None, self.blobs.values()))
+
+    @cached_property
     def data(self) -> bytes:
         """The file of it."""
         kinds = {"commit": self.commits, "blob": self.blobs, "part": self.parts}
@@ -114,6 +119,11 @@ class PurgeRecord:
     def purges(self) -> Iterable[str]:
         """The id of each purge."""
         return self._purges.keys()
+
+    @property
+    def erased(self) -> Iterable[Erased]:
+        """What each purge did."""
+        return self._purges.values()
 
     def _rows(self, is_put: bool) -> Iterator[Mapping[str, str]]:
         for each in self._purges.values():

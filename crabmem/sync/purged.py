@@ -60,6 +60,8 @@ class Purging:
 
     def _begin(self, ours: PurgeRecord, theirs: PurgeRecord) -> None:
         self._ours, self._theirs, self._all = ours, theirs, ours | theirs
+        #: The part of all that was made of what was fetched.
+        self._made = PurgeRecord()
         #: What each commit that the remote has with what was purged is without it.
         self.became: dict[str, str] = {}
         self._goes.clear()
@@ -115,7 +117,8 @@ class Purging:
             )
             if line.lacking:
                 raise self._lacks(min(line.lacking))
-            self._all |= PurgeRecord(line.erased())
+            self._made |= PurgeRecord(line.erased())
+            self._all |= self._made
             self.quoting = line.quoting
             if line.believed:
                 self._goes.append(Going.of(line, there.files(wants), self._engine.workspace.layout))
@@ -244,7 +247,7 @@ class Purging:
         rewrite = self._history.rewrite()
         rewrite.check_possible(self._history.in_progress())
         with rewrite.alone():
-            new = rewrite.on_purged_line(self._all, also, is_expected)
+            new = rewrite.on_purged_line(self._all, self._made, also, is_expected)
             if isinstance(new, PurgeRecord):
                 self._all = new
                 return False

@@ -78,6 +78,15 @@ class Record:
         if any(said.get(key, "") != value for key, value in news.items()):
             self._write({**said, **news})
 
+    def given_up(self) -> frozenset[str]:
+        """Return the files whose changes went with a purge, of which no answer has told yet."""
+        return frozenset(filter(None, self._read().get("given_up", "").split("\n")))
+
+    def note_given_up(self, paths: Set[str]) -> None:
+        """Remember files whose changes went with a purge until an answer tells: what comes after it may fail."""
+        if paths:
+            self._write({**self._read(), "given_up": "\n".join(sorted(paths | self.given_up()))})
+
     def note_push(self) -> None:
         """Remember that something is pushed now."""
         said = self._read()

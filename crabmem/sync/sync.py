@@ -227,6 +227,7 @@ class _Syncing:
                 self._tell_unexpected(theirs, self._is_apart(theirs))
             self.purging.check_expected(is_expected, self._record.purged())
             if self.purging.take_in({tracked: theirs}, is_expected):
+                self._record.note_given_up(self.purging.given_up)
                 return self.round(number, is_expected, joins_apart, even_if_many)
             self._check_went_on(before, theirs)
         elif before:
@@ -263,7 +264,7 @@ class _Syncing:
             rounds=number,
             purges=self.purging.arrived,
             is_rewritten=raw != theirs,
-            given_up=tuple(sorted(self.purging.given_up)),
+            given_up=tuple(sorted(self.purging.given_up | self._record.given_up())),
             quoting=self.purging.quoting,
             still_there=self.purging.elsewhere(offer, ref),
             not_rewritten=self.purging.others(self._address.url) if raw != theirs or self.purging.arrived else (),

@@ -130,6 +130,8 @@ class Machine:
             memory.engine.clock = lambda: datetime.now().astimezone() + offset
         name_remote(self.person, str(hub), "/")
         self.chance, self._count, self._number = random.Random(), 0, 0
+        #: What stood in files before syncs that failed, of which the next answer tells what was given up.
+        self._untold = list[tuple[str, str]]()
 
     def close(self) -> None:
         """Close both."""
@@ -220,8 +222,9 @@ class Machine:
         """Sync as a person who means it."""
         may = is_last or self.chance.random() < 0.5
         waiting_files = (file for each in waiting.waiting(self.person).all() for file in each.files)
-        before = [*self.files().items(), *((file.path, (file.data or b"").decode()) for file in waiting_files)]
+        self._untold += [*self.files().items(), *((file.path, (file.data or b"").decode()) for file in waiting_files)]
         done = sync(self.person, is_expected=True, joins_apart=True, even_if_many=may)
+        before, self._untold = self._untold, []
         for path, text in before:  # which may be named as it was called when it was changed
             places = self._known.places
             self._known.given_up |= {

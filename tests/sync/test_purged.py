@@ -14,7 +14,7 @@ from dulwich.repo import Repo
 from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.disk import fs
-from crabmem.errors import HoldsPurged, NotFound, PurgeWaits, SyncError, Unexpected, Untrusted, Unwritable
+from crabmem.errors import HoldsPurged, MassLoss, NotFound, PurgeWaits, SyncError, Unexpected, Untrusted, Unwritable
 from crabmem.git import purged
 from crabmem.git.objects import Objects
 from crabmem.git.purged import Erased, PurgeRecord
@@ -228,17 +228,37 @@ def test_a_change_of_the_purged_line_goes_with_it_after_a_word(two: tuple[Memory
     assert "Her chip is (purged).\n" in file.read_text() and "She likes fish.\n" in file.read_text()
 
 
-def test_a_line_that_was_copied_elsewhere_goes_and_a_word_is_said(two: tuple[Memory, Memory]) -> None:
+def test_what_went_with_a_purge_is_told_by_the_next_answer_if_what_came_after_it_failed(
+    two: tuple[Memory, Memory],
+) -> None:
+    one, other = two
+    (other.root / "memory/MEMORY.md").write_text(f"# Memory\n\nThe chip: {SECRET}.\n")
+    other.adopt()
+    one.purge(text=SECRET)
+    for file in (one.root / "memory/entries").iterdir():
+        file.unlink()
+    one.adopt(even_if_many=True)
+    synced(one)
+    with pytest.raises(MassLoss):
+        synced(other)
+    assert not traces(other.root, SECRET)
+    assert sync(other, is_expected=True, even_if_many=True).given_up == ("memory/MEMORY.md",)
+    assert synced(other).given_up == ()
+
+
+def test_a_line_and_a_key_that_were_copied_elsewhere_go_and_another_word_is_said(two: tuple[Memory, Memory]) -> None:
     one, other = two
     other.remember("Notes", "from the book", "She wrote:\nTwelve, Harbour Lane, by the old mill.")
-    other.remember("Copy", "of a word", f"I wrote {SECRET} down.")
+    other.remember("Copy", "of a word", f"I wrote:\n{SECRET} it is.")
+    other.remember("Dates", "of letters", "One came on 1907-05-01, too.")
+    one.remember("Old address", "where we lived", "Twelve, Harbour Lane, by the old mill.\nSince 1907-05-01.")
     one.purge("Old address")
     one.purge(text=SECRET)
     synced(one)
-    done = agreed(other, r"notes\.md: changed where a purge takes something")
-    assert (done.given_up, done.quoting) == (("memory/entries/notes.md",), ("memory/entries/copy.md",))
-    assert other.get("Notes").content == "She wrote:"
-    assert not traces(other.root, "Harbour Lane")
+    done = agreed(other, r"copy\.md, memory/entries/notes\.md: changed where")
+    assert done.given_up == ("memory/entries/copy.md", "memory/entries/notes.md")
+    assert (other.get("Notes").content, other.get("Copy").content) == ("She wrote:", "I wrote:")
+    assert other.get("Dates").content and not traces(other.root, "Harbour Lane", SECRET)
 
 
 def test_a_line_that_stands_where_the_purge_was_made_stays_everywhere(two: tuple[Memory, Memory]) -> None:
@@ -281,6 +301,16 @@ def test_a_fact_that_was_moved_renamed_and_rewritten_here_is_purged_by_its_lines
     assert agreed(other).given_up == ("memory/entries/work/post.md",)
     assert own in moved.read_text()
     assert not traces(other.root, "Harbour Lane")
+
+
+def test_a_line_with_a_key_that_was_rewritten_in_a_fact_that_was_renamed_goes(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    other.remember("Luna", "the cat", f"A cat.\nWhoever asks: {SECRET} is in her ear, and only there.")
+    other.rename("Luna", "Luna the cat", keep_alias=True)
+    one.purge(text=SECRET)
+    synced(one)
+    assert agreed(other).given_up
+    assert not traces(other.root, SECRET)
 
 
 def test_a_text_that_waits_under_another_name_is_purged_by_its_lines(two: tuple[Memory, Memory]) -> None:

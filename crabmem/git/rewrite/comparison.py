@@ -45,11 +45,15 @@ class Comparison:
         #: The commits that each one is but for texts that are gone, and by the digits that these begin with what they
         #: were; the paths of files by those that they have there.
         self._ends, self._olds, self._paths = dict[str, set[str]](), dict[str, dict[str, str]](), dict[str, str]()
+        #: The same of those by which it was learned what became of files.
+        self._learned = dict[str, set[str]]()
         self._same, self._seen = set[tuple[str, str]](), set[tuple[str, str]]()
 
     def is_purged(self, oid: str, end: str, is_final: bool = True) -> bool:
         """Return whether the commit `oid` is `end` but for texts that are gone; if that is what it becomes and no step
         to it, learn what became of its files."""
+        if is_final and end in self._learned.get(oid, ()):
+            return True
         (_, was), (_, now) = self._objects.raw(oid), self._objects.raw(end)
         before, after = header(was), header(now)
         if not self._stands_on(before.parents, after.parents) or _writer(was) != _writer(now):
@@ -70,6 +74,8 @@ class Comparison:
         )
         if is_same:
             self._ends.setdefault(oid, set()).add(end)
+            if is_final:
+                self._learned.setdefault(oid, set()).add(end)
             self._olds.setdefault(end[:SHORTEST_ID], {})[end] = oid
         return is_same
 

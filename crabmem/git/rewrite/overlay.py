@@ -15,21 +15,27 @@ class Overlay(Objects):
         super().__init__(folder)
         self._below = below
         self.made: dict[str, tuple[str, bytes]] = {}
+        #: What was below when it was first asked for.
+        self._known = set[str]()
 
     def raw(self, oid: str) -> tuple[str, bytes]:
         """Return kind and bytes of an object."""
         if oid in self.made:
             return self.made[oid]
-        return self._below.raw(oid) if self._below.is_there(oid) else super().raw(oid)
+        return self._below.raw(oid) if self._is_below(oid) else super().raw(oid)
+
+    def _is_below(self, oid: str) -> bool:
+        self._known = self._known or self._below.all_ids()  # to look for each by itself takes as long as to read it
+        return oid in self._known or self._below.is_there(oid)
 
     def is_there(self, oid: str) -> bool:
         """Return whether there is an object."""
-        return oid in self.made or self._below.is_there(oid) or super().is_there(oid)
+        return oid in self.made or self._is_below(oid) or super().is_there(oid)
 
     def put(self, kind: str, data: bytes, like: tuple[str, bytes] | None = None) -> str:
         """Take an object that was made; return its id."""
         oid = oid_of(kind, data)
-        if not self._below.is_there(oid):
+        if not self._is_below(oid):
             self.made[oid] = kind, data
         return oid
 
@@ -52,7 +58,7 @@ class Overlay(Objects):
             kind, data = self.raw(oid)
             if kind == "commit" and is_whole(oid):
                 continue
-            if not self._below.is_there(oid):
+            if not self._is_below(oid):
                 found[oid] = kind, data
             if kind == "commit":
                 waiting += [header(data).tree, *header(data).parents]
@@ -60,7 +66,7 @@ class Overlay(Objects):
                 for _, mode, each in map(parsed_row, rows_of(data)):
                     if mode == FOLDER:
                         waiting.append(each)
-                    elif mode != SUBMODULE and each not in seen and not self._below.is_there(each):
+                    elif mode != SUBMODULE and each not in seen and not self._is_below(each):
                         found[each] = self.raw(each)
             elif kind == "tag":
                 waiting.append(tag_target(data))

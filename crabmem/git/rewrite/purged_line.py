@@ -7,9 +7,8 @@ Two purges of the same commits that knew nothing of each other become one, which
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, reduce
-from types import MappingProxyType
 from typing import TypeAlias
 
 from ...results import CREATOR
@@ -23,10 +22,11 @@ from ..diff import Likeness
 from ..purged import JOIN, PUT, Erased, PurgeRecord
 from ..purged import Row as PurgeRow
 from ..trees import FOLDER, Item, Trees, parsed_row, read_rows, to_bytes, to_text
+from .cleaning import Cleaning
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, with_new_words
 from .objects import IDENTITIES, Survey
 from .overlay import Overlay
-from .went import Went, told
+from .went import Went
 
 Files: TypeAlias = dict[str, Item]
 
@@ -57,11 +57,9 @@ class PurgedLine:
         objects: Overlay,
         own: PurgeRecord | None = None,
         doubts_lacking: bool = False,
-        learned: Mapping[Version, Version | None] = MappingProxyType({}),
     ) -> None:
         """`objects` has the line as it was, above what stands here; ends of purges are in either. `own` is the part of
         the record that this machine made. With `doubts_lacking` a commit of which the purged line is not here stays.
-        `learned` is what became of versions by an earlier run: a commit is put before all that went is known.
         """
         self._by_us, self._doubts_lacking = own or PurgeRecord(), doubts_lacking
         self.believed, self.doubted = set[str](), set[PurgeRow]()
@@ -73,8 +71,8 @@ class PurgedLine:
         self._news, self._gone = dict[str, str](), dict[str, str | None]()
         self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved
-        self._moved.update(learned)
         self._went = Went(record, self._by_us, self._moved, objects)
+        self._cleaning = Cleaning(self._went, objects, self._comparison.is_text_purged)
         #: What texts of two purges became, and how much work is left for more of them.
         self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
         self._there = dict[str, bool]()
@@ -82,9 +80,8 @@ class PurgedLine:
         self._apart = set[str]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
-        #: The rows and texts of so many of `ids`, and the lines by which so many of these texts are known.
+        #: The rows and texts of so many of `ids`.
         self._standing, self._looked = (set[bytes](), set[str]()), 0
-        self._told, self._told_of = set[bytes](), set[str]()
 
     def run(
         self, found: Survey, tips: Collection[str], kept: Collection[str] = (), is_pushed: bool = False
@@ -98,16 +95,15 @@ class PurgedLine:
         Raises:
             DamagedHistory: some of it is missing.
         """
+        self.learn(found)
         behind, tips = set[str](), {*tips}
         tips.update(parent for oid in found.commits if oid in kept for parent in self._objects.header(oid).parents)
-        again = {blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob)}
-        self._went.here = again
         for oid in found.commits:
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
-            if again and not is_behind and not self._record.is_purged(oid):
-                is_behind = self._brings(oid, again)
             end: str | None = oid
-            if self._record.is_purged(oid):
+            if made := self._made_here(oid):
+                end = made
+            elif self._record.is_purged(oid):
                 end = self._end(oid, is_behind, self._doubts_lacking or oid in kept)
             elif self._record.is_old(oid) and not is_behind:
                 end = self._put_elsewhere(oid, oid) or oid
@@ -115,12 +111,12 @@ class PurgedLine:
                 self.lacking.add(oid)
                 behind.add(oid)
             elif end != oid:
-                self.ids[oid] = end
+                self._stand(oid, end)
                 behind.add(oid)
                 if self._by_us.ends(oid) != {end}:
                     self.believed.add(oid)
             elif not is_behind:
-                self.ids[oid] = oid
+                self._stand(oid, oid)
                 if self._record.is_old(oid):
                     self.doubted |= self._record.rows(oid, self._record.ends(oid))
             else:
@@ -130,10 +126,18 @@ class PurgedLine:
                     self._put(oid, oid in kept)
         return self.ids
 
-    @property
-    def learned(self) -> Mapping[Version, Version | None]:
-        """What became of the versions of files that purges took; nothing where no commit was put by it."""
-        return self._moved if self._news else {}
+    def _made_here(self, oid: str) -> str:
+        """Return what this machine put a commit on the purged line as, which needs no comparison; "" for nothing."""
+        ends = self._by_us.ends(oid) if self._by_us.is_old(oid) and not self._by_us.is_purged(oid) else frozenset()
+        return min(ends) if len(ends) == 1 and ends == self._record.ends(oid) and self._is_there(min(ends)) else ""
+
+    def learn(self, found: Survey) -> None:
+        """Learn from commits that became others what went: before any is put on the line, as it may have that, too."""
+        self._went.here.update(blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob))
+        for oid in found.commits:
+            ends = self._record.ends(oid) if self._record.is_purged(oid) else ()
+            if len(ends) == 1 and self._is_there(end := min(ends)):
+                self._comparison.is_purged(oid, end)
 
     @property
     def _is_work_left(self) -> bool:
@@ -147,15 +151,6 @@ class PurgedLine:
 
     def _files(self, commit: str) -> Files:
         return self._trees.items(self._objects.header(commit).tree)
-
-    def _brings(self, oid: str, blobs: Set[str]) -> bool:
-        """Return whether a commit has some texts that its first parent has not."""
-        says = self._objects.header(oid)
-        before = self._objects.header(says.parents[0]).tree if says.parents else None
-        return any(
-            now and now[1] in blobs and self.is_gone(now[1])
-            for _, _, now in self._trees.item_differences(before, says.tree)
-        )
 
     def is_gone(self, blob: str) -> bool:
         """Return whether a text may not come back."""
@@ -252,9 +247,17 @@ class PurgedLine:
     def _put(self, tip: str, is_kept: bool) -> None:
         """Put a commit on the purged line; where another machine did so, and the same, it is that one's."""
         if made := self._made(tip, is_kept):
-            self.ids[tip] = self._put_elsewhere(tip, made) or made
-            self.believed |= {tip} if self.ids[tip] != made else set()
+            end = self._put_elsewhere(tip, made) or made
+            self.believed |= {tip} if end != made else set()
+            self._stand(tip, end)
             self._news[tip] = self.ids[tip]
+
+    def _stand(self, oid: str, end: str) -> None:
+        """Have a commit stand as another one, or as itself, without what went, whatever way it came into it."""
+        self.ids[oid] = clean = self._cleaning.commit(end)
+        if clean != end:
+            self._news[end] = clean
+            self.lost.update(path for path, (_, blob) in self._files(oid).items() if blob in self._cleaning.cut)
 
     def _put_elsewhere(self, tip: str, made: str) -> str | None:
         """Return as which commit another machine put one on its purged line, that is what was `made` here but for texts
@@ -317,10 +320,8 @@ class PurgedLine:
         for path, (mode, blob) in sorted(files.items()):
             origin = path if path in was else places.get(blob) or likeness.most_alike(blob, free)
             if origin not in touched or (blob != touched[origin] and self._stays(blob)):
-                is_known = was.get(path) == (mode, blob) or self._stays(blob) or self.is_gone(blob)
-                if own := blob if is_known else self._cut(path, blob):
-                    self._own |= {(path, own)} if was.get(path) != (mode, own) else set()
-                    self._place(left, path, (mode, own))
+                self._own |= {(path, blob)} if was.get(path) != (mode, blob) else set()
+                self._place(left, path, (mode, blob))
                 continue
             before = touched[origin]
             became = self._became(origin, before)
@@ -333,8 +334,8 @@ class PurgedLine:
             else:
                 done = merge(place, self._text(before), self._text(blob), self._text(became[1]), take="theirs")
                 self.lost |= {path} if done.conflicts else set()
-                text = self._cut(place, self._objects.put("blob", done.data or b""))
-                self._own |= {(place, text)} if text else set()
+                text = self._objects.put("blob", done.data or b"")
+                self._own.add((place, text))
             self._mine[path, blob] = (place, text) if place and text else None
             if place and text:
                 self._place(left, place, (mode, text))
@@ -345,37 +346,8 @@ class PurgedLine:
         self._compared += likeness.done
         return left
 
-    def _cut(self, path: str, blob: str) -> str | None:
-        """Return a text without the lines that purges took, wherever they took them; None where it has nothing else.
-
-        A file that was moved, renamed and rewritten, or that a join made of two, is like none that was purged: its
-        lines are. A line that stands elsewhere on the purged line was kept there by who purged.
-        """
-        data = self._text(blob)
-        went = told(data) & self._went.lines
-        went -= self._lines_that_stand if went else set()
-        if not went:
-            return blob
-        kept = b"".join(line for line in data.splitlines(keepends=True) if line.strip() not in went)
-        text = self._objects.put("blob", kept) if _content(kept) else None
-        self._gone[blob] = text
-        self._mine[path, blob] = (path, text) if text else None
-        self.lost.add(path)
-        return text
-
-    @property
-    def _lines_that_stand(self) -> Set[bytes]:
-        """The lines by which a text is known, of all that stand in commits on the purged line."""
-        new = self._texts_that_stand() - self._told_of
-        self._told_of |= new
-        self._told.update(*(told(self._text(blob)) for blob in new))
-        return self._told
-
     def _stays(self, blob: str) -> bool:
         """Return whether a text stands in a commit on the purged line."""
-        return blob in self._texts_that_stand()
-
-    def _texts_that_stand(self) -> Set[str]:
         if self._looked < len(self.ids):
             trees = [self._objects.header(end).tree for end in [*self.ids.values()][self._looked :]]
             self._looked = len(self.ids)
@@ -384,7 +356,7 @@ class PurgedLine:
                 self._standing[0].update(rows)
                 self._standing[1].update(oid for _, mode, oid in map(parsed_row, rows) if mode != FOLDER)
                 trees += [oid for _, mode, oid in map(parsed_row, rows) if mode == FOLDER]
-        return self._standing[1]
+        return blob in self._standing[1]
 
     def _refuse(self, files: Files, parents: Iterable[str]) -> Files:
         """Return files without texts that may not come back: where such a one took the place of another, as `parents`
@@ -455,7 +427,9 @@ class PurgedLine:
 
     def _became(self, path: str, blob: str) -> Version | None:
         known = self._mine if (path, blob) in self._mine else self._moved
-        return known.get((path, blob), None if self.is_gone(blob) else (path, blob))
+        became = known.get((path, blob), None if self.is_gone(blob) else (path, blob))
+        text = self._cleaning.blob(became[1]) if became else None
+        return (became[0], text) if became and text else None
 
     def new_message(self, text: str) -> str:
         """Return a line of a log without the paths of files that went."""
@@ -493,7 +467,8 @@ class PurgedLine:
         Without `with_own` only what became of ends of purges: nobody else has the rest.
         """
         news = {old: new for old, new in self._news.items() if old != new and not self._record.is_old(old)}
-        gone = {old: new for old, new in self._gone.items() if not (self._record.has_blob(old) or self._stays(old))}
+        gone = self._gone | self._cleaning.cut
+        gone = {old: new for old, new in gone.items() if not (self._record.has_blob(old) or self._stays(old))}
         blobs = {old: new for old, new in gone.items() if old != new and self._text(old).strip()}
         told = {old: new for old, new in news.items() if with_own or self._record.is_end(old)}
         for kind, is_join in ((JOIN, True), (PUT, False)):

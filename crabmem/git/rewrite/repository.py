@@ -28,7 +28,6 @@ from ..refs import PURGED, REF_WAIT, Head, Refs, is_ref
 from ..repository import remotes
 from ..store import check_pack
 from ..trees import to_bytes, to_text
-from .comparison import Version
 from .exchange import Exchange
 from .objects import Rewriter, Survey, survey
 from .overlay import Overlay
@@ -136,13 +135,13 @@ class RepositoryRewrite:
 
     # What there is
 
-    def survey(self, record: PurgeRecord | None = None) -> Survey:
-        """Return what references, the stash and Git's index reach; what was fetched of the old line of a purge that is
-        in the `record`, by default that of this machine, is no part of it.
+    def survey(self, record: PurgeRecord | None = None, also: Collection[str] = ()) -> Survey:
+        """Return what references, the stash and Git's index reach, and what commits `also` do; what was fetched of the
+        old line of a purge that is in the `record`, by default that of this machine, is no part of it.
         """
         # Only the log of the stash names all that was put there.
         stashed = (oid for oid in self._refs.last_noted(_STASH) if self._objects.has(oid))
-        tips = (*self._followed(record or self.record()).values(), self._refs.head().commit, *stashed)
+        tips = (*self._followed(record or self.record()).values(), self._refs.head().commit, *stashed, *also)
         found = survey(filter(None, tips), self._objects)
         for path, blob in self.staged().items():
             found.files.setdefault(path, set()).add(blob)
@@ -193,7 +192,9 @@ class RepositoryRewrite:
 
         Returns the record without the rows that do not hold, too. What is made is stored here, and reached by nothing.
         """
-        line, record = self._compared(record, there, survey(tips, there), tips, aside, True, doubts_lacking)
+        line, record = self._compared(
+            record, there, survey(tips, there), tips, aside, True, doubts_lacking, self.survey(record)
+        )
         if not line.lacking:
             self._store(there.new((line.ids[tip] for tip in tips), is_ours))
         return line, record
@@ -207,15 +208,17 @@ class RepositoryRewrite:
         aside: Collection[str],
         is_pushed: bool = False,
         doubts_lacking: bool = False,
+        also: Survey | None = None,
     ) -> tuple[PurgedLine, PurgeRecord]:
-        """Find what was surveyed on the purged line, by the rows of the record that hold."""
-        own, learned = self.own_record(), dict[Version, Version | None]()
+        """Find what was surveyed on the purged line, by the rows of the record that hold; `also` tells what went."""
+        own = self.own_record()
         for _ in range(_MOST_ROUNDS):
-            line = PurgedLine(record, there, own, doubts_lacking, learned)
+            line = PurgedLine(record, there, own, doubts_lacking)
+            line.learn(also or found)
             line.run(found, tips, aside, is_pushed)
-            if line.doubted <= record.doubted and line.learned.keys() <= learned.keys():
+            if line.doubted <= record.doubted:
                 return line, record
-            record, learned = record.without(line.doubted), {**line.learned}
+            record = record.without(line.doubted)
         raise Untrusted(
             "the record of purges has rows of commits that do not hold, each because of another one: nothing was "
             "changed; see who pushed refs/crabmem/purged, and have it deleted"
@@ -335,24 +338,25 @@ class RepositoryRewrite:
         return Erased(commits, blobs, {blob: went[blob] for blob in parts})
 
     def on_purged_line(
-        self, record: PurgeRecord, also: Mapping[str, str], doubts_lacking: bool = False
+        self, record: PurgeRecord, made: PurgeRecord, also: Mapping[str, str], doubts_lacking: bool = False
     ) -> NewHistory | PurgeRecord:
         """Put what is here on the line that purges elsewhere left, of which all is stored here.
 
-        `also` are references that are set besides. What is made anew is stored, and reached by nothing. If nothing of
+        `made` is the part of the record that this machine made of what it fetched, and `also` are references that are
+        set besides. What is made anew is stored, and reached by nothing. If nothing of
         the record holds of what is here, the record without that is returned.
 
         Raises:
             Unwritable: a stash stands on what was purged.
         """
         found, refs, head, followed = (
-            self.survey(record),
+            self.survey(record, also.values()),
             self._refs_of_history(),
             self._refs.head(),
             self._followed(record),
         )
         aside = {oid for ref, oid in refs.items() if ref == f"{ASIDE}/{oid}"}
-        tips = {*followed.values(), *filter(None, [head.commit])}
+        tips = {*followed.values(), *also.values(), *filter(None, [head.commit])}
         tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
         with closing(self.beside(self._git / "objects")) as here:
             line, record = self._compared(record, here, found, tips, aside, doubts_lacking=doubts_lacking)
@@ -394,7 +398,7 @@ class RepositoryRewrite:
         # A log keeps the lines of commits that stay: the words of others may be what was purged.
         detached = {oid: ids[oid] for oid in filter(None, [head.commit]) if head.ref == "HEAD"}
         rewriter.ids = {oid: new for oid, new in rewriter.ids.items() if oid == new} | detached
-        made = PurgeRecord(line.erased(False))
+        made |= PurgeRecord(line.erased(False))
         return NewHistory(found, line, rewriter, filling, head, refs, new_refs, 0, (), record | made, made)
 
     # Putting it in its place

@@ -2,14 +2,19 @@
 
 import re
 from collections.abc import Mapping, Set
+from contextlib import suppress
 from itertools import islice
 
+from ...errors import DamagedHistory
 from ..objects import Objects
-from ..purged import PurgeRecord
+from ..purged import Erased, PurgeRecord
 from .comparison import Version
+from .objects import survey
 
-# A line tells a text from others if it is no short one, or has a word of letters and digits, as keys and passwords are.
-_TELLING = re.compile(rb"(?=.*[a-zA-Z\x80-\xff]).{16}|\b(?=\w*\d)(?=\w*[a-zA-Z])\w{6}")
+# A line tells a text from others if it is no short one.
+_LONG = re.compile(rb"(?=.*[a-zA-Z\x80-\xff]).{16}")
+# So does a word of letters and digits, as keys and passwords are; a date or a number does not.
+_WORD = re.compile(rb"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[a-zA-Z])[\w-]{6,}")
 # Keys of frontmatter that two facts may have alike.
 _KEY = re.compile(rb"(?!description:)[a-z_]+:")
 
@@ -18,7 +23,8 @@ class Went:
     """What the purges of a record took, as far as it is known here.
 
     `own` is the part of the record that this machine made, `moved` what versions of files became, which grows as
-    commits are compared. `here` are those of its texts that can be read: what each had tells their lines.
+    commits are compared. `here` are texts of the record that can be read, as those in `moved` can: what each had tells
+    their lines.
     """
 
     def __init__(
@@ -28,7 +34,7 @@ class Went:
         self.here = set[str]()
         #: What became of the texts of so many of `moved`.
         self._texts, self._met = dict[str, str | None](), 0
-        #: The lines of so many of `here`, as far as so many of `moved` tell.
+        #: The lines of those `_seen`, of so many of `moved` and `here`.
         self._lines, self._of, self._seen = set[bytes](), (0, 0), set[str]()
 
     def is_gone(self, blob: str) -> bool:
@@ -53,18 +59,48 @@ class Went:
 
     @property
     def lines(self) -> Set[bytes]:
-        """The lines by which a text is known, of all that went."""
+        """The lines by which a text is known, of all that went: but for those that stand where they were purged."""
         if self._of != (len(self._moved), len(self.here)):
             self._of = len(self._moved), len(self.here)
-            for blob in sorted(filter(self.is_gone, self.here - self._seen)):
-                end = self.end(blob)
-                left = told(self._objects.blob(end)) if end and self._objects.is_there(end) else frozenset()
-                self._lines |= told(self._objects.blob(blob)) - left
-                self._seen.add(blob)
+            known = self.here | {blob for _, blob in self._moved}
+            new = set(filter(self.is_gone, known - self._seen))
+            self._seen |= new
+            for erased in self._record.erased if new else ():
+                if went := self._lines_of(new & {*erased.blobs, *erased.ends}):
+                    self._lines |= went - self._standing(erased)
         return self._lines
+
+    def _lines_of(self, blobs: Set[str]) -> set[bytes]:
+        found = set[bytes]()
+        for blob in blobs:
+            end = self.end(blob)
+            left = told(self._objects.blob(end)) if end and self._objects.is_there(end) else frozenset()
+            found |= told(self._objects.blob(blob)) - left
+        return found
+
+    def _standing(self, erased: Erased) -> set[bytes]:
+        """Return the lines of all that stands in the history that a purge left: who purged has them elsewhere."""
+        ends = {end for end in erased.commits.values() if self._objects.is_there(end)}
+        tips = ends.difference(*(self._objects.header(end).parents for end in ends))
+        blobs = set[str]()
+        for tip in sorted(tips):
+            with suppress(DamagedHistory):  # a fetch that was killed left some of it
+                blobs.update(*survey([tip], self._objects).files.values())
+        return set[bytes]().union(*(told(self._objects.blob(blob)) for blob in blobs))
 
 
 def told(data: bytes) -> frozenset[bytes]:
-    """Return the lines by which a text is known; of its keys the description alone."""
-    lines = (line.strip() for line in data.splitlines())
-    return frozenset(line for line in lines if _TELLING.search(line) and not _KEY.match(line))
+    """Return the lines and words by which a text is known; of its keys what the description says alone."""
+    lines = [said for line in data.splitlines() if (said := _said(line))]
+    return frozenset([said for said in lines if _LONG.search(said)]).union(*map(_WORD.findall, lines))
+
+
+def without(data: bytes, went: Set[bytes]) -> bytes:
+    """Return a text without the lines that are, or have, one of some lines and words."""
+    lines = data.splitlines(keepends=True)
+    return b"".join(line for line in lines if went.isdisjoint(((said := _said(line)), *_WORD.findall(said))))
+
+
+def _said(line: bytes) -> bytes:
+    line = line.strip()
+    return b"" if _KEY.match(line) else line.removeprefix(b"description:").strip()

@@ -1,0 +1,97 @@
+"""Commits without what purges took, whatever way it came into them: the last step onto the purged line.
+
+What a purge took can be in a text that was moved and rewritten, that a join made of two, or that another purge left; to
+know all the ways is to miss one. So each commit that is to stand is looked through, with all that it stands on.
+"""
+
+from collections.abc import Callable
+
+from ...text.frontmatter import parts_of
+from ..commits import header_lines
+from ..objects import Objects
+from ..trees import FOLDER, parsed_row, read_rows, row_of, to_text
+from .objects import SIGNATURES
+from .went import Went, told, without
+
+
+class Cleaning:
+    """Makes commits anew that have what `went`, and those that stand on them. `cut` are texts of which lines went.
+
+    `is_purged` tells whether a text is another one with marks.
+    """
+
+    def __init__(self, went: Went, objects: Objects, is_purged: Callable[[str, str], bool]) -> None:
+        self._went, self._objects, self._is_purged = went, objects, is_purged
+        self._commits, self._trees = dict[str, str](), dict[str, str | None]()
+        self._clean_rows = set[bytes]()
+        self._blobs = dict[str, str | None]()
+        self.cut = dict[str, str | None]()
+
+    def commit(self, tip: str) -> str:
+        """Return a commit as it stands: itself where neither it nor any below has something that went.
+
+        Raises:
+            DamagedHistory: some of it is missing.
+        """
+        waiting = [tip]
+        while waiting:
+            oid = waiting[-1]
+            parents = self._objects.header(oid).parents
+            if oid not in self._commits and (below := [each for each in parents if each not in self._commits]):
+                waiting += below
+                continue
+            if oid not in self._commits:
+                self._commits[oid] = self._new(oid)
+            waiting.pop()
+        return self._commits[tip]
+
+    def _new(self, oid: str) -> str:
+        says = self._objects.header(oid)
+        tree = self._tree(says.tree) or self._objects.put("tree", b"")
+        parents = [self._commits[each] for each in says.parents]
+        if tree == says.tree and parents == [*says.parents]:
+            return oid
+        raw = self._objects.raw(oid)[1]
+        rows = [b"tree " + tree.encode(), *(b"parent " + each.encode() for each in dict.fromkeys(parents))]
+        rows += [key + b" " + said for key, said in header_lines(raw) if key not in (b"tree", b"parent", *SIGNATURES)]
+        return self._objects.put("commit", b"\n".join(rows) + b"\n\n" + raw.partition(b"\n\n")[2])
+
+    def _tree(self, oid: str) -> str | None:
+        """Return a tree as it stands; None for one in which nothing is left."""
+        if oid not in self._trees:
+            rows = [*read_rows(oid, self._objects)]
+            new = {row: self._row(row) for row in {*rows} - self._clean_rows}
+            self._clean_rows.update(row for row, became in new.items() if became == row)
+            left = [new.get(row, row) for row in rows]
+            self._trees[oid] = oid if left == rows else self._put_tree(b"".join(left))
+        return self._trees[oid]
+
+    def _put_tree(self, rows: bytes) -> str | None:
+        return self._objects.put("tree", rows) if rows else None
+
+    def _row(self, row: bytes) -> bytes:
+        name, mode, oid = parsed_row(row)
+        became = self._tree(oid) if mode == FOLDER else self.blob(oid)
+        return row if became == oid else row_of(name, mode, became) if became else b""
+
+    def blob(self, oid: str) -> str | None:
+        """Return a text as it stands; None for nothing."""
+        if oid not in self._blobs:
+            self._blobs[oid] = None  # for a record that goes round in a circle
+            self._blobs[oid] = self._new_blob(oid)
+        return self._blobs[oid]
+
+    def _new_blob(self, oid: str) -> str | None:
+        if self._went.is_gone(oid):
+            end = self._went.end(oid)
+            is_good = end and self._objects.is_there(end) and self._is_purged(oid, end)
+            return self.blob(end) if end and end != oid and is_good else None
+        if not self._went.lines:
+            return oid
+        data = self._objects.blob(oid)
+        if not (went := told(data) & self._went.lines):
+            return oid
+        kept = without(data, went)
+        has_more = any(line.strip() for line in parts_of(to_text(kept)).content.splitlines())
+        self.cut[oid] = self._objects.put("blob", kept) if has_more else None
+        return self.cut[oid]
