@@ -27,6 +27,7 @@ from ..git.rewrite.comparison import Version
 from ..git.rewrite.overlay import Overlay
 from ..git.rewrite.purged_line import PurgedLine
 from ..git.rewrite.repository import FileChange, Put
+from ..git.rewrite.went import Went
 from ..remotes.remote import Offer, Remote, Updates
 from ..session.engine import Engine
 from ..text.edit import unified_diff
@@ -36,6 +37,8 @@ from ..text.words import counted, listed
 from ..workspace.layout import Layout
 
 _NAMED = 3
+# A purge is taken in at once; what others have at the same time may need another round.
+_MOST_EXCHANGES = 4
 # What is shown of a purge before a person says yes: so many files, lines of each and signs of a line; a text that is
 # larger is named alone.
 _SHOWN, _LINES, _WIDEST, _LARGEST = 20, 12, 200, 200_000
@@ -54,12 +57,18 @@ class Purging:
         self._history = engine.history
         self.arrived, self.given_up, self.quoting = 0, set[str](), tuple[str, ...]()
         self._proposed = set[str]()
+        #: What of before purges was here when these were taken in: some of it may stay, as nobody can compare it.
+        self._met = set[frozenset[str]]()
+        #: What went by what this sync took in: none of it is here any more when it looks again.
+        self._went: Went | None = None
         #: What goes at the remote by purges of others, which the person is asked about.
         self._goes = list[Going]()
+        self._all = PurgeRecord()
         self._begin(PurgeRecord(), PurgeRecord())
 
     def _begin(self, ours: PurgeRecord, theirs: PurgeRecord) -> None:
-        self._ours, self._theirs, self._all = ours, theirs, ours | theirs
+        # A row that was compared and did not hold, before an exchange, may be of commits that are not here any more.
+        self._ours, self._theirs, self._all = ours, theirs, (ours | theirs).without(self._all.doubted)
         #: The part of all that was made of what was fetched.
         self._made = PurgeRecord()
         #: What each commit that the remote has with what was purged is without it.
@@ -113,7 +122,7 @@ class Purging:
         """Fetch to a place aside, find what is new there on the purged line, and throw the place away."""
         with self._aside(wants) as there:
             line, self._all = self._history.rewrite().clean(
-                wants, there, self._all, self._proposed, is_ours, is_expected
+                wants, there, self._all, self._proposed, is_ours, is_expected, self._went
             )
             if line.lacking:
                 raise self._lacks(min(line.lacking))
@@ -223,7 +232,9 @@ class Purging:
         rewrite = self._history.rewrite()
         concerns = self._all.is_old if self._all.tip == self._ours.tip else self._all.concerns
         # A text that somebody says again after its purge is not taken away; it is not pushed either.
-        if any(map(concerns, rewrite.present(self._all))):
+        there = frozenset(filter(concerns, rewrite.present(self._all)))
+        if there and there not in self._met and len(self._met) < _MOST_EXCHANGES:
+            self._met.add(there)
             self._engine.upkeep.close()
             before = self._waiting()
             if self._engine.writer.rewrite(lambda scan, put: self._exchange(scan, put, also, is_expected)):
@@ -247,12 +258,13 @@ class Purging:
         rewrite = self._history.rewrite()
         rewrite.check_possible(self._history.in_progress())
         with rewrite.alone():
-            new = rewrite.on_purged_line(self._all, self._made, also, is_expected)
+            new = rewrite.on_purged_line(self._all, self._made, also, is_expected, self._went)
             if isinstance(new, PurgeRecord):
                 self._all = new
                 return False
             line, head = new.rule, self._history.head()
             assert isinstance(line, PurgedLine)
+            self._went = line.went
             if line.lacking:
                 raise self._lacks(min(line.lacking))
             files = PurgedFiles(self._engine.workspace, self._history, line)

@@ -7,6 +7,7 @@ know all the ways is to miss one. So each commit that is to stand is looked thro
 from collections.abc import Callable
 
 from ...text.frontmatter import parts_of
+from ...text.marks import MARKS
 from ..commits import header_lines
 from ..objects import Objects
 from ..trees import FOLDER, parsed_row, read_rows, row_of, to_text
@@ -92,6 +93,6 @@ class Cleaning:
         if not (went := told(data) & self._went.lines):
             return oid
         kept = without(data, went)
-        has_more = any(line.strip() for line in parts_of(to_text(kept)).content.splitlines())
+        has_more = any(each.strip() not in ("", MARKS[0][0]) for each in parts_of(to_text(kept)).content.splitlines())
         self.cut[oid] = self._objects.put("blob", kept) if has_more else None
         return self.cut[oid]

@@ -79,6 +79,11 @@ class Comparison:
             self._olds.setdefault(end[:SHORTEST_ID], {})[end] = oid
         return is_same
 
+    def stands_as(self, oid: str, end: str) -> None:
+        """Take a commit for another one, or itself, also where `ids` has that without what went: others may stand on
+        it as it is."""
+        self._ends.setdefault(oid, set()).add(end)
+
     def _stands_on(self, before: Sequence[str], after: Sequence[str]) -> bool:
         """Return whether each parent is that of before, or what it became; two can be one."""
         rest, met = [*after], set[str]()

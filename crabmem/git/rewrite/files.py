@@ -69,7 +69,7 @@ class PurgedFiles:
 
     def held(self, new: NewHistory) -> list[str]:
         """Look for every object and into every file of `.git`; return where what was purged still stands."""
-        here = {oid for oid in self._history.rewrite().present(new.record) if self._line.went(oid)}
+        here = {oid for oid in self._history.rewrite().present(new.record) if self._line.is_other(oid)}
         files = new.survey.files.items()
         paths = {oid: path for path, held in files for oid in here & held}
         return [*sorted(paths.get(oid, f"commit {short(oid)}") for oid in here), *self._holding(self._workspace.git)]

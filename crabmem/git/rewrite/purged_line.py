@@ -47,8 +47,9 @@ class PurgedLine:
     """Finds what commits are on the purged line. Stores nothing.
 
     `ids` has each commit by its old id. `lost` are the paths where a change that no purge knew of went, too, and
-    `lacking` the commits of which the purged line is not here. `believed` are the commits that became others because
-    another machine said so, and `doubted` the rows of the record that say of a commit what it is not.
+    `lacking` the commits of which the purged line is not here. `went` is what purges took. `believed` are the commits
+    that became others because another machine said so, and `doubted` the rows of the record that say of a commit what
+    it is not.
     """
 
     def __init__(
@@ -57,9 +58,11 @@ class PurgedLine:
         objects: Overlay,
         own: PurgeRecord | None = None,
         doubts_lacking: bool = False,
+        before: Went | None = None,
     ) -> None:
         """`objects` has the line as it was, above what stands here; ends of purges are in either. `own` is the part of
         the record that this machine made. With `doubts_lacking` a commit of which the purged line is not here stays.
+        What went `before` goes now, too.
         """
         self._by_us, self._doubts_lacking = own or PurgeRecord(), doubts_lacking
         self.believed, self.doubted = set[str](), set[PurgeRow]()
@@ -71,8 +74,8 @@ class PurgedLine:
         self._news, self._gone = dict[str, str](), dict[str, str | None]()
         self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved
-        self._went = Went(record, self._by_us, self._moved, objects)
-        self._cleaning = Cleaning(self._went, objects, self._comparison.is_text_purged)
+        self.went = Went(record, self._by_us, self._moved, objects, before)
+        self._cleaning = Cleaning(self.went, objects, self._comparison.is_text_purged)
         #: What texts of two purges became, and how much work is left for more of them.
         self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
         self._there = dict[str, bool]()
@@ -133,7 +136,7 @@ class PurgedLine:
 
     def learn(self, found: Survey) -> None:
         """Learn from commits that became others what went: before any is put on the line, as it may have that, too."""
-        self._went.here.update(blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob))
+        self.went.here.update(blob for blobs in found.files.values() for blob in blobs if self._record.has_blob(blob))
         for oid in found.commits:
             ends = self._record.ends(oid) if self._record.is_purged(oid) else ()
             if len(ends) == 1 and self._is_there(end := min(ends)):
@@ -154,13 +157,13 @@ class PurgedLine:
 
     def is_gone(self, blob: str) -> bool:
         """Return whether a text may not come back."""
-        return self._went.is_gone(blob)
+        return self.went.is_gone(blob)
 
     def end(self, blob: str) -> str | None:
         """Return what a text that is gone became; None for nothing."""
-        return self._went.end(blob)
+        return self.went.end(blob)
 
-    def went(self, oid: str) -> bool:
+    def is_other(self, oid: str) -> bool:
         """Return whether a commit became another one here, or a text is gone."""
         return self.ids.get(oid, oid) != oid or self.is_gone(oid)
 
@@ -254,6 +257,7 @@ class PurgedLine:
 
     def _stand(self, oid: str, end: str) -> None:
         """Have a commit stand as another one, or as itself, without what went, whatever way it came into it."""
+        self._comparison.stands_as(oid, end)
         self.ids[oid] = clean = self._cleaning.commit(end)
         if clean != end:
             self._news[end] = clean

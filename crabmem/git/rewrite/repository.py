@@ -34,6 +34,7 @@ from .overlay import Overlay
 from .purged_line import PurgedLine
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
+from .went import Went
 
 _REMOTES = "refs/remotes/"
 _STASH = "refs/stash"
@@ -186,14 +187,15 @@ class RepositoryRewrite:
         aside: Set[str],
         is_ours: Callable[[str], bool],
         doubts_lacking: bool,
+        before: Went | None,
     ) -> tuple[PurgedLine, PurgeRecord]:
         """Find what commits in the store `there` are on the purged line, which is here; those `aside` are proposals,
-        and `is_ours` tells whether our references reach a commit.
+        and `is_ours` tells whether our references reach a commit. What went `before` goes now, too.
 
         Returns the record without the rows that do not hold, too. What is made is stored here, and reached by nothing.
         """
         line, record = self._compared(
-            record, there, survey(tips, there), tips, aside, True, doubts_lacking, self.survey(record)
+            record, there, survey(tips, there), tips, aside, True, doubts_lacking, self.survey(record), before
         )
         if not line.lacking:
             self._store(there.new((line.ids[tip] for tip in tips), is_ours))
@@ -209,11 +211,12 @@ class RepositoryRewrite:
         is_pushed: bool = False,
         doubts_lacking: bool = False,
         also: Survey | None = None,
+        before: Went | None = None,
     ) -> tuple[PurgedLine, PurgeRecord]:
         """Find what was surveyed on the purged line, by the rows of the record that hold; `also` tells what went."""
         own = self.own_record()
         for _ in range(_MOST_ROUNDS):
-            line = PurgedLine(record, there, own, doubts_lacking)
+            line = PurgedLine(record, there, own, doubts_lacking, before)
             line.learn(also or found)
             line.run(found, tips, aside, is_pushed)
             if line.doubted <= record.doubted:
@@ -338,13 +341,18 @@ class RepositoryRewrite:
         return Erased(commits, blobs, {blob: went[blob] for blob in parts})
 
     def on_purged_line(
-        self, record: PurgeRecord, made: PurgeRecord, also: Mapping[str, str], doubts_lacking: bool = False
+        self,
+        record: PurgeRecord,
+        made: PurgeRecord,
+        also: Mapping[str, str],
+        doubts_lacking: bool = False,
+        before: Went | None = None,
     ) -> NewHistory | PurgeRecord:
         """Put what is here on the line that purges elsewhere left, of which all is stored here.
 
         `made` is the part of the record that this machine made of what it fetched, and `also` are references that are
-        set besides. What is made anew is stored, and reached by nothing. If nothing of
-        the record holds of what is here, the record without that is returned.
+        set besides. What went `before` goes now, too. What is made anew is stored, and reached by nothing. If nothing
+        of the record holds of what is here, the record without that is returned.
 
         Raises:
             Unwritable: a stash stands on what was purged.
@@ -359,7 +367,9 @@ class RepositoryRewrite:
         tips = {*followed.values(), *also.values(), *filter(None, [head.commit])}
         tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
         with closing(self.beside(self._git / "objects")) as here:
-            line, record = self._compared(record, here, found, tips, aside, doubts_lacking=doubts_lacking)
+            line, record = self._compared(
+                record, here, found, tips, aside, doubts_lacking=doubts_lacking, before=before
+            )
             if not any(map(record.concerns, self.present(record))):
                 return record
             self._store(here.made)

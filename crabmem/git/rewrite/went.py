@@ -6,6 +6,7 @@ from contextlib import suppress
 from itertools import islice
 
 from ...errors import DamagedHistory
+from ...text.marks import MARKS
 from ..objects import Objects
 from ..purged import Erased, PurgeRecord
 from .comparison import Version
@@ -15,6 +16,7 @@ from .objects import survey
 _LONG = re.compile(rb"(?=.*[a-zA-Z\x80-\xff]).{16}")
 # So does a word of letters and digits, as keys and passwords are; a date or a number does not.
 _WORD = re.compile(rb"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[a-zA-Z])[\w-]{6,}")
+_MARK = MARKS[0][0].encode()
 # Keys of frontmatter that two facts may have alike.
 _KEY = re.compile(rb"(?!description:)[a-z_]+:")
 
@@ -24,18 +26,24 @@ class Went:
 
     `own` is the part of the record that this machine made, `moved` what versions of files became, which grows as
     commits are compared. `here` are texts of the record that can be read, as those in `moved` can: what each had tells
-    their lines.
+    their lines. What was known `before` stays known, though none of it is here any more.
     """
 
     def __init__(
-        self, record: PurgeRecord, own: PurgeRecord, moved: Mapping[Version, Version | None], objects: Objects
+        self,
+        record: PurgeRecord,
+        own: PurgeRecord,
+        moved: Mapping[Version, Version | None],
+        objects: Objects,
+        before: "Went | None" = None,
     ) -> None:
         self._record, self._own, self._moved, self._objects = record, own, moved, objects
         self.here = set[str]()
         #: What became of the texts of so many of `moved`.
-        self._texts, self._met = dict[str, str | None](), 0
+        self._texts: dict[str, str | None] = {**before._texts} if before else {}
+        self._met = 0
         #: The lines of those `_seen`, of so many of `moved` and `here`.
-        self._lines, self._of, self._seen = set[bytes](), (0, 0), set[str]()
+        self._lines, self._of, self._seen = {*before.lines} if before else set[bytes](), (0, 0), set[str]()
 
     def is_gone(self, blob: str) -> bool:
         """Return whether a text may not come back: a purge of this machine took it, or one that was compared here, or
@@ -96,9 +104,15 @@ def told(data: bytes) -> frozenset[bytes]:
 
 
 def without(data: bytes, went: Set[bytes]) -> bytes:
-    """Return a text without the lines that are, or have, one of some lines and words."""
-    lines = data.splitlines(keepends=True)
-    return b"".join(line for line in lines if went.isdisjoint(((said := _said(line)), *_WORD.findall(said))))
+    """Return a text with marks in the place of lines and words that went, as a purge leaves it: others compare it."""
+    return b"".join(_without(line, went) for line in data.splitlines(keepends=True))
+
+
+def _without(line: bytes, went: Set[bytes]) -> bytes:
+    said = _said(line)
+    if said in went:
+        return line.replace(said, _MARK, 1) if said else line
+    return _WORD.sub(lambda found: _MARK if found[0] in went else found[0], line) if said else line
 
 
 def _said(line: bytes) -> bytes:
