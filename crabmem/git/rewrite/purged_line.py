@@ -127,6 +127,11 @@ class PurgedLine:
                 is_one = is_pushed and len(self._news) < _MOST_PUT and self._is_work_left
                 if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
+        for oid in tips & self.ids.keys():  # what one became may have been put anew itself, later
+            seen = {oid}
+            while (end := self.ids.get(self.ids[oid], oid)) not in seen:
+                seen.add(end)
+                self.ids[oid] = end
         return self.ids
 
     def _made_here(self, oid: str) -> str:

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping, Set
 from contextlib import suppress
+from functools import reduce
 from itertools import islice
 
 from ...errors import DamagedHistory
-from ...text.marks import MARKS
+from ...text.marks import MARKS, shared
 from ..objects import Objects
 from ..purged import Erased, PurgeRecord
+from ..trees import to_bytes, to_text
 from .comparison import Version
 from .objects import survey
 
@@ -47,14 +49,18 @@ class Went:
 
     def is_gone(self, blob: str) -> bool:
         """Return whether a text may not come back: a purge of this machine took it, or one that was compared here, or
-        it is what one purge left of a text of which another left nothing.
+        it is what one purge left of a text of which another left something else, or nothing.
         """
         for (_, each), became in islice(self._moved.items(), self._met, None):
             self._texts |= {each: became and became[1]} if not became or became[1] != each else {}
         self._met = len(self._moved)
-        return self._is_refused(blob) or any(
-            self._is_refused(each) and self.end(each) is None for each in self._record.sources(blob)
-        )
+        return self._is_refused(blob) or bool(self._beside(blob))
+
+    def _beside(self, blob: str) -> set[str | None]:
+        """Return what other purges made of the text of which one left this."""
+        sources = filter(self._is_refused, self._record.sources(blob))
+        ends = {self.end(each) for each in sources} - {blob}
+        return {end for end in ends if end is None or blob not in self._record.became(end)}
 
     def _is_refused(self, blob: str) -> bool:
         return self._own.has_blob(blob) or (blob in self._texts and self._record.has_blob(blob))
@@ -63,7 +69,14 @@ class Went:
         """Return what a text that is gone became; None for nothing."""
         if blob in self._texts:
             return self._texts[blob]
-        return self._own.blob(blob) if self._own.has_blob(blob) else None
+        if self._own.has_blob(blob):
+            return self._own.blob(blob)
+        others = self._beside(blob)
+        if not others or None in others:
+            return None
+        there = sorted(other for other in others if other and self._objects.is_there(other))
+        texts = (to_text(self._objects.blob(each)) for each in (blob, *there))
+        return self._objects.put("blob", to_bytes(reduce(shared, texts)))
 
     @property
     def lines(self) -> Set[bytes]:
