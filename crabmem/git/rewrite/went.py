@@ -14,8 +14,8 @@ from ..trees import to_bytes, to_text
 from .comparison import Version
 from .objects import survey
 
-# A line tells a text from others if it is no short one.
-_LONG = re.compile(rb"(?=.*[a-zA-Z\x80-\xff]).{16}")
+# A line tells a text from others if it has so many bytes, and is no mere number.
+_LONG, _LETTER = 16, re.compile(rb"[a-zA-Z\x80-\xff]")
 # So does a word of letters and digits, as keys and passwords are; a date or a number does not.
 _WORD = re.compile(rb"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[a-zA-Z])[\w-]{6,}")
 _MARK = MARKS[0][0].encode()
@@ -113,7 +113,8 @@ class Went:
 def told(data: bytes) -> frozenset[bytes]:
     """Return the lines and words by which a text is known; of its keys what the description says alone."""
     lines = [said for line in data.splitlines() if (said := _said(line))]
-    return frozenset([said for said in lines if _LONG.search(said)]).union(*map(_WORD.findall, lines))
+    long = (said for said in lines if len(said) >= _LONG and _LETTER.search(said))
+    return frozenset(long).union(*map(_WORD.findall, lines))
 
 
 def without(data: bytes, went: Set[bytes]) -> bytes:
