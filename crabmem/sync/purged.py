@@ -209,6 +209,10 @@ class Purging:
         """How many rows of the record do not hold of what is here or there."""
         return len(self._all.doubted)
 
+    def made(self, commit: str) -> bool:
+        """Whether a commit is what some purge made of another."""
+        return self._all.is_end(commit)
+
     def new_of(self, tip: str | None, commits: Collection[str]) -> list[str]:
         """Return those of commits that `tip` has not under another id, of before a purge or after it."""
         line = self._history.commits_since((), tip) if tip and self.news else []

@@ -229,7 +229,8 @@ class _Syncing:
             if self.purging.take_in({tracked: theirs}, is_expected):
                 self._record.note_given_up(self.purging.given_up)
                 return self.round(number, is_expected, joins_apart, even_if_many)
-            if theirs == raw:  # else it is of before a purge, and what it had at the last sync may be another commit
+            # What a purge made may be another commit there, of another purge.
+            if theirs == raw and not (before and self.purging.made(before)):
                 self._check_went_on(before, theirs)
         elif before:
             raise SyncError(

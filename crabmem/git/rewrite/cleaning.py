@@ -4,7 +4,7 @@ What a purge took can be in a text that was moved and rewritten, that a join mad
 know all the ways is to miss one. So each commit that is to stand is looked through, with all that it stands on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ...text.frontmatter import parts_of
 from ...text.marks import MARKS
@@ -16,20 +16,22 @@ from .went import Went, told, without
 
 
 class Cleaning:
-    """Makes commits anew that have what `went`, and those that stand on them. `cut` are texts of which lines went.
+    """Makes commits anew that have what `went`, or stand on one that became another: `ids`, which grows, has these.
 
-    `is_purged` tells whether a text is another one with marks.
+    `is_purged` tells whether a text is another one with marks; `cut` are texts of which lines went.
     """
 
-    def __init__(self, went: Went, objects: Objects, is_purged: Callable[[str, str], bool]) -> None:
-        self._went, self._objects, self._is_purged = went, objects, is_purged
+    def __init__(
+        self, went: Went, objects: Objects, is_purged: Callable[[str, str], bool], ids: Mapping[str, str]
+    ) -> None:
+        self._went, self._objects, self._is_purged, self._ids = went, objects, is_purged, ids
         self._commits, self._trees = dict[str, str](), dict[str, str | None]()
         self._clean_rows = set[bytes]()
         self._blobs = dict[str, str | None]()
         self.cut = dict[str, str | None]()
 
     def commit(self, tip: str) -> str:
-        """Return a commit as it stands: itself where neither it nor any below has something that went.
+        """Return a commit as it stands: itself where neither it nor one below has what went, or became another.
 
         Raises:
             DamagedHistory: some of it is missing.
@@ -49,13 +51,21 @@ class Cleaning:
     def _new(self, oid: str) -> str:
         says = self._objects.header(oid)
         tree = self._tree(says.tree) or self._objects.put("tree", b"")
-        parents = [self._commits[each] for each in says.parents]
+        parents = [self._place(each) for each in says.parents]
         if tree == says.tree and parents == [*says.parents]:
             return oid
         raw = self._objects.raw(oid)[1]
         rows = [b"tree " + tree.encode(), *(b"parent " + each.encode() for each in dict.fromkeys(parents))]
         rows += [key + b" " + said for key, said in header_lines(raw) if key not in (b"tree", b"parent", *SIGNATURES)]
         return self._objects.put("commit", b"\n".join(rows) + b"\n\n" + raw.partition(b"\n\n")[2])
+
+    def _place(self, oid: str) -> str:
+        """Return what a commit became in the end."""
+        seen = {oid}
+        while (end := self._ids.get(oid, self._commits.get(oid, oid))) not in seen:
+            seen.add(end)
+            oid = end
+        return oid
 
     def _tree(self, oid: str) -> str | None:
         """Return a tree as it stands; None for one in which nothing is left."""

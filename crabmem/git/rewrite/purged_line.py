@@ -75,7 +75,7 @@ class PurgedLine:
         self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved
         self.went = Went(record, self._by_us, self._moved, objects, before)
-        self._cleaning = Cleaning(self.went, objects, self._comparison.is_text_purged)
+        self._cleaning = Cleaning(self.went, objects, self._comparison.is_text_purged, self.ids)
         #: What texts of two purges became, and how much work is left for more of them.
         self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
         self._there = dict[str, bool]()
