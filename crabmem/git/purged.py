@@ -122,7 +122,7 @@ class PurgeRecord:
 
     @property
     def erased(self) -> Iterable[Erased]:
-        """What each purge did."""
+        """The purges themselves."""
         return self._purges.values()
 
     def _rows(self, is_put: bool) -> Iterator[Mapping[str, str]]:

@@ -57,7 +57,7 @@ class Purging:
         self._history = engine.history
         self.arrived, self.given_up, self.quoting = 0, set[str](), tuple[str, ...]()
         self._proposed = set[str]()
-        #: What of before purges was here when these were taken in: some of it may stay, as nobody can compare it.
+        #: Commits and texts of before purges that were here as these were taken in: some stay, as nobody compares them.
         self._met = set[frozenset[str]]()
         #: What went by what this sync took in: none of it is here any more when it looks again.
         self._went: Went | None = None
@@ -209,7 +209,7 @@ class Purging:
         """How many rows of the record do not hold of what is here or there."""
         return len(self._all.doubted)
 
-    def made(self, commit: str) -> bool:
+    def is_made(self, commit: str) -> bool:
         """Whether a commit is what some purge made of another."""
         return self._all.is_end(commit)
 

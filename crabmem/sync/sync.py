@@ -84,9 +84,10 @@ def forget_remote(session: Session) -> str:
     """
     _check_is_person(session)
     allowed = session.engine.allowed.reach(session.root)
-    if allowed.remote:
-        session.engine.allowed.allow(session.root, replace(allowed, remote="", purges=False))
-    return parse_address(allowed.remote, session.root).shown if allowed.remote else ""
+    if not allowed.remote:
+        return ""
+    session.engine.allowed.allow(session.root, replace(allowed, remote="", purges=False))
+    return parse_address(allowed.remote, session.root).shown
 
 
 def sync(
@@ -229,8 +230,8 @@ class _Syncing:
             if self.purging.take_in({tracked: theirs}, is_expected):
                 self._record.note_given_up(self.purging.given_up)
                 return self.round(number, is_expected, joins_apart, even_if_many)
-            # What a purge made may be another commit there, of another purge.
-            if theirs == raw and not (before and self.purging.made(before)):
+            # A commit that a purge made may be another one there, of another purge.
+            if theirs == raw and not (before and self.purging.is_made(before)):
                 self._check_went_on(before, theirs)
         elif before:
             raise SyncError(

@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping
 
 from ...text.frontmatter import parts_of
 from ...text.marks import MARKS
-from ..commits import header_lines
 from ..objects import Objects
 from ..trees import FOLDER, parsed_row, read_rows, row_of, to_text
-from .objects import SIGNATURES
+from .comparison import parted, put_together
 from .went import Went, told, without
 
 
@@ -51,15 +50,12 @@ class Cleaning:
     def _new(self, oid: str) -> str:
         says = self._objects.header(oid)
         tree = self._tree(says.tree) or self._objects.put("tree", b"")
-        parents = [self._place(each) for each in says.parents]
+        parents = [self.place(each) for each in says.parents]
         if tree == says.tree and parents == [*says.parents]:
             return oid
-        raw = self._objects.raw(oid)[1]
-        rows = [b"tree " + tree.encode(), *(b"parent " + each.encode() for each in dict.fromkeys(parents))]
-        rows += [key + b" " + said for key, said in header_lines(raw) if key not in (b"tree", b"parent", *SIGNATURES)]
-        return self._objects.put("commit", b"\n".join(rows) + b"\n\n" + raw.partition(b"\n\n")[2])
+        return self._objects.put("commit", put_together(tree, parents, *parted(self._objects.raw(oid)[1])))
 
-    def _place(self, oid: str) -> str:
+    def place(self, oid: str) -> str:
         """Return what a commit became in the end."""
         seen = {oid}
         while (end := self._ids.get(oid, self._commits.get(oid, oid))) not in seen:
@@ -74,11 +70,11 @@ class Cleaning:
             new = {row: self._row(row) for row in {*rows} - self._clean_rows}
             self._clean_rows.update(row for row, became in new.items() if became == row)
             left = [new.get(row, row) for row in rows]
-            self._trees[oid] = oid if left == rows else self._put_tree(b"".join(left))
+            if left == rows:
+                self._trees[oid] = oid
+            else:
+                self._trees[oid] = self._objects.put("tree", b"".join(left)) if any(left) else None
         return self._trees[oid]
-
-    def _put_tree(self, rows: bytes) -> str | None:
-        return self._objects.put("tree", rows) if rows else None
 
     def _row(self, row: bytes) -> bytes:
         name, mode, oid = parsed_row(row)

@@ -1,7 +1,7 @@
 """Whether commits are others but for texts that are gone, as a record of purges says of them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...results import CREATOR
 from ...text.entry import entry_in
@@ -10,7 +10,7 @@ from ...text.slug import slug_of
 from ..commits import header, header_lines, read_commit
 from ..objects import Objects
 from ..purged import PurgeRecord
-from ..trees import Item, Trees, to_text
+from ..trees import Item, Trees, to_bytes, to_text
 from .objects import IDENTITIES, SHORTEST_ID, SIGNATURES, with_new_ids
 
 #: A version of a file: its path, and the id of its text.
@@ -176,6 +176,13 @@ def parted(raw: bytes) -> tuple[list[Row], str]:
     """Return what a commit says, but for what it stands on and its signatures: lines by key, and the message."""
     rows = [(key, to_text(said)) for key, said in header_lines(raw)]
     return [row for row in rows if row[0] not in (b"tree", b"parent", *SIGNATURES)], to_text(raw.partition(b"\n\n")[2])
+
+
+def put_together(tree: str, parents: Iterable[str], rows: Iterable[Row], message: str) -> bytes:
+    """Return the commit that says what another one did when it was `parted`; equal parents are one."""
+    lines = [b"tree " + tree.encode(), *(b"parent " + each.encode() for each in dict.fromkeys(parents))]
+    lines += [key + b" " + to_bytes(said) for key, said in rows]
+    return b"\n".join(lines) + b"\n\n" + to_bytes(message)
 
 
 def with_new_words(text: str, words: Mapping[str, str]) -> str:

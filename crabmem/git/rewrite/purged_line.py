@@ -12,7 +12,6 @@ from functools import cached_property, reduce
 from typing import TypeAlias
 
 from ...results import CREATOR
-from ...text.frontmatter import parts_of
 from ...text.hashes import blob_id
 from ...text.marks import MARKS, MOST_WORK, shared, shared_name
 from ...text.merge import merge
@@ -23,7 +22,7 @@ from ..purged import JOIN, PUT, Erased, PurgeRecord
 from ..purged import Row as PurgeRow
 from ..trees import FOLDER, Item, Trees, parsed_row, read_rows, to_bytes, to_text
 from .cleaning import Cleaning
-from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, with_new_words
+from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, put_together, with_new_words
 from .objects import IDENTITIES, Survey
 from .overlay import Overlay
 from .went import Went
@@ -128,10 +127,7 @@ class PurgedLine:
                 if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
         for oid in tips & self.ids.keys():  # what one became may have been put anew itself, later
-            seen = {oid}
-            while (end := self.ids.get(self.ids[oid], oid)) not in seen:
-                seen.add(end)
-                self.ids[oid] = end
+            self.ids[oid] = self._cleaning.place(oid)
         return self.ids
 
     def _made_here(self, oid: str) -> str:
@@ -418,9 +414,7 @@ class PurgedLine:
 
     def _commit(self, files: Files, parents: Iterable[str], headers: Iterable[Row], message: str) -> str:
         tree = self._trees.grafted(None, files) or self._objects.put("tree", b"")
-        rows = [b"tree " + tree.encode(), *(b"parent " + each.encode() for each in dict.fromkeys(parents))]
-        rows += [key + b" " + to_bytes(said) for key, said in headers]
-        return self._objects.put("commit", b"\n".join(rows) + b"\n\n" + to_bytes(message))
+        return self._objects.put("commit", put_together(tree, parents, headers, message))
 
     # The rule by which what is no commit follows: the index, logs and tags
 
@@ -507,10 +501,6 @@ def _by_key(rows: Sequence[Sequence[Row]]) -> Iterator[tuple[bytes, list[str]]]:
 
 def _lines(data: bytes) -> frozenset[bytes]:
     return frozenset(line.strip() for line in data.splitlines())
-
-
-def _content(data: bytes) -> frozenset[bytes]:
-    return _lines(to_bytes(parts_of(to_text(data)).content)) - {b""}
 
 
 def _author(raw: bytes) -> str:

@@ -217,7 +217,8 @@ class RepositoryRewrite:
         own = self.own_record()
         for _ in range(_MOST_ROUNDS):
             line = PurgedLine(record, there, own, doubts_lacking, before)
-            line.learn(also or found)
+            if also:
+                line.learn(also)
             line.run(found, tips, aside, is_pushed)
             if line.doubted <= record.doubted:
                 return line, record

@@ -1,4 +1,4 @@
-"""What purges took: texts, by their ids, and the lines by which texts are known."""
+"""The texts that purges took, by their ids, and the lines by which texts are known."""
 
 import re
 from collections.abc import Mapping, Set
@@ -24,7 +24,7 @@ _KEY = re.compile(rb"(?!description:)[a-z_]+:")
 
 
 class Went:
-    """What the purges of a record took, as far as it is known here.
+    """Knows which texts and lines the purges of a record took, as far as these can be told here.
 
     `own` is the part of the record that this machine made, `moved` what versions of files became, which grows as
     commits are compared. `here` are texts of the record that can be read, as those in `moved` can: what each had tells
