@@ -50,12 +50,17 @@ def _always(memory: Session) -> bool:
     return True
 
 
+#: The values that an argument may have in a session; none where it is not offered.
+Choices = Callable[[Session], tuple[str, ...]]
+
+
 @dataclass(frozen=True)
 class ToolFunction:
     """A function that is a tool: it takes the memory and typed arguments, and its docstring is for the model.
 
     `title` is for people, `allowed` says whether a memory offers the tool now. `is_blind` is a write of a whole file,
-    with `if_version`, whose caller may not have seen what it replaces.
+    with `if_version`, whose caller may not have seen what it replaces. `choices` are of arguments that only some
+    sessions have, so that a model reads of them nowhere else; each is optional.
     """
 
     function: Callable[..., Result]
@@ -63,11 +68,16 @@ class ToolFunction:
     hints: Hints
     allowed: Callable[[Session], bool] = _always
     is_blind: bool = False
+    choices: tuple[tuple[str, Choices], ...] = ()
 
     @property
     def name(self) -> str:
         """The name agents call it by."""
         return self.function.__name__
+
+    def chosen(self, memory: Session) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The values of each of those arguments in this session."""
+        return tuple((name, values(memory)) for name, values in self.choices)
 
 
 @dataclass(frozen=True)
@@ -85,33 +95,47 @@ class Tool:
     output_schema: dict[str, Any]
 
 
+def described(item: ToolFunction, memory: Session) -> Tool:
+    """A tool as hosts of this session want it described."""
+    return _described(item, item.chosen(memory))
+
+
 @cache
-def described(item: ToolFunction) -> Tool:
-    """A tool as hosts want it described."""
+def _described(item: ToolFunction, choices: tuple[tuple[str, tuple[str, ...]], ...]) -> Tool:
     schema = msgspec.json.schema(_arguments(item.function))
     [own] = [part for name, part in schema["$defs"].items() if name == item.name]
     own.pop("title", None)
     own["properties"] = {name: _plain(rules) for name, rules in own["properties"].items()}
+    for name, values in choices:
+        rules = own["properties"].pop(name)
+        if values:
+            own["properties"][name] = {**rules, "enum": list(values)}
     purpose = inspect.cleandoc(item.function.__doc__ or "")
     [data] = get_type_hints(item.function, include_extras=True)["return"].__metadata__
     return Tool(item.name, purpose, own, item.hints, item.title, schema_of(data))
 
 
-def parsed(item: ToolFunction, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
-    """The arguments of a call by the names of the function's parameters, checked.
+def parsed(item: ToolFunction, arguments: Mapping[str, Any] | str, memory: Session) -> dict[str, Any]:
+    """The arguments of a call by the names of the function's parameters, checked against what the session offers.
 
     They may be JSON, as models write them; an empty text is no arguments.
 
     Raises:
         InvalidArguments: they are not what the schema says.
     """
+    tool = described(item, memory)
     try:
-        given = converted(_as_types(_object(arguments), described(item)), _arguments(item.function))
+        given = converted(_as_types(_object(arguments), tool), _arguments(item.function))
     except msgspec.ValidationError as error:
         raise InvalidArguments(_message(error)) from None
     except UnicodeEncodeError:
         raise InvalidArguments("the name of one contains half of a surrogate pair") from None
-    return msgspec.structs.asdict(given)
+    values = msgspec.structs.asdict(given)
+    for name, there in item.chosen(memory):
+        if (said := values[name]) is not None and said not in there:
+            refused = f"`{name}` is one of {', '.join(there)}" if there else f"there is no argument `{name}`"
+            raise InvalidArguments(refused)
+    return values
 
 
 def _object(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:

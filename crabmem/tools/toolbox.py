@@ -38,7 +38,9 @@ class Toolbox:
         wanted, there = set(names), self._by_name()
         if unknown := sorted(wanted - there.keys()):
             raise NotFound(f"no tool named: {', '.join(unknown)} (there are: {', '.join(there)})")
-        return [described(item) for item in there.values() if item.name in wanted and self._is_allowed(item)]
+        return [
+            described(item, self._memory) for item in there.values() if item.name in wanted and self._is_allowed(item)
+        ]
 
     @property
     def names(self) -> list[str]:
@@ -107,7 +109,7 @@ class Toolbox:
         if memory.settings.review.is_on:  # one that knows what of this call waits, and of no other
             memory = memory.of_kind(memory.kind)
         try:
-            given = parsed(item, arguments)
+            given = parsed(item, arguments, memory)
             if item.is_blind and not self._shows_files and given["if_version"] is None:
                 given["if_version"] = ""  # only where there is no file yet
             result = item.function(memory, **given)

@@ -43,7 +43,7 @@ def page() -> str:
     parts.append("## Tools to ask for by name\n")
     parts += [_section(tool, tool.name) for tool in _named() if tool.name not in seen]
     parts.append("## Where `[sync] tool = true`\n")
-    parts += [_section(described(item), item.name) for item in toolset(SYNC)]
+    parts += [_section(tool, tool.name) for tool in _syncing()]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -58,6 +58,11 @@ def _tools(profile: str) -> list[Tool]:
 def _named() -> list[Tool]:
     with tempfile.TemporaryDirectory() as folder, Memory(folder, soul_editable=True) as memory:
         return memory.tools_named([item.name for name in SHARED for item in toolset(name)])
+
+
+def _syncing() -> list[Tool]:
+    with tempfile.TemporaryDirectory() as folder, Memory(folder) as memory:
+        return [described(item, memory) for item in toolset(SYNC)]
 
 
 def _row(tool: Tool, heading: str) -> str:
