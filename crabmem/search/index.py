@@ -436,7 +436,12 @@ class Index:
         if limit < len(order):  # of equal scores, the keys decide which are left out
             order.sort()
             order = order[: bisect_right(order, (order[limit - 1][0], self._start + self._size))]
-        return [Ranked(key, -score) for score, key in sorted([(score, self._key(at)) for score, at in order])[:limit]]
+        by_score = sorted((score, self._place(at), self._key(at)) for score, at in order)
+        return [Ranked(key, -score) for score, _, key in by_score[:limit]]
+
+    def _place(self, position: int) -> int:
+        """Documents of equal scores come in this order, and of one place in that of their keys."""
+        return 0
 
     def _found(self, words: list[Term]) -> Found:
         """A function from a limit to the scores of documents by position: all that may be among so many best, and

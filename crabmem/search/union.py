@@ -1,0 +1,76 @@
+"""Several indexes searched as one: a word is as rare as it is in all of them together, so that scores compare."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from .index import Index, Recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .segment import Segment
+
+#: What stands between the name of an index and the key of a document in it. No name has one.
+SEP = ":"
+
+
+class Union(Index):
+    """The documents of `members`, each index by its name. Scores are those of one index that has them all.
+
+    The key of a document is `name:key`. Equal scores are in the order of the members. It is searched and never
+    updated: whoever has a new member index makes another union.
+    """
+
+    def __init__(self, members: Mapping[str, Index]) -> None:
+        held: list[tuple[str, Segment]] = []
+        self._dead = set()
+        start = 0
+        for name, index in members.items():
+            settled, later = index.settled(), index.later()
+            end = sum(map(len, settled))
+            self._dead.update(start + position for position in index._dead if position < end)
+            held += ((name, segment) for segment in (*settled, later) if len(segment))
+            start += end + len(later)
+        *firsts, self._start = accumulate((len(segment) for _, segment in held), initial=0)
+        self._parts = [(first, segment) for first, (_, segment) in zip(firsts, held, strict=True)]
+        self._begins, self._names = firsts, [name for name, _ in held]
+        self._order = {name: place for place, name in enumerate(members)}
+        self._has_passages = any(segment.has_passages for _, segment in held)
+        self._count = sum(map(len, members.values()))
+        self._passages = sum(index.passages for index in members.values())
+        self._words = sum(index._words for index in members.values())
+        self._recent, self._size = Recent(), 0
+        self._own = {}
+        self._begin()
+
+    def marks(self) -> Mapping[str, bytes]:
+        """The mark of every document, by its key."""
+        if self._marks is None:
+            self._marks = {
+                f"{name}{SEP}{key}": mark
+                for name, (first, segment) in zip(self._names, self._parts, strict=True)
+                for key, mark, at in zip(segment.keys.all(), segment.marks(), segment.firsts, strict=True)
+                if first + at not in self._dead
+            }
+        return self._marks
+
+    def _find(self, key: str) -> int | None:
+        whose, _, own = key.partition(SEP)
+        for name, (first, segment) in zip(self._names, self._parts, strict=True):
+            if name == whose and (at := segment.find(own)) is not None and first + at not in self._dead:
+                return first + at
+        return None
+
+    def _key(self, position: int) -> str:
+        key = self._found_keys.get(position)
+        if key is None:
+            at = bisect_right(self._begins, position) - 1
+            own = self._parts[at][1].key(position - self._begins[at])
+            key = self._found_keys[position] = f"{self._names[at]}{SEP}{own}"
+        return key
+
+    def _place(self, position: int) -> int:
+        return self._order[self._names[bisect_right(self._begins, position) - 1]]
