@@ -63,7 +63,8 @@ class Memory(Session):
     any object that makes vectors of texts. `progress` is called with how many entries of how many were read, when many
     have to be. `profile` overrides the setting: the name of a family, or a TOML file. `kind` is that of the session:
     who is there to read along. `is_parent_named`, for an agent's own workspace: the folder around it was named as the
-    workspace, and gives what the agent lacks also before its first commit. The folder is made at the first write.
+    workspace, and gives what the agent lacks also before its first commit. `is_alone`: it sees no memory but its own.
+    The folder is made at the first write.
     """
 
     def __init__(
@@ -79,8 +80,9 @@ class Memory(Session):
         profile: str | None = None,
         kind: str = "main",
         is_parent_named: bool = False,
+        is_alone: bool = False,
     ) -> None:
-        options = Options(soul_editable, progress, embedder, profile, is_parent_named)
+        options = Options(soul_editable, progress, embedder, profile, is_parent_named, is_alone=is_alone)
         super().__init__(engine_at(root, options), Actor(agent, session, is_person), kind)
         recover(self)
 

@@ -110,7 +110,8 @@ class Commit:
     `commit` is its full id; `paths` are those that differ from its first parent, `entries` the names
     it gives as trailers. `tool`, `agent` and `session` are None where the commit does not say. `reverts` are
     the commits it took back, `restores` is the one whose files it brought back, `renamed` the paths of the entry that
-    got another name, before and after, `applies` the proposal that it wrote.
+    got another name, before and after, `applies` the proposal that it wrote. The two commits that moved a fact between
+    memories have one `moved`, which no other has.
     """
 
     JSON = ("commit", "time", "author", "subject", "tool", "agent", "session", "paths")
@@ -129,6 +130,7 @@ class Commit:
     restores: str | None = field(default=None, repr=False)
     renamed: tuple[str, str] | None = field(default=None, repr=False)
     applies: str | None = field(default=None, repr=False)
+    moved: str | None = field(default=None, repr=False)
 
     @property
     def line(self) -> str:
@@ -469,6 +471,17 @@ class Forgotten:
 
 
 @value
+class MovedFact:
+    """A fact that is now at `path` of the memory called `to`, and was at `before` in another until `commit` there."""
+
+    name: str
+    path: str
+    before: str
+    to: str
+    commit: str | None
+
+
+@value
 class Match:
     """A word of the question, as it was asked, in one field of a hit, and how much that added to the score."""
 
@@ -633,7 +646,8 @@ class Hit:
     `matches` say what words added to the score, when that was asked for, and `provenance` where it comes from. With
     `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
     `by_meaning` is what of the score is for meaning, where that counts. `stale_since` is the last day on which a
-    fact surely held that names one which is past; "" for all others.
+    fact surely held that names one which is past; "" for all others. `scope` is the name of the memory it is from, ""
+    where only one was searched.
     """
 
     JSON = (
@@ -647,6 +661,7 @@ class Hit:
         "lines?",
         "by_meaning?",
         "stale_since?",
+        "scope?",
     )
 
     entry: Entry
@@ -657,6 +672,12 @@ class Hit:
     lines: tuple[int, int] | None = None
     by_meaning: float | None = None
     stale_since: str = ""
+    scope: str = ""
+
+    @property
+    def address(self) -> str:
+        """The path, behind the name of the memory where several were searched."""
+        return f"{self.scope}:{self.entry.path}" if self.scope else self.entry.path
 
     @property
     def shown(self) -> str:

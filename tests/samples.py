@@ -5,6 +5,7 @@ where it is unlike most: it writes, prints no data, goes on until it is stopped.
 that says so.
 """
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -64,6 +65,7 @@ VERBS: Mapping[str, Verb] = {
     "edit": Verb(does="writes", has_data=False, unseen=["Vet", "Wifi"]),
     "forget": Verb(does="writes", unseen=["Vet", "privat", "Wifi"]),
     "rename": Verb(does="writes", unseen=["Wifi Vet", "Vet Other", "Wifi Net --dry-run", "Wifi Net"]),
+    "move": Verb("wifi --to team", does="writes", unseen=["Vet --to me", "privat --to me", "Wifi --to me"]),
     "links": Verb("wifi", unseen=["", "--json", "Wifi", "Vet"]),
     "import": Verb(
         str(HOUSEHOLD), does="writes",
@@ -249,3 +251,17 @@ def in_turn(tools: Sequence["Tool"]) -> list["Tool"]:
     """Tools in the order in which their samples work: those that are made up before `forget`."""
     order = [*TOOLS]
     return sorted(tools, key=lambda tool: order.index(tool.name if tool.name in TOOLS else "memory"))
+
+
+def see_a_team(root: Path) -> None:
+    """Have the memory in `root` see one called team beside it, as a person allowed."""
+    from crabmem import Memory
+    from crabmem.disk.allowed import Allowed, Reach
+
+    with Memory(root.parent / "team") as team:
+        team.remember("Deploys", "who deploys", "Nobody.")
+    with (root / "crabmem.toml").open("a") as settings:
+        settings.write('also = ["../team"]\n')
+    Allowed(os.environ).allow(root, Reach(also=(str(root.parent / "team"),)))
+    with Memory(root, is_person=True) as memory:
+        memory.adopt()

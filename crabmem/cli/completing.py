@@ -71,6 +71,13 @@ def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) ->
     ]
 
 
+def complete_scopes(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The memories that are seen here."""
+    from ..session.scopes import others
+
+    return complete_from(lambda memory: (memory.engine.scopes.own, *others(memory)))(ctx, param, begun)
+
+
 def complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
     from ..prompt.profile import KINDS
 

@@ -35,7 +35,13 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     from ..write.actor import Actor
 
     wanted, progress = global_options(ctx), _reading if sys.stderr.isatty() else None
-    options = Options(progress=progress, profile=wanted.profile, is_parent_named=wanted.names_agent, is_brief=is_brief)
+    options = Options(
+        progress=progress,
+        profile=wanted.profile,
+        is_parent_named=wanted.names_agent,
+        is_brief=is_brief,
+        is_alone=wanted.alone,
+    )
     memory = session_at(wanted.place, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
     ctx.call_on_close(lambda: memory.close(wait=False))
     ctx.call_on_close(lambda: _tell_waiting(memory))

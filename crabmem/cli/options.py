@@ -41,6 +41,7 @@ class GlobalOptions:
     quiet: bool = False
     verbose: bool = False
     project: str | None = None
+    alone: bool = False
 
     @classmethod
     def of(cls, *, profile: str | None, kind: str | None, **others: Any) -> Self:
@@ -91,6 +92,9 @@ _WORKSPACE = "Use agent W's own workspace in it.  [env: CRABMEM_WORKSPACE]"
 _PROJECT = (
     "The memory of the Git repository that folder P is in, for all its worktrees; . for here.  [env: CRABMEM_PROJECT]"
 )
+_ALONE = (
+    "Only this memory: neither a project's person's nor those of `also` are seen beside it.  [env: CRABMEM_ONLY_THIS]"
+)
 _AGENT = "Who writes, for the history.  [env: CRABMEM_AGENT]"
 _SESSION = "In which session.  [env: CRABMEM_SESSION]"
 _GLOBALS = (
@@ -102,6 +106,7 @@ _GLOBALS = (
         help="Workspace folder.  [env: CRABMEM_DIR]",
     ),
     click.option("--project", metavar="P", shell_complete=completing("complete_folders"), help=_PROJECT),
+    click.option("--alone", is_flag=True, envvar="CRABMEM_ONLY_THIS", help=_ALONE),
     click.option("--workspace", metavar="W", shell_complete=completing("complete_agents"), help=_WORKSPACE),
     click.option(
         "--agent", metavar="A", envvar="CRABMEM_AGENT", shell_complete=completing("complete_writers"), help=_AGENT

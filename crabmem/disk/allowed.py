@@ -34,7 +34,8 @@ class Reach:
     file of a profile that lies elsewhere, "" for none. `parent` is the workspace beside an agent's own that gives what
     this one lacks, "" for none: no file of a workspace can name it. `remote` is what it is synced with, as a person
     named it, "" for nothing; nor can a file name that. `extra_paths` and `transcripts` are the real paths of folders
-    elsewhere that are searched. `purges`: what another machine purged goes here, too, without a question.
+    elsewhere that are searched, `also` those of other memories that are seen beside this one. `purges`: what another
+    machine purged goes here, too, without a question.
     """
 
     vectors: tuple[str, str, str, str] | None = None
@@ -43,6 +44,7 @@ class Reach:
     remote: str = ""
     extra_paths: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     purges: bool = False
 
 
@@ -54,7 +56,8 @@ class Allowed:
         self._environment = environment
 
     @once
-    def _file(self) -> Path | None:
+    def file(self) -> Path | None:
+        """The file that says what is allowed; None where the environment names no place for it."""
         folder = state_folder(self._environment)
         return folder / "allowed.json" if folder else None
 
@@ -68,10 +71,10 @@ class Allowed:
         Raises:
             Unwritable: it cannot be kept, or only within the workspace.
         """
-        if self._file is None:
+        if self.file is None:
             raise Unwritable("there is no place to keep what you allow: the environment names no home; set HOME")
         if not self._is_outside(root):
-            raise Unwritable(f"{self._file} lies in the workspace {root}, which cannot allow itself anything; "
+            raise Unwritable(f"{self.file} lies in the workspace {root}, which cannot allow itself anything; "
                              "set XDG_STATE_HOME to another folder")  # fmt: skip
         import json
         import time
@@ -79,15 +82,15 @@ class Allowed:
         from .lock import locked
 
         try:
-            fs.make_folder(self._file.parent)
+            fs.make_folder(self.file.parent)
             # Else of two processes that allow something at once, one would forget what the other said.
-            with locked(self._file.parent, os.O_RDONLY, time.monotonic() + _PATIENCE):
+            with locked(self.file.parent, os.O_RDONLY, time.monotonic() + _PATIENCE):
                 others = {key: known for key, known in self._all().items() if key != _key(root)}
                 kept = others if reach == Reach() else others | {_key(root): reach}
                 said = {key: {name: getattr(each, name) for name in fields_of(Reach)} for key, each in kept.items()}
-                fs.swap_in(self._file, json.dumps(said, indent=2, ensure_ascii=False).encode() + b"\n")
+                fs.swap_in(self.file, json.dumps(said, indent=2, ensure_ascii=False).encode() + b"\n")
         except OSError as error:
-            raise Unwritable(f"{self._file} cannot be written: {fs.reason(error)}") from error
+            raise Unwritable(f"{self.file} cannot be written: {fs.reason(error)}") from error
 
     def allow_profile(self, root: Path, file: str) -> None:
         """Let the settings of the workspace in `root` name the profile in that file, besides what they may already; ""
@@ -107,12 +110,12 @@ class Allowed:
 
     def _all(self) -> dict[str, Reach]:
         """By folder; nothing when the file is not whole: who is not sure is asked again."""
-        if self._file is None or not os.path.exists(self._file):
+        if self.file is None or not os.path.exists(self.file):
             return {}
         import json  # late: most users never allowed anything
 
         try:
-            said = json.loads(fs.read(self._file)[0])
+            said = json.loads(fs.read(self.file)[0])
             return {key: _reach_in(each) for key, each in said.items()}
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             return {}
@@ -121,7 +124,7 @@ class Allowed:
         """Whether the file lies outside of the workspace: one inside may have come with it."""
         from pathlib import Path
 
-        return self._file is not None and not Path(os.path.realpath(self._file)).is_relative_to(os.path.realpath(root))
+        return self.file is not None and not Path(os.path.realpath(self.file)).is_relative_to(os.path.realpath(root))
 
 
 def _reach_in(said: dict[str, object]) -> Reach:
@@ -132,14 +135,15 @@ def _reach_in(said: dict[str, object]) -> Reach:
     """
     vectors, beside = said.get("vectors"), [said.get(name, "") for name in ("profile", "parent", "remote")]
     named = vectors if isinstance(vectors, list) else []
-    listed = [said.get(name, []) for name in ("extra_paths", "transcripts")]
+    listed = [said.get(name, []) for name in ("extra_paths", "transcripts", "also")]
     folders = [tuple(each) if isinstance(each, list) else (None,) for each in listed]
-    texts = (*beside, *named, *folders[0], *folders[1])
+    texts = (*beside, *named, *(text for each in folders for text in each))
     if not all(isinstance(text, str) for text in texts) or (vectors is not None and len(named) != _NAMED):
         raise TypeError("not as it was written")
     profile, parent, remote = map(str, beside)
     vector = (named[0], named[1], named[2], named[3]) if named else None
-    return Reach(vector, profile, parent, remote, folders[0], folders[1], said.get("purges") is True)
+    extra_paths, transcripts, also = folders
+    return Reach(vector, profile, parent, remote, extra_paths, transcripts, also, said.get("purges") is True)
 
 
 def _key(root: Path | str) -> str:

@@ -160,6 +160,7 @@ def read_commit(oid: str, raw: bytes, paths: tuple[str, ...] = ()) -> Commit:
         restores=known.get("Restores"),
         renamed=_renamed(known.get("Renamed", "")),
         applies=known.get("Proposal"),
+        moved=known.get("Moved"),
     )
 
 

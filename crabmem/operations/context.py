@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import timedelta
 from operator import methodcaller
 
+from ..errors import NotFound
 from ..text.entry import decode
 from ..text.own_words import own_words
 from ..text.templates import template
@@ -14,7 +16,7 @@ from .files import notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..prompt.compaction import Due
     from ..prompt.context import Context, Piece
@@ -75,7 +77,7 @@ def before_turn(
     if session.engine.pause():
         return ""
     said = would_say(session, message, again)
-    session.engine.catalog.save()
+    session.engine.keep()
     if not is_heard():
         return ""
     session.speaker.record(said, session.engine.clock())
@@ -88,7 +90,7 @@ def would_say(session: Session, message: str, again: bool = True) -> Injection:
     speaker = session.speaker
     return session.look(
         lambda now: speaker.injection(
-            message, now.entries, rules.auto_recall, rules.language, seen, again, session.engine.today, now.likest
+            message, now.source, rules.auto_recall, rules.language, seen, again, session.engine.today, now.likest
         )
     )
 
@@ -152,7 +154,22 @@ def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
     if part.notes:
         days = (session.engine.today() - timedelta(days=ago) for ago in range(part.notes))
         return [_piece(session, part, "own", session.layout.note_path(day), at) for day in days]
-    return [_piece(session, part, part.of, part.file, at) if part.file else Piece(part, "", fixed_text(part))]
+    if not part.file:
+        return [Piece(part, "", fixed_text(part))]
+    own = _piece(session, part, part.of, part.file, at)
+    return [own, *_overviews_beside(session, part, at)] if own.path == session.layout.overview else [own]
+
+
+def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[Piece]:
+    """The overviews of the other memories that the session sees, those that say something."""
+    from ..prompt.context import Piece
+    from ..session.scopes import others
+
+    for scope, other in others(session).items():
+        path = other.layout.overview
+        with suppress(NotFound):
+            if data := other.read(path, at):
+                yield Piece(part, f"{scope}:{path}", f"(from {scope}:{path})\n\n{decode(path, data)}")
 
 
 def _piece(session: Session, part: Part, of: str, file: str, at: str | None) -> Piece:

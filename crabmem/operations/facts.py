@@ -37,21 +37,29 @@ def remember(
     tags: Sequence[str] | None = None,
     stale_after: str | None = None,
     if_version: str | None = None,
+    to: str | None = None,
 ) -> Saved:
     """Save a fact under its name, replacing the entry of that name.
 
     `aliases`, `tags` and `stale_after` of None leave what there is. `stale_after` is the last day on which the fact
     surely holds, as 2026-12-31; "" removes it. With `if_version` the entry must still be that version; "" is for a name
-    that no entry has. Of a new fact, `like` of the answer is the one that says nearly the same, where one surely does.
+    that no entry has. `to` names another memory that the session sees. Of a new fact, `like` of the answer is the one
+    that says nearly the same, where one surely does.
 
     Raises:
         InvalidArguments: something given cannot be kept.
         Stale: the entry is not at `if_version` any more.
         HoldsSecret: there is a credential in it, and the settings refuse that.
+        NotFound: no memory called `to` is seen.
     """
     from ..session import rules
     from ..write.writer import Draft
     from .changes import saved
+
+    if to is not None:
+        from ..session.scopes import scope  # late, as below: most have one memory
+
+        session = scope(session, to)
     from .plan import Plan
 
     keys = {} if stale_after is None else {STALE_AFTER: checked_day(stale_after)}
@@ -128,7 +136,8 @@ def remember_all(
 def forget(session: Session, name: str, *, if_version: str | None = None) -> Forgotten:
     """Remove the entry called `name` from memory; history keeps it, and `purge` erases it from there too.
 
-    With `if_version` the entry must still be that version.
+    An address as recall says it, `me:Editor`, is of another memory that the session sees. With `if_version` the entry
+    must still be that version.
 
     Raises:
         NotFound: there is none.
@@ -137,8 +146,11 @@ def forget(session: Session, name: str, *, if_version: str | None = None) -> For
     """
 
     from ..session import rules
+    from ..session.scopes import addressed
     from ..write.writer import Draft
     from .uses import forget_gone
+
+    session, name = addressed(session, name)
 
     def decide(now: Snapshot) -> Draft[str]:
         entry = now.get(name)

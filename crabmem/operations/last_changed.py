@@ -64,3 +64,24 @@ def changed_within(session: Session, now: Snapshot, since: str | None, until: st
         return before.get(path) != own and (after is None or after.get(path) == own)
 
     return fits
+
+
+def changed_within_each(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter:
+    """The same of the addresses of several memories; of one that knows no such revision or time nothing fits."""
+    from contextlib import suppress
+
+    from ..errors import NotFound
+    from ..recall.together import at_home
+    from ..session.scopes import scope
+
+    own, filters = session.engine.scopes.own, dict[str, PathFilter | None]()
+    filters[own] = changed_within(session, now, since, until)
+    for name, other in now.others.items():
+        with suppress(NotFound):
+            filters[name] = changed_within(scope(session, name), other, since, until)
+
+    def fits(address: str) -> bool:
+        name, path = at_home(address)
+        return name in filters and ((within := filters[name]) is None or within(path))
+
+    return fits

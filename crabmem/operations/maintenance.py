@@ -15,7 +15,7 @@ from ..text.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ..git.packing import Packed
     from ..session.session import Session
@@ -47,7 +47,13 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
     told = progress or (lambda count: None)
     search = session.profile.search
     others = (lambda: engine.files_elsewhere(checked_settings(session), search)) if search.files else None
-    return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), told, partial(state, session), others))
+    more = session.profile.finds, scan, engine.clock(), told, partial(state, session), others
+    return examined(Patient(*parts, *more, partial(_faults_beside, session)))
+
+
+def _faults_beside(session: Session) -> Iterable[str]:
+    rules = session.settings
+    return session.engine.scopes.faults(rules) if session.engine.sees_others(rules) else ()
 
 
 def mend(session: Session) -> list[str]:

@@ -3,6 +3,7 @@
 from ..errors import NotFound
 from ..git.timeline import Timeline
 from ..results import Commit, Line, Provenance, Recall, authors
+from ..session import scopes
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.hashes import short
@@ -48,12 +49,15 @@ def _gone(timeline: Timeline, path: str, name: str) -> str:
 
 def with_provenance(session: Session, now: Snapshot, found: Recall) -> Recall:
     """`found` in a snapshot, each hit with where it comes from, as far as this session may know."""
-    history, view = session.engine.history, session.view
-    written = history.writers([hit.entry.path for hit in found.hits], now.commit)
-    beside = {} if now.is_past else changed_beside(session, now, written)
-    known = {path: _provenance(commits, path not in beside) for path, commits in written.items()}
-    hits = (replace(hit, provenance=view.of_provenance(known[hit.entry.path])) for hit in found.hits)
-    return replace(found, hits=tuple(hits))
+    known = dict[str, Provenance | None]()
+    for scope in {hit.scope for hit in found.hits}:
+        one, moment = (scopes.scope(session, scope), now.others.get(scope, now)) if scope else (session, now)
+        hits = {hit.entry.path: hit.address for hit in found.hits if hit.scope == scope}
+        written = one.engine.history.writers(list(hits), moment.commit)
+        beside = {} if moment.is_past else changed_beside(one, moment, written)
+        for path, commits in written.items():
+            known[hits[path]] = one.view.of_provenance(_provenance(commits, path not in beside))
+    return replace(found, hits=tuple(replace(hit, provenance=known[hit.address]) for hit in found.hits))
 
 
 def _provenance(commits: list[Commit], is_recorded: bool) -> Provenance:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from ..errors import InvalidArguments, NotFound
+from ..text.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +37,37 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
             raise
 
     return session.look(read, at)
+
+
+def get_seen(session: Session, name: str, at: str | None = None) -> Entry:
+    """The same, or where there is none that of another memory which the session sees: its path is then an address.
+
+    `name` may be an address, `me:Editor`.
+
+    Raises: as `get`.
+    """
+    from ..session.scopes import addressed, others
+
+    one, own = addressed(session, name)
+    try:
+        entry = get(one, own, at)
+        return entry if one is session else _addressed(name.partition(":")[0], entry)
+    except NotFound:
+        for scope, other in others(session).items() if one is session else ():
+            with suppress(NotFound):
+                return _addressed(scope, get(other, name, at))
+        raise
+
+
+def seen_beside(session: Session) -> list[Entry]:
+    """The entries of the other memories that the session sees, the nearest first, each by its address."""
+    from ..session.scopes import others
+
+    return [_addressed(scope, entry) for scope, other in others(session).items() for entry in entries(other)]
+
+
+def _addressed(scope: str, entry: Entry) -> Entry:
+    return replace(entry, path=f"{scope}:{entry.path}")
 
 
 def entries(session: Session, at: str | None = None, *, since: str | None = None) -> list[Entry]:

@@ -44,6 +44,9 @@ def recall(
     or below it, and of which `where` says so: for stores of keys and values. With `explain`, hits say
     what their scores are made of, with `blame` who wrote them when.
 
+    Where the session sees other memories, theirs are found, too, and `Hit.scope` says whose each is; not with
+    `namespace` or `where`. They are ranked by words.
+
     With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
     would find that holds those files. Meaning counts for it while the settings still name who was asked then.
 
@@ -52,6 +55,7 @@ def recall(
         NotFound: there is no such revision or time.
     """
     check_question(query, limit, tags, budget)
+    everywhere = not namespace and where is None
     labels: tuple[str, ...] = ()
     if tags:
         from .facts import labels_of
@@ -61,13 +65,14 @@ def recall(
 
     def read(now: Snapshot) -> Recall:
         if since is not None or until is not None:
-            from .last_changed import changed_within  # late, as what follows: few who recall ask for it
+            from . import last_changed  # late, as what follows: few who recall ask for it
 
-            changed = changed_within(session, now, since, until)
+            within = last_changed.changed_within_each if everywhere and now.others else last_changed.changed_within
+            changed = within(session, now, since, until)
         else:
             changed = None
-        fits = path_filter(now.entries, changed, tuple(namespace), where)
-        found = now.recall(query, limit, labels, budget, explain, fits)
+        fits = path_filter(now.source if everywhere else now.entries, changed, tuple(namespace), where)
+        found = now.recall(query, limit, labels, budget, explain, fits, everywhere=everywhere)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if not found.searched:
             found = replace(found, has_overview=bool(now.shown(session.layout.overview).strip()))

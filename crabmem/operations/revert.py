@@ -20,6 +20,7 @@ from ..text.merge import Conflict, Conflicting, Side, Take, merge
 from ..text.values import replace
 from ..text.words import counted
 from ..write.writer import Draft, Written
+from .adoption import adopt
 from .changes import diff_of
 from .paths import path_at
 from .undo import Undo, going_back
@@ -120,6 +121,9 @@ def revert(
     memory.view.check_whole()
     unwanted, reverting = Unwanted(named, session, agent, since), Reverting(memory.engine.history, memory.timeline)
     chosen = reverting.chosen(unwanted)
+    if moved := next((commit for commit in chosen if commit.moved), None):
+        words = f"{short(moved.commit)} moved a fact between memories ({moved.subject})"
+        raise Inapplicable(f"{words}: `crabmem undo` takes that back on both sides, and `crabmem move` moves it again")
 
     def decide(now: Snapshot) -> Draft[set[str]]:
         found = reverting.without(chosen, now.scan, take)
@@ -174,11 +178,40 @@ def _taken_back(
 ) -> Restored:
     """Take back the commit to `choose`, which is called when outside edits are recorded and nobody else writes."""
     undo = Undo(session.engine.history, session.timeline)
+    if (moved := _moved(session, undo, choose)) is None:
+        return _taken_back_here(session, verb, choose, is_meant)
+    from .moving import both_sides  # late: few facts are moved between memories
+
+    done = dict[Session, Restored]()
+
+    def take_back(side: Session, commit: Commit) -> None:
+        done[side] = _taken_back_here(side, verb, lambda undo: commit, is_meant)
+
+    both_sides(session, moved, take_back)
+    return done[session]
+
+
+def _moved(session: Session, undo: Undo, choose: Callable[[Undo], Commit]) -> Commit | None:
+    """The commit to choose where it moved a fact between memories, all edits recorded; None where it did not."""
+    with suppress(Inapplicable):
+        if choose(undo).moved:
+            adopt(session)
+            commit = choose(undo)
+            return commit if commit.moved else None
+    return None
+
+
+def _taken_back_here(
+    session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
+) -> Restored:
+    undo = Undo(session.engine.history, session.timeline)
 
     def decide(now: Snapshot) -> Draft[tuple[Commit, Commit]]:
         commit = choose(undo)
         operation = undo.operation(commit)
         note = noted(rules.note(session, verb, going_back(operation.subject)), [commit])
+        if commit.moved:
+            note = replace(note, trailers=(*note.trailers, ("Moved", commit.moved)))
         files = _files_with(session, undo.without(commit, now.scan), now.scan)
         return Draft(files, note, (commit, operation), is_meant(commit))
 

@@ -327,5 +327,5 @@ def text_of(hit: Hit, content: str | None = None) -> str:
     entry = hit.entry
     shown = hit.shown if content is None else content
     if entry.is_note:  # whose description says no more than its path, and which only grows
-        return hit_text(entry.path, entry.name, "", shown)
-    return hit_text(entry.path, entry.name, entry.description, shown, short(entry.version), hit.stale_since)
+        return hit_text(hit.address, entry.name, "", shown)
+    return hit_text(hit.address, entry.name, entry.description, shown, short(entry.version), hit.stale_since)

@@ -259,6 +259,12 @@ class Index:
         """The segments that most changes leave as they are: the first, and one of many changes, if there were."""
         return [segment for _, segment in self._parts[: self._settled]]
 
+    def segments(self) -> tuple[list[Segment], list[int]]:
+        """All of it as segments, the recent documents as one of them, and the positions in them that do not count."""
+        held = [segment for _, segment in self._parts]
+        recent = [build(self._own_documents())] if self._own else []
+        return [*held, *recent], [position for position in self._dead if position < self._start]
+
     def later(self) -> Segment:
         """All that is not as the settled segments have it."""
         documents = self._own_documents()

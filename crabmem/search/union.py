@@ -29,11 +29,10 @@ class Union(Index):
         self._dead = set()
         start = 0
         for name, index in members.items():
-            settled, later = index.settled(), index.later()
-            end = sum(map(len, settled))
-            self._dead.update(start + position for position in index._dead if position < end)
-            held += ((name, segment) for segment in (*settled, later) if len(segment))
-            start += end + len(later)
+            segments, dead = index.segments()
+            self._dead.update(map(start.__add__, dead))
+            held += ((name, segment) for segment in segments if len(segment))
+            start += sum(map(len, segments))
         *firsts, self._start = accumulate((len(segment) for _, segment in held), initial=0)
         self._parts = [(first, segment) for first, (_, segment) in zip(firsts, held, strict=True)]
         self._begins, self._names = firsts, [name for name, _ in held]

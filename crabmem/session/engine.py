@@ -15,7 +15,7 @@ from ..text.values import once, replace, value
 from ..workspace import settings
 from ..workspace.layout import DEFAULT, LAYOUTS, ORDINARY, PROJECT, SETTINGS
 from ..workspace.settings import Settings
-from ..workspace.workspace import Workspace
+from ..workspace.workspace import PROJECTS, Workspace
 from .locate import profile_at, workspace_at
 
 TYPE_CHECKING = False
@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from ..results import Proposal
     from ..search import Index
     from ..write.writer import Writer
+    from .scopes import Scopes
     from .view import View
 
     #: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
@@ -67,7 +68,7 @@ class Options:
     `progress` is called with how many of the entries were read that have to be before recall can answer.
     `is_parent_named`: a person named the folder around an agent's own as the workspace, so that it is one before
     crabmem has written to it. `is_brief`: the process does one thing and ends, so that nobody asks later whether the
-    workspace is still the same.
+    workspace is still the same. `is_alone`: no other memory is seen beside it.
     """
 
     soul_editable: bool | None = None
@@ -76,6 +77,7 @@ class Options:
     profile: str | None = None
     is_parent_named: bool = False
     is_brief: bool = False
+    is_alone: bool = False
 
 
 #: Of a workspace that is opened as its settings say.
@@ -200,6 +202,18 @@ class Engine:
         return Elsewhere(self.now_ns, self.workspace.folder)
 
     @once
+    def scopes(self) -> Scopes:
+        """The memories that are seen beside this one."""
+        from .scopes import Scopes
+
+        return Scopes(self)
+
+    def sees_others(self, rules: Settings) -> bool:
+        """Whether any other memory may be seen beside this one; quick to say no."""
+        is_of_person = os.path.basename(os.path.dirname(self.workspace.folder)) == PROJECTS
+        return not self.options.is_alone and (is_of_person or bool(rules.also))
+
+    @once
     def headers(self) -> Headers:
         """The headers of entries, for lists."""
         from ..recall.headers import Headers
@@ -272,6 +286,8 @@ class Engine:
         self.catalog.save()
         if self._is_made("meaning"):
             self.meaning.save()
+        if self._is_made("scopes"):
+            self.scopes.keep()
 
     def _is_made(self, part: str) -> bool:
         return part in self.__dict__
@@ -283,6 +299,8 @@ class Engine:
         """
         if self._is_made("upkeep"):
             self.upkeep.close(wait)
+        if self._is_made("scopes"):
+            self.scopes.close(wait)
         if self._is_made("catalog"):
             self.catalog.close()
         if self._is_made("meaning"):

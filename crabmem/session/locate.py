@@ -118,12 +118,12 @@ def settings_at(root: Path) -> Settings:
     return settings.parse_settings(settings_file(root) or b"", str(root / SETTINGS))
 
 
-def known_settings_at(root: Path) -> tuple[Settings, str]:
+def known_settings_at(root: Path | str) -> tuple[Settings, str]:
     """The same, with unknown keys passed over, and what is wrong with those; "" for nothing.
 
     Raises: as `settings_at`, but for unknown keys.
     """
-    return settings.read_settings(settings_file(root) or b"", str(root / SETTINGS))
+    return settings.read_settings(settings_file(root) or b"", os.path.join(root, SETTINGS))
 
 
 def settings_file(root: Path | str) -> bytes | None:
@@ -141,7 +141,7 @@ def settings_file(root: Path | str) -> bytes | None:
         raise Unreadable(f"{file} cannot be read: {fs.reason(error)}") from None
 
 
-def reach_of(root: Path, rules: Settings) -> Reach:
+def reach_of(root: Path | str, rules: Settings) -> Reach:
     """What the settings of the workspace in `root` would reach outside of it."""
     from ..disk.allowed import Reach
 
@@ -151,7 +151,16 @@ def reach_of(root: Path, rules: Settings) -> Reach:
         outside(root, _whole(root, rules.profile)),
         extra_paths=_folders_outside(root, rules.extra_paths),
         transcripts=_folders_outside(root, rules.transcripts),
+        also=_folders_outside(root, rules.also),
     )
+
+
+def allowed_beside(root: Path | str, rules: Settings, allowed: Allowed) -> tuple[tuple[str, ...], int]:
+    """The folders of other memories that the settings of `root` name and this user allowed, and how many more there
+    are."""
+    asked, known = _folders_outside(root, rules.also), allowed.reach(root).also
+    kept = tuple(folder for folder in asked if folder in known)
+    return kept, len(asked) - len(kept)
 
 
 def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> tuple[list[Place], str]:
@@ -189,7 +198,7 @@ def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> 
     return places, f"{which} outside of the workspace not searched, which nobody here has allowed; {way_out}"
 
 
-def _folders_outside(root: Path, named: tuple[str, ...]) -> tuple[str, ...]:
+def _folders_outside(root: Path | str, named: tuple[str, ...]) -> tuple[str, ...]:
     """The real paths of folders that lie outside of `root`; what lies in it has a history, or is a stranger's."""
     folders, own = dict[str, None](), os.path.realpath(root)
     for folder in named:

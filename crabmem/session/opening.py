@@ -40,7 +40,11 @@ def engine_at(root: str | os.PathLike[str] | None, options: Options = USUAL) -> 
     """The parts of the workspace in `root`; of None in what the command line would take: $CRABMEM_DIR, else
     `~/.crabmem`, in it the project of $CRABMEM_PROJECT and agent $CRABMEM_WORKSPACE."""
     folder, project, own = (None, None, None) if root is None else (os.fspath(root), "", "")
-    options = replace(options, is_parent_named=options.is_parent_named or root is None)
+    options = replace(
+        options,
+        is_parent_named=options.is_parent_named or root is None,
+        is_alone=options.is_alone or bool(os.environ.get("CRABMEM_ONLY_THIS")),
+    )
     place = place_meant(folder, project, own, os.environ, os.path.expanduser("~"))
     engine = Engine(place, local_time, os.environ, options)
     if lender:

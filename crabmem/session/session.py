@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import Busy, CrabmemError, Disabled, InvalidSettings
+from ..errors import Busy, CrabmemError, Disabled, InvalidSettings, NotFound
 from ..text.values import once
 from ..workspace.layout import DEFAULT
 from .snapshot import Snapshot
@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # a session that only reads has no use for the others, nor th
     from ..write.actor import Actor
     from ..write.writer import Draft, Written
     from .engine import Engine
+    from .snapshot import Beside
 
     T = TypeVar("T")
 
@@ -50,6 +51,8 @@ class Session:
         self.withheld: tuple[Proposal, ...] = ()
         #: Whether anything that this session wrote reached the files.
         self.has_written = False
+        #: The session that hears of both: of a memory that is seen beside another, the one that sees it.
+        self.teller: Session = self
 
     def __enter__(self) -> Self:
         return self
@@ -172,11 +175,12 @@ class Session:
             NotFound: there is no such revision or time.
         """
         if at is not None:
-            return read(Snapshot(self.engine, self.view, commit=self.timeline.commit_at(at)))
+            commit = self.timeline.commit_at(at)
+            return read(Snapshot(self.engine, self.view, commit=commit, beside=lambda: self._beside(at)))
         view = self.view
 
         def once() -> T:
-            return read(Snapshot(self.engine, view, self.engine.scan()))
+            return read(Snapshot(self.engine, view, self.engine.scan(), beside=self._beside))
 
         for _ in range(_TRIES):
             try:
@@ -184,6 +188,28 @@ class Session:
             except Busy:
                 self.engine.borrowed = None
         return once()
+
+    def _beside(self, at: str | None = None) -> Beside:
+        """The other memories at the same moment; without those that had not begun, or know no such revision."""
+        from .scopes import looked_beside  # late: most sessions see no other memory
+
+        rules, found = self.settings, dict[str, Snapshot]()
+        if not self.engine.sees_others(rules):
+            return found, ()
+        others, troubles = looked_beside(self, rules)
+        for name, other in others.items():
+            try:
+                if at is None:
+                    found[name] = Snapshot(other.engine, other.view, other.engine.scan())
+                else:
+                    found[name] = Snapshot(other.engine, other.view, commit=other.timeline.commit_at(at))
+            except Busy:
+                raise
+            except CrabmemError as error:
+                if at is not None and isinstance(error, NotFound):
+                    continue
+                troubles = (*troubles, self.engine.scopes.dropped(name, other.engine))
+        return found, troubles
 
     def read(self, path: str, at: str | None = None) -> bytes | None:
         """The bytes of one file, now or as it was at a revision or time, without a look at the others.
@@ -269,11 +295,11 @@ class Session:
             with suppress(CrabmemError):  # the write itself says what is wrong, of the files as they are then
                 decided(engine.store.scan())
         done = engine.writer.write(decided, self.actor)
-        self.has_written |= done.commit is not None
+        teller = self.teller
+        teller.has_written |= done.commit is not None
         if done.waits:
-            self.withheld = tuple({each.id: each for each in (*self.withheld, *done.waits.values())}.values())[
-                -_WITHHELD:
-            ]
+            waits = {each.id: each for each in (*teller.withheld, *done.waits.values())}
+            teller.withheld = tuple(waits.values())[-_WITHHELD:]
         engine.upkeep.nudge()
         return done
 

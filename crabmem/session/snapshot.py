@@ -10,10 +10,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+    from typing import TypeAlias
 
     from ..disk.scan import Scan
     from ..recall.catalog import Listing
-    from ..recall.entries import Entries
+    from ..recall.entries import Entries, EntrySource
     from ..recall.file_search import Sections, Way
     from ..recall.ranking import PathFilter
     from ..recall.sections import Search
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from .engine import Engine, Ranker
     from .view import View
 
+    #: The other memories at a moment by name, and what to say of those that cannot be seen.
+    Beside: TypeAlias = tuple[Mapping[str, "Snapshot"], tuple[str, ...]]
+
 
 class Snapshot:
     """The files, the entries and the settings of a moment.
@@ -34,12 +38,20 @@ class Snapshot:
     """
 
     def __init__(
-        self, engine: Engine, view: View, scan: Scan | None = None, commit: str | None = None, keep: bool = True
+        self,
+        engine: Engine,
+        view: View,
+        scan: Scan | None = None,
+        commit: str | None = None,
+        keep: bool = True,
+        beside: Callable[[], Beside] = lambda: ({}, ()),
     ) -> None:
-        """Of a look at the files, else of a `commit`; `keep` its index for the next process, too."""
+        """Of a look at the files, else of a `commit`; `keep` its index for the next process, too. `beside` looks at the
+        other memories that the session sees."""
         self._engine = engine
         self._scan = scan
         self._keep = keep
+        self._beside = beside
         self.view = view
         #: The commit whose files these are; None for those on disk.
         self.commit = commit
@@ -136,6 +148,23 @@ class Snapshot:
             being_written=tuple(item for item in entries.being_written if allows(item.path)),
         )
 
+    @once
+    def others(self) -> Mapping[str, Snapshot]:
+        """The other memories that are seen, at the same moment, by name."""
+        return self._looked_beside[0]
+
+    @once
+    def _looked_beside(self) -> Beside:
+        return self._beside()
+
+    @once
+    def source(self) -> EntrySource:
+        """Where recall reads from: the entries, or where other memories are seen those of all."""
+        if not self.others:
+            return self.entries
+        scopes = self._engine.scopes
+        return scopes.together({scopes.own: self.entries, **{name: each.entries for name, each in self.others.items()}})
+
     @property
     def listing(self) -> Listing:
         """`entries`, of the files of now."""
@@ -184,10 +213,12 @@ class Snapshot:
         explain: bool = False,
         fits: PathFilter | None = None,
         ranker: Ranker | None = None,
+        everywhere: bool = False,
     ) -> Recall:
         """The entries that answer `query` best, of those that `fits` accepts; `limit` of None is the setting.
 
-        `ranker` takes the place of `self.ranker`.
+        `ranker` takes the place of `self.ranker`. With `everywhere` those of the other memories are among them, and
+        `fits` is asked about addresses.
 
         Raises:
             InvalidArguments: that cannot be asked.
@@ -195,7 +226,8 @@ class Snapshot:
         from ..recall.ranking import Question, check_question, recall_from
 
         check_question(query, limit, tags, budget)
-        rules, ranker = self.settings, ranker or self.ranker
+        source = self.source if everywhere else self.entries
+        rules, ranker = self.settings, ranker or (self.ranker if source is self.entries else None)
         factor = self._freshness if rules.recency else None
         question = Question(
             query,
@@ -207,7 +239,20 @@ class Snapshot:
             factor,
             None if self.is_past else self._engine.today,
         )
-        return recall_from(self.entries, question, fits, ranker and ranker(query))
+        found = recall_from(source, question, fits, ranker and ranker(query))
+        return found if source is self.entries else self._with_scopes(found)
+
+    def _with_scopes(self, found: Recall) -> Recall:
+        """What was found in several memories: each hit with the name of its own, and a path in that."""
+        from ..recall.together import at_home
+
+        hits = []
+        for hit in found.hits:
+            name, path = at_home(hit.entry.path)
+            hits.append(replace(hit, entry=replace(hit.entry, path=path), scope=name))
+        troubles = [*filter(None, [found.trouble]), *self._looked_beside[1]]
+        troubles += ["by words alone, as several memories are searched"] if self.ranker else []
+        return replace(found, hits=tuple(hits), trouble="; ".join(troubles))
 
     @property
     def ranker(self) -> Ranker | None:
@@ -217,10 +262,10 @@ class Snapshot:
 
     @property
     def likest(self) -> Callable[[str], list[str]] | None:
-        """What finds entries that are much like a message in meaning; None of a commit, and where a service would be
-        asked: of messages nothing is sent that nobody asks about."""
+        """What finds entries that are much like a message in meaning; None of a commit, of several memories,
+        and where a service would be asked: of messages nothing is sent that nobody asks about."""
         rules = self.settings
-        if self._scan is None or not self._engine.is_meaning_at_hand(rules):
+        if self._scan is None or self.others or not self._engine.is_meaning_at_hand(rules):
             return None
         return lambda text: self._engine.meaning.likest(self.entries, rules.vectors, text)
 

@@ -7,6 +7,7 @@ from msgspec import Meta
 from ..operations import facts
 from ..operations import recall as recall_operations
 from ..results import Forgotten, Recall, Saved, json_of
+from ..session import scopes
 from ..session.session import Session
 from .result import Result, recall_text, saved_text
 from .tool import READS, REPLACES, SAVES, ToolFunction
@@ -16,6 +17,12 @@ Version = Annotated[
     str | None,
     Meta(description="The version that was read; refused if somebody changed it since."),
 ]
+
+
+def _scopes(memory: Session) -> tuple[str, ...]:
+    """The names of the memories that a session sees, where there are several."""
+    seen = scopes.others(memory)
+    return (memory.engine.scopes.own, *seen) if seen else ()
 
 
 def remember(
@@ -28,10 +35,11 @@ def remember(
     aliases: Annotated[list[str] | None, Meta(description="Other names for it.")] = None,
     tags: Annotated[list[str] | None, Meta(description="Labels to filter by.")] = None,
     if_version: Version = None,
+    to: Annotated[str | None, Meta(description="Which memory keeps it; without it the first.")] = None,
 ) -> Annotated[Result, Saved]:
     """Save one fact for later conversations. Do it unasked when a person tells a preference, a decision with its
     reason, who somebody is, or corrects you. `recall` first: the same name replaces what is there. No secrets."""
-    saved = facts.remember(memory, name, description, content, aliases=aliases, tags=tags, if_version=if_version)
+    saved = facts.remember(memory, name, description, content, aliases=aliases, tags=tags, if_version=if_version, to=to)
     return Result(saved_text(f"remembered: {saved.entry.name}", saved, memory.agent), json_of(saved))
 
 
@@ -67,7 +75,7 @@ def recall(
 
 
 TOOLS = (
-    ToolFunction(remember, "Remember a fact", SAVES),
+    ToolFunction(remember, "Remember a fact", SAVES, choices=(("to", _scopes),)),
     ToolFunction(forget, "Forget a fact", REPLACES),
     ToolFunction(recall, "Search memory", READS),
 )

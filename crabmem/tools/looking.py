@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from ..errors import InvalidArguments
 from ..operations import facts as facts_operations
-from ..operations import history
+from ..operations import history, reading
 from ..results import Commit, json_of
 from ..session.session import Session
 from ..text.answers import DATA
@@ -58,7 +58,7 @@ def get(
     ] = None,
 ) -> Annotated[Result, Entry]:
     """Read one fact whole, by its name, with the version that a careful write names."""
-    found = facts_operations.get(memory, name, at)
+    found = reading.get_seen(memory, name, at)
     text = hit_text(found.path, found.name, found.description, found.content, found.version)
     return Result(f"From memory: {DATA}.\n\n{text}", json_of(found))
 
@@ -70,8 +70,9 @@ def list(
 ) -> Annotated[Result, ListData]:
     """List the facts there are, by name and description, a page at a time."""
     _check_limit(limit)
-    entries = facts_operations.entries(memory)
-    rest = [entry for entry in entries if after is None or entry.path > after]
+    entries = [*facts_operations.entries(memory), *reading.seen_beside(memory)]
+    start = next((at + 1 for at, entry in enumerate(entries) if entry.path == after), None)
+    rest = entries[start:] if start else [entry for entry in entries if after is None or entry.path > after]
     page = rest[:limit]
     follows = page[-1].path if len(rest) > len(page) else None
     lines = "\n".join(_line(entry) for entry in page) or ("no more facts" if after else "no facts yet")

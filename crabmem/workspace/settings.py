@@ -250,6 +250,10 @@ class Settings:
     transcripts: Annotated[
         Folders, Meta(max_length=20, description="folders of OpenClaw's or Claude Code's sessions, searched likewise")
     ] = ()
+    also: Annotated[
+        Folders,
+        Meta(max_length=20, description="folders of other memories that are seen beside this, once you allowed it"),
+    ] = ()
     auto_recall: AutoRecall = AutoRecall()
     hooks: Hooks = Hooks()
     vectors: Vectors = Vectors()

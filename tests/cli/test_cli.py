@@ -95,6 +95,8 @@ def test_every_sample_is_of_a_verb_that_there_is_and_says_whether_it_prints_data
 def sample_of(verb: str, root: Path) -> list[str]:
     """What one types to try a verb; where that is about proposals, there is one then."""
     words = samples.typed(verb)
+    if verb == "move":
+        samples.see_a_team(root)
     if words[0] != "review":
         return words
     with Memory(root, agent="coder") as memory:

@@ -270,7 +270,7 @@ def test_what_is_allowed_is_kept_for_this_user_alone(root: Path, tmp_path: Path)
     assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
     assert json.loads(file.read_text()) == {
         str(root): {"vectors": ["auto", "m", "u", "k"], "profile": "", "parent": "", "remote": "",
-                    "extra_paths": [], "transcripts": [], "purges": False}
+                    "extra_paths": [], "transcripts": [], "also": [], "purges": False}
     }  # fmt: skip
     allowed.allow_profile(root, "/x.toml")
     assert allowed.reach(root) == Reach(("auto", "m", "u", "k"), "/x.toml")
@@ -351,7 +351,7 @@ def test_config_and_doctor_say_what_is_not_allowed_yet(root: Path, told: Service
     asks(root, told.url)
     assert "# vectors: not allowed on this machine yet: `crabmem config allow`\n" in run(root, "config").stdout
     assert json.loads(run(root, "config", "--json").stdout)["allowed"] == {
-        "vectors": False, "profile": None, "extra_paths": None, "transcripts": None, "purges": None
+        "vectors": False, "profile": None, "extra_paths": None, "transcripts": None, "also": None, "purges": None
     }  # fmt: skip
     assert f"[vectors] in crabmem.toml is not allowed on this machine; `crabmem --dir {root} config allow`" in (
         run(root, "doctor").stdout

@@ -347,10 +347,10 @@ def test_the_list_of_where_a_shallow_clone_ends_is_read_once_and_again_when_it_c
             memory.remember("Tea", "d", f"{number} cups.")
     shallow = tmp_path / ".git" / "shallow"
     shallow.write_bytes(b"".join(b"%040x\n" % number for number in range(100_000)))
-    began = time.monotonic()
+    began = time.process_time()
     with Memory(tmp_path, agent="me") as memory:
         assert len(memory.log(limit=100)) >= 40
-        assert time.monotonic() - began < 2
+        assert time.process_time() - began < 2
         end = memory.log(limit=3)[2].commit
         shallow.write_text(f"{end}\n")
         assert memory.log(limit=100)[-1].commit == end

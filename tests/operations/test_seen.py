@@ -151,6 +151,8 @@ GIVEN_BY_OTHERS = {
     "changed_beside",
     "follow_rename",
     "changed_within",
+    "changed_within_each",
+    "both_sides",
     "described",  # of a session that may not see all it refuses: see `test_forgotten.py`
 }
 #: Parts of other operations, which are handed what these have seen.

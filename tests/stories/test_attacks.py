@@ -288,7 +288,7 @@ def test_a_version_long_gone_keeps_no_other_writer_waiting(memory: Memory, size:
     thread.start()
     try:
         with Memory(memory.root, agent="other") as other:
-            (memory.root / "crabmem.toml").write_text("lock_timeout = 1\n")
+            (memory.root / "crabmem.toml").write_text("lock_timeout = 5\n")
             for number in range(3):
                 assert other.remember(f"Fact {number}", "d", "x").commit
     finally:

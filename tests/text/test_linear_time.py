@@ -129,9 +129,9 @@ _LONG = 200_000
 @pytest.fixture
 def quickly() -> Iterator[None]:
     """A test that is over in seconds, however busy the machine is."""
-    began = time.monotonic()
+    began = time.process_time()
     yield
-    assert time.monotonic() - began < 15
+    assert time.process_time() - began < 15
 
 
 @pytest.mark.usefixtures("quickly")

@@ -162,7 +162,7 @@ def test_long_runs_are_read_in_time(run: str) -> None:
 
 def test_of_a_text_full_of_links_the_first_ten_thousand_are_told_at_once() -> None:
     text = "".join(f"[[note {number}]] " for number in range(400_000))
-    began = time.monotonic()
+    began = time.process_time()
     found = links(text)
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
     assert [found[0].target, found[-1].target, len(found)] == ["note 0", f"note {MOST - 1}", MOST]

@@ -54,6 +54,7 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "layout": "ordinary",
         "extra_paths": (),
         "transcripts": (),
+        "also": (),
         "auto_recall": {"limit": 3, "words": 0, "characters": 4_000, "threshold": 0.24},
         "hooks": {"messages": 8, "transcript": 400_000},
         "vectors": {"provider": "auto", "model": "", "url": "", "key": "", "weight": 0.6, "timeout": 5.0},

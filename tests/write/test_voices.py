@@ -51,6 +51,8 @@ def rules(root: Path, text: str) -> None:
 def prepared(verb: str, root: Path) -> list[str]:
     """What one types to have a verb change something."""
     words = samples.typed(verb)
+    if verb == "move":
+        samples.see_a_team(root)
     if verb == "restore":
         (root / "memory" / "entries" / "wifi.md").unlink()
     if words[0] == "review":

@@ -26,9 +26,9 @@ def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
     """Print the settings, or allow what they name outside of memory.
 
     They are changed by editing crabmem.toml in the workspace, which need only say what differs. It may come from
-    somebody else, by clone, pull or archive: so what is named under [vectors], in extra_paths and transcripts, and a
-    profile that is a file outside of the workspace, counts only after `crabmem config allow` on this machine, whoever
-    wrote it there.
+    somebody else, by clone, pull or archive: so what is named under [vectors], in also, extra_paths and transcripts,
+    and a profile that is a file outside of the workspace, counts only after `crabmem config allow` on this machine,
+    whoever wrote it there.
 
     \b
     crabmem config
@@ -56,6 +56,7 @@ def show_(ctx: click.Context, json_wanted: bool) -> None:
         "profile": asked.profile == known.profile if asked.profile else None,
         "extra_paths": set(asked.extra_paths) <= set(known.extra_paths) if asked.extra_paths else None,
         "transcripts": set(asked.transcripts) <= set(known.transcripts) if asked.transcripts else None,
+        "also": set(asked.also) <= set(known.also) if asked.also else None,
         "purges": known.purges or None,
     }
     words = {True: "allowed on this machine", False: "not allowed on this machine yet: `crabmem config allow`"}
@@ -137,6 +138,8 @@ def _folder_lines(asked: Reach, is_sent: bool) -> Iterator[str]:
         yield f"show agents the texts in {folder} and below it that answer a question{more}"
     for folder in asked.transcripts:
         yield f"show agents what was said in sessions, by the transcripts in {folder} and below it{more}"
+    for folder in asked.also:
+        yield f"show agents the memory in {folder}, and let them write there where they are asked to"
 
 
 def _vectors_lines(rules: Vectors, root: Path) -> Iterator[str]:

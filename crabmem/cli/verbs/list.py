@@ -78,6 +78,8 @@ def list_(
     else:
         entries, unreadable = reading.headers_and_unreadable(memory, since=since)
     tell_unreadable(unreadable)
+    if not (as_of or since):
+        entries = [*entries, *reading.seen_beside(memory)]
     if tags:
         from ..tag_filter import tell_unknown_tags
 

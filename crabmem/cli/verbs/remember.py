@@ -64,6 +64,12 @@ _NO_NAME = "the name is empty"
     type=LINE,
     help="The last day on which it surely holds, as 2026-12-31; recall says so when it is past. Empty: none.",
 )
+@click.option(
+    "--to",
+    metavar="MEMORY",
+    shell_complete=completing("complete_scopes"),
+    help="Into another memory that is seen here: me, project, team.  [default: the nearest]",
+)
 @click.option("--no-aliases", is_flag=True, hidden=True)  # as `-a ''` and `-t ''` were said before
 @click.option("--no-tags", is_flag=True, hidden=True)
 @click.option("--if-version", metavar="V", help="Only if the fact is still this version (`show --json`).")
@@ -80,6 +86,7 @@ def remember(
     aliases: tuple[str, ...],
     tags: tuple[str, ...],
     stale_after: str | None,
+    to: str | None,
     no_aliases: bool,
     no_tags: bool,
     if_version: str | None,
@@ -118,6 +125,10 @@ def remember(
         raise _wrong_usage("the description is empty: say in a line what the fact is about; left out, it stays")
     is_changed = bool(description or aliases or tags or no_aliases or no_tags) or stale_after is not None
     memory = open_session(ctx)
+    if to is not None:
+        from ...session.scopes import scope  # late: most have one memory
+
+        memory = scope(memory, to)
     before = None if name == "-" else _called(memory, name, by_alias=not is_said)
     is_named = before is not None or is_said
     if new_name is not None and (is_said or (before and is_changed)):

@@ -25,5 +25,5 @@ def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -
     crabmem show "Deploy key"
     crabmem show wifi --as-of '2 weeks ago'
     """
-    entry = reading.get(open_session(ctx), name, as_of)
+    entry = reading.get_seen(open_session(ctx), name, as_of)
     show(json_wanted, json_of(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))

@@ -33,6 +33,7 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "cache": machine.cache,
     "vectors": machine.vectors,
     "places": machine.places,
+    "memories beside": machine.memories_beside,
     "secrets": files.secrets,
 }
 _ABOUT_HISTORY = ("history", "repository", "branch", "times", "identity", "proposals", "sync", "locks and leftovers")

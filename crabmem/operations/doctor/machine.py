@@ -128,3 +128,9 @@ def places(patient: Patient) -> Iterator[Finding]:
         yield info(SETTINGS, "extra_paths and transcripts name no folder outside of the workspace that has such files")
     for path in found.unusable:
         yield warning(path, "it is not searched: it cannot be read, is too large, or others are newer and enough")
+
+
+def memories_beside(patient: Patient) -> Iterator[Finding]:
+    """Whether the other memories that are seen beside this one can be read."""
+    for problem in patient.beside():
+        yield warning(SETTINGS, f"a memory beside this one is not seen: {problem}")

@@ -1,6 +1,6 @@
 """What every check of the doctor is given."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -36,6 +36,8 @@ class Patient:
     sync: Callable[[], SyncState]
     #: The files outside of the workspace that are searched; None where the profile searches no files.
     elsewhere: Callable[[], Files] | None
+    #: Why other memories that this one may see cannot be read.
+    beside: Callable[[], Iterable[str]]
 
     @property
     def wants_secrets_named(self) -> bool:

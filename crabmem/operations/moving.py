@@ -1,0 +1,125 @@
+"""Facts moved between two memories that a session sees: a commit on each side, which undo and redo take together.
+
+The side that gets something is written first, so that whatever ends in between, the fact is in one of them.
+"""
+
+import secrets
+from collections.abc import Callable
+from itertools import islice
+
+from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments
+from ..git.commits import Note
+from ..results import Commit, MovedFact
+from ..session import rules
+from ..session.scopes import addressed, others, scope
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.entry import Entry, Fact, checked
+from ..text.values import replace
+from ..write.writer import Draft
+from .plan import Plan
+from .undo import Undo
+
+# So many commits of the other memory are looked at for its side of a move.
+_LOOKED_AT = 2_000
+
+
+def move(session: Session, name: str, to: str) -> MovedFact:
+    """Move the entry called `name` into the memory called `to`, with its file as it is.
+
+    `name` may be an address as recall says it, `me:Editor`: it then moves from there.
+
+    Raises:
+        NotFound: there is no such entry, or no memory of that name is seen.
+        InvalidArguments: it is there already.
+        AlreadyThere: another fact there has its name.
+        Disabled: what an agent writes has to wait, here or there.
+    """
+    source, name = addressed(session, name)
+    target = scope(session, to)
+    if target.root == source.root:
+        raise InvalidArguments(f"{name} is in {to} already")
+    for side in (source, target):
+        rules.check_may_write(side)
+        if side.actor.is_agent and side.settings.review.is_on:
+            raise Disabled("a person moves facts where [review] in crabmem.toml has agents' writes wait")
+    entry, data = source.look(lambda now: _with_data(now, name))
+    came_from = next((known for known, other in others(session).items() if other.root == source.root), "")
+    token = secrets.token_hex(8)
+    note = _note(target, f"{entry.name} from {came_from or session.engine.scopes.own}", entry, token)
+    path = _put(target, entry, data, note)
+
+    def decide(now: Snapshot) -> Draft[None]:
+        source.timeline.check_version(entry.path, now.scan.files.get(entry.path), entry.version, now.view.allows)
+        return Draft({entry.path: None}, _note(source, f"{entry.name} to {to}", entry, token), None)
+
+    try:
+        done = source.write(decide)
+    except CrabmemError:
+        _remove(target, path, entry, token)
+        raise
+    return MovedFact(entry.name, path, entry.path, to, done.commit)
+
+
+def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, Commit], None]) -> None:
+    """Take back, or bring back, both commits of the move that `commit` is of: each by `take_back`, or neither.
+
+    Where the other side is already as it should be, as after a crash in between, this one alone.
+
+    Raises:
+        Inapplicable: the other side is in no memory that is seen here, or either was changed since.
+    """
+    other, theirs = _other_side(session, commit)
+    sides = [(session, commit)]
+    if theirs.tool == commit.tool:
+        sides.append((other, theirs))
+    # The side that gets the fact comes first.
+    states = [Undo(side.engine.history, side.timeline).without(each, side.engine.store.scan()) for side, each in sides]
+    ordered = [side for _, side in sorted(zip(states, sides, strict=True), key=lambda item: None in item[0].values())]
+    take_back(*ordered[0])
+    try:
+        for side in ordered[1:]:
+            take_back(*side)
+    except CrabmemError:
+        first, _ = ordered[0]
+        take_back(first, first.engine.history.commit(first.timeline.head() or ""))
+        raise
+
+
+def _other_side(session: Session, commit: Commit) -> tuple[Session, Commit]:
+    """The session on the other memory of a move, and the newest commit there that is of that move."""
+    for other in others(session).values():
+        for theirs in islice(other.timeline.commits(None, None, None), _LOOKED_AT):
+            if theirs.moved == commit.moved:
+                return other, theirs
+    raise Inapplicable(
+        f"its other side is in a memory that is not seen from here: {commit.subject}; undo it where both are seen"
+    )
+
+
+def _with_data(now: Snapshot, name: str) -> tuple[Entry, bytes]:
+    entry = now.get(name)
+    return entry, now.read(entry.path) or b""
+
+
+def _put(target: Session, entry: Entry, data: bytes, note: Note) -> str:
+    """The path in `target` where the file of an entry was put as it is."""
+    fact = checked(Fact(entry.name, entry.description, entry.content, entry.aliases, entry.tags))
+    screen = rules.screen(target, fact.words)
+
+    def decide(now: Snapshot) -> Draft[str]:
+        plan = Plan(now, screen)
+        path = plan.add(fact, may_replace=False)
+        return Draft(plan.files if path in now.scan.files else {path: data}, note, path)
+
+    return target.write(decide).result
+
+
+def _remove(target: Session, path: str, entry: Entry, token: str) -> None:
+    note = _note(target, f"{entry.name} back", entry, token)
+    target.write(lambda now: Draft({path: None}, note, None))
+
+
+def _note(session: Session, words: str, entry: Entry, token: str) -> Note:
+    note = rules.note(session, "move", words)
+    return replace(note, trailers=(*note.trailers, ("Entry", entry.name), ("Moved", token)))

@@ -1,0 +1,218 @@
+"""Scopes: the memories that a session sees beside its own, each by a name. Writes go to its own unless one is named.
+
+The memory of a project lies in a person's, which it sees. Others are named by the setting `also`, there and in the
+person's: of these only what this user allowed on this machine counts.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..disk import fs
+from ..disk.stat import packed
+from ..errors import CrabmemError, Inapplicable, NotFound
+from ..text.slug import slug_of
+from ..text.values import once
+from ..text.words import counted
+from ..workspace.layout import SETTINGS
+from ..workspace.workspace import PROJECTS, Workspace, folder_of
+from .locate import allowed_beside, known_settings_at
+from .session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from ..recall.entries import Entries
+    from ..recall.together import Together
+    from ..workspace.settings import Settings
+    from .engine import Engine
+
+    #: Engines by name, and what to say of those that cannot be seen.
+    Found: TypeAlias = tuple[Mapping[str, Engine], tuple[str, ...]]
+
+#: What a person's own memory is called, and that of the project at hand.
+PERSON, PROJECT = "me", "project"
+
+
+def _stamp(file: Path | str | None) -> bytes | None:
+    try:
+        return packed(os.stat(file)) if file else None
+    except OSError:
+        return None
+
+
+def _unreadable(name: str) -> str:
+    return f"the memory called {name} cannot be read; `crabmem doctor` says why"
+
+
+class Scopes:
+    """The memories beside the one that an engine holds open. Each is opened when it is first looked at."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._open: dict[str, Engine] = {}
+        self._together: Together | None = None
+        # What was found last, and what it depends on.
+        self._found: tuple[object, Found] | None = None
+
+    @once
+    def _person(self) -> str:
+        """The folder of the person's memory that this project's lies in; "" where it is no project's."""
+        above, name = os.path.split(os.path.dirname(self._engine.workspace.folder))
+        return above if name == PROJECTS and fs.is_own_folder(Workspace(above).private) else ""
+
+    @once
+    def own(self) -> str:
+        """What the memory itself is called."""
+        return PROJECT if self._person else self._name(self._engine.workspace.folder)
+
+    def beside(self, rules: Settings) -> Found:
+        """The others by name, the nearest first, as the settings of this memory are, and what to say of those that
+        cannot be seen, without their paths.
+
+        Raises:
+            InvalidSettings: the settings of the person's cannot be read.
+        """
+        files = self._engine.allowed.file, os.path.join(self._person, SETTINGS) if self._person else None
+        depends = rules.also, *map(_stamp, files)
+        if self._found is None or self._found[0] != depends or self._found[1][1]:
+            self._found = depends, self._look(rules)
+        return self._found[1]
+
+    def dropped(self, name: str, engine: Engine) -> str:
+        """What to say of a memory that was seen and is there no more; it is looked for again the next time."""
+        self._open = {folder: each for folder, each in self._open.items() if each is not engine}
+        self._found = None
+        engine.close(wait=False)
+        return _unreadable(name)
+
+    def _look(self, rules: Settings) -> Found:
+        found: dict[str, Engine] = {}
+        troubles: list[str] = []
+        for folder in self._folders(rules, troubles):
+            name = self._free_name(folder, found)
+            try:
+                found[name] = self._opened(folder)
+            except CrabmemError:
+                troubles.append(_unreadable(name))
+        return found, tuple(troubles)
+
+    def faults(self, rules: Settings) -> Iterator[str]:
+        """Why some of those that may be seen cannot be read."""
+        for folder in self._folders(rules, []):
+            try:
+                self._opened(folder)
+            except CrabmemError as error:
+                yield error.problem
+
+    def together(self, members: Mapping[str, Entries]) -> Together:
+        """The entries of this memory and of others as one source of recall; the last answer is kept."""
+        from ..recall.together import Together
+
+        if self._together is None or not self._together.is_of(members):
+            self._together = Together(members)
+        return self._together
+
+    def keep(self) -> None:
+        """Keep for the next process what reading them found."""
+        for engine in self._open.values():
+            engine.keep()
+
+    def close(self, wait: bool) -> None:
+        """Close those that were opened."""
+        for engine in self._open.values():
+            engine.close(wait)
+
+    def _folders(self, rules: Settings, troubles: list[str]) -> Iterator[str]:
+        """The real paths of the others, the nearest first."""
+        own = os.path.realpath(self._engine.workspace.folder)
+        seen, refused = {own}, 0
+        for folder in (own, os.path.realpath(self._person) if self._person else ""):
+            if not folder:
+                continue
+            if folder not in seen:
+                seen.add(folder)
+                yield folder
+            said = rules if folder == own else known_settings_at(folder)[0]
+            allowed, left = allowed_beside(folder, said, self._engine.allowed) if said.also else ((), 0)
+            refused += left
+            yield from (place for place in allowed if place not in seen)
+            seen.update(allowed)
+        if refused:
+            # What the settings say may be a stranger's words, so they are not repeated here, where a model reads them.
+            which = f"{counted(refused, 'memory')} that nobody here has allowed not searched"
+            troubles.append(f"{which}; `crabmem config allow` says which, and allows it")
+
+    def _opened(self, folder: str) -> Engine:
+        if folder not in self._open:
+            from .engine import Engine, Options
+
+            given = self._engine
+            options = Options(is_brief=given.options.is_brief, is_alone=True)
+            if not fs.is_own_folder(Workspace(folder).private):
+                raise Inapplicable(f"there is no memory in {folder}")
+            opened = Engine(folder, given.clock, given.environment, options)
+            opened.recover()
+            self._open[folder] = opened
+        return self._open[folder]
+
+    def _name(self, folder: str) -> str:
+        home = folder_of(None, "", self._engine.environment, self._engine.environment.get("HOME", ""))
+        is_persons = folder == self._person or os.path.realpath(folder) == os.path.realpath(home)
+        return PERSON if is_persons else slug_of(os.path.basename(folder).lstrip(".") or "other")
+
+    def _free_name(self, folder: str, taken: Mapping[str, Engine]) -> str:
+        name = wanted = self._name(folder)
+        number = 1
+        while name in taken or name == self.own:
+            number += 1
+            name = f"{wanted}-{number}"
+        return name
+
+
+def looked_beside(session: Session, rules: Settings) -> tuple[dict[str, Session], tuple[str, ...]]:
+    """What `others` returns where the settings are these `rules`, and what to say of those that cannot be seen."""
+    engines, troubles = session.engine.scopes.beside(rules)
+    found = {name: Session(each, session.actor, session.kind) for name, each in engines.items()}
+    for other in found.values():
+        other.teller = session.teller
+    return found, troubles
+
+
+def others(session: Session) -> dict[str, Session]:
+    """Sessions of the same actor and kind on the other memories that are seen, by name, the nearest first.
+
+    Raises:
+        InvalidSettings: the settings cannot be read.
+    """
+    rules = session.settings
+    return looked_beside(session, rules)[0] if session.engine.sees_others(rules) else {}
+
+
+def scope(session: Session, name: str | None) -> Session:
+    """The session on the memory of that name; of None and its own itself.
+
+    Raises:
+        NotFound: no such memory is seen; the message names those that are.
+    """
+    if name is None or name == session.engine.scopes.own:
+        return session
+    seen = others(session)
+    if name not in seen:
+        there = ", ".join((session.engine.scopes.own, *seen))
+        raise NotFound(f"no memory called {name} is seen here (there are: {there})")
+    return seen[name]
+
+
+def addressed(session: Session, name: str) -> tuple[Session, str]:
+    """The session on the memory that an address names, as `me:Editor`, and the name in it; for a name itself."""
+    whose, sep, rest = name.partition(":")
+    if sep and rest and session.engine.sees_others(session.settings):
+        if whose == session.engine.scopes.own:
+            return session, rest
+        if whose in (seen := others(session)):
+            return seen[whose], rest
+    return session, name

@@ -1,0 +1,260 @@
+"""Several memories seen in one session: a project's, the person's, a team's."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crabmem import AlreadyThere, Disabled, Inapplicable, InvalidArguments, Memory, NotFound
+from crabmem.disk.allowed import Allowed
+from crabmem.operations.moving import move
+from crabmem.operations.reading import get_seen
+from crabmem.session.locate import known_settings_at, reach_of
+from crabmem.session.scopes import others
+from crabmem.text.values import replace
+from tests.conftest import git
+from tests.samples import VET
+
+_PROFILE = """
+about = "x"
+tools = ["entries", "looking"]
+part = [{ file = "{overview}" }]
+kinds.group.hides = ["memory/entries/private-*.md"]
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's home with a memory of two facts, and a project in it that a session works in."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with Memory(tmp_path / ".crabmem") as me:
+        me.remember("Editor", "which editor Ann prefers", "Helix")
+        me.remember("Build", "how things are built", "with make, mostly")
+    (tmp_path / "code").mkdir()
+    git(tmp_path / "code", "init", "-q")
+    monkeypatch.chdir(tmp_path / "code")
+    return tmp_path
+
+
+@pytest.fixture
+def me(home: Path) -> Iterator[Memory]:
+    with Memory(home / ".crabmem") as memory:
+        yield memory
+
+
+@pytest.fixture
+def project(home: Path) -> Iterator[Memory]:
+    with Memory(home / ".crabmem/.projects/code-1", agent="coder") as memory:
+        memory.remember("Build", "how this is built", "make all")
+        yield memory
+
+
+def run(*arguments: str) -> Result:
+    from crabmem.cli.app import cli
+
+    return CliRunner(env={"CRABMEM_DIR": "", "CRABMEM_WORKSPACE": ""}).invoke(cli, ["--project", ".", *arguments])
+
+
+def team(home: Path, memory: Memory, folder: str = "team", is_allowed: bool = True) -> Memory:
+    """A memory that `memory` names in `also`, allowed by the person unless it is not."""
+    made = Memory(home / folder)
+    made.remember("Deploy", "who deploys on Fridays", "Nobody does.")
+    (memory.root / "crabmem.toml").write_text(f'also = ["{home / folder}"]\n')
+    if is_allowed:
+        allow(memory.root)
+    return made
+
+
+def allow(root: Path) -> None:
+    allowed = Allowed(os.environ)
+    allowed.allow(root, replace(reach_of(root, known_settings_at(root)[0]), parent="", remote=""))
+
+
+def found(memory: Memory, query: str, **options: Any) -> list[str]:
+    return [hit.address for hit in memory.recall(query, **options)]
+
+
+def test_a_project_finds_what_the_person_prefers_also_before_its_own_first_fact(home: Path) -> None:
+    done = run("recall", "which editor does Ann prefer")
+    assert "(from me:memory/entries/editor.md" in done.stdout and done.exit_code == 0
+    run("remember", "Build", "-d", "how this is built", "-c", "make all")
+    assert "me:memory/entries/editor.md" in run("recall", "which editor does Ann prefer").stdout
+    told = json.loads(run("recall", "how is this built", "--json").stdout)["hits"]
+    assert [(hit["scope"], hit["path"]) for hit in told] == [
+        (name, "memory/entries/build.md") for name in ("project", "me")
+    ]
+    assert run("--alone", "recall", "which editor does Ann prefer").exit_code == 1
+
+
+def test_scores_are_those_of_one_memory_that_has_all_facts(project: Memory, tmp_path: Path) -> None:
+    with Memory(tmp_path / "all") as whole:
+        for name, about, text in (
+            ("Editor", "which editor Ann prefers", "Helix"),
+            ("Build", "how things are built", "with make, mostly"),
+            ("Build of it", "how this is built", "make all"),
+        ):
+            whole.remember(name, about, text)
+        project.rename("Build", "Build of it")
+        asked = "how is the editor built"
+        assert {hit.entry.name: hit.score for hit in project.recall(asked)} == {
+            hit.entry.name: hit.score for hit in whole.recall(asked)
+        }
+
+
+def test_of_the_same_fact_in_both_the_projects_comes_first(project: Memory, me: Memory) -> None:
+    for memory in (me, project):
+        memory.remember("Tabs", "tabs or spaces", "tabs")
+    assert found(project, "tabs or spaces")[:2] == [f"{name}:memory/entries/tabs.md" for name in ("project", "me")]
+
+
+def test_what_also_names_counts_once_it_is_allowed_on_this_machine(home: Path, project: Memory) -> None:
+    with team(home, project, is_allowed=False):
+        refused = project.recall("who deploys on Fridays")
+        assert not refused.hits and "1 memory that nobody here has allowed not searched" in refused.note
+        assert str(home) not in refused.note
+        allow(project.root)
+        assert found(project, "who deploys on Fridays") == ["team:memory/entries/deploy.md"]
+
+
+def test_what_the_persons_memory_names_is_seen_in_projects_too(home: Path, project: Memory, me: Memory) -> None:
+    with team(home, me):
+        assert list(others(project)) == ["me", "team"]
+        assert list(others(me)) == ["team"]  # never the projects in it
+
+
+def test_a_memory_that_cannot_be_read_is_told_and_hides_no_other(home: Path, project: Memory) -> None:
+    with team(home, project):
+        pass
+    (home / "team").rename(home / "gone")
+    recalled = project.recall("which editor")
+    assert [hit.scope for hit in recalled] == ["me"]
+    assert "the memory called team cannot be read; `crabmem doctor` says why" in recalled.note
+    [finding] = [each for each in project.doctor() if each.check == "memories beside"]
+    assert f"there is no memory in {home / 'team'}" in finding.message
+
+
+def test_before_a_turn_the_persons_fact_is_told_with_whose_it_is(project: Memory) -> None:
+    assert "(from me:memory/entries/editor.md)" in project.before_turn("which editor does Ann prefer?")
+
+
+def test_the_prompt_has_the_overviews_of_both_in_one_budget(project: Memory, me: Memory) -> None:
+    me.write_overview("Short answers.")
+    project.write_overview("Rust code.")
+    text = project.prompt()
+    assert "Rust code." in text and "(from me:memory/MEMORY.md)\n\nShort answers." in text
+    rows = {row.name: row.injected for row in project.context().parts}
+    assert rows["me:memory/MEMORY.md"] == len("(from me:memory/MEMORY.md)\n\nShort answers.")
+    assert all(row.status == "ok" for row in project.context().parts)
+    assert len(project.context(limit=len(text) - 100).text) <= len(text) - 100
+
+
+def test_dates_and_moments_count_in_each_memory(project: Memory, me: Memory) -> None:
+    commit = project.timeline.head()
+    assert found(project, "built", since="1 day ago") == [
+        f"{name}:memory/entries/build.md" for name in ("project", "me")
+    ]
+    assert found(project, "built", as_of=commit) == [
+        "memory/entries/build.md"
+    ]  # which only the project's history knows
+    assert project.recall("editor", blame=True)[0].provenance.learned == me.log(name="Editor")[0]  # type: ignore[union-attr]
+
+
+def test_get_and_list_see_all_and_an_address_names_one(project: Memory) -> None:
+    assert get_seen(project, "Editor").path == "me:memory/entries/editor.md"
+    assert get_seen(project, "Build").content == "make all"
+    assert get_seen(project, "me:build").content == "with make, mostly"
+    with pytest.raises(NotFound, match="no fact called nothing"):
+        get_seen(project, "me:nothing")
+    listed = project.call("list", {"limit": 2}, ["list"])
+    assert "Build: how this is built" in listed.text and listed.data["total"] == 3
+    rest = project.call("list", {"after": listed.data["next"]}, ["list"])
+    assert rest.data["next"] is None and "Editor" in rest.text
+
+
+def test_the_tool_is_told_the_names_where_there_are_several_and_writes_to_one(project: Memory, me: Memory) -> None:
+    [schema] = [tool.input_schema["properties"] for tool in project.tools if tool.name == "remember"]
+    assert schema["to"]["enum"] == ["project", "me"]
+    assert not [tool for tool in me.tools if "to" in tool.input_schema["properties"]]
+    heads = project.timeline.head(), me.timeline.head()
+    assert project.call("remember", {**VET, "to": "me"}).text == "remembered: Luna's vet"
+    assert project.timeline.head() == heads[0] and me.log(limit=1)[0].agent == "coder"
+    assert "`to` is one of project, me" in project.call("remember", {**VET, "to": "you"}).text
+    project.call("forget", {"name": "me:Luna's vet"})
+    assert me.log(limit=1)[0].subject == "forget: Luna's vet"
+
+
+def test_what_waits_in_the_other_memory_is_told_as_waiting(project: Memory, me: Memory) -> None:
+    (me.root / "crabmem.toml").write_text('[review]\nwait = ["entries"]\n')
+    (project.root / "crabmem.toml").write_text('[review]\nwait = ["overview"]\n')
+    assert project.call("remember", {**VET, "to": "me"}).text.startswith("Nothing is written yet")
+    with pytest.raises(Disabled, match="a person moves facts"):
+        move(project, "Build", "me")
+
+
+def test_a_moved_fact_keeps_its_file_and_undo_takes_both_commits_back(project: Memory, me: Memory) -> None:
+    file = project.root / "memory/entries/build.md"
+    me.forget("Build")
+    file.write_text("---\nname: Build\ndescription: d\nmine: yes  # a comment\n---\n\nmake all\n")
+    project.adopt()
+    before, data = project.timeline.head(), file.read_bytes()
+    done = move(project, "Build", "me")
+    assert (me.root / done.path).read_bytes() == data and not file.exists()
+    assert me.log(limit=1)[0].subject == "move: Build from project"
+    project.undo()
+    assert file.read_bytes() == data and not (me.root / done.path).exists()
+    project.redo()
+    assert (me.root / done.path).read_bytes() == data and not file.exists()
+    assert project.timeline.head() != before
+
+
+def test_undo_of_a_move_changes_neither_side_where_one_cannot_be_taken_back(project: Memory, me: Memory) -> None:
+    done = move(project, "me:Editor", "project")
+    with pytest.raises(Inapplicable, match="not seen from here"):
+        me.undo()
+    with pytest.raises(Inapplicable, match="takes that back on both sides"):
+        me.revert(me.log(limit=1)[0].commit)
+    me.remember("Editor", "another", "Vim")
+    heads = project.timeline.head(), me.timeline.head()
+    with pytest.raises(Inapplicable, match="was changed since"):
+        project.undo()
+    assert (project.timeline.head(), me.timeline.head()) == heads
+    assert (project.root / done.path).exists()
+
+
+def test_a_move_to_where_the_name_is_taken_changes_nothing(project: Memory, me: Memory) -> None:
+    heads = project.timeline.head(), me.timeline.head()
+    with pytest.raises(AlreadyThere):
+        move(project, "me:Build", "project")
+    with pytest.raises(InvalidArguments, match="in project already"):
+        move(project, "Build", "project")
+    assert (project.timeline.head(), me.timeline.head()) == heads
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(["project", "me", "team"]), max_size=4), st.sampled_from(["main", "group"]))
+def test_no_read_says_what_any_of_the_memories_hides(home: Path, hidden: list[str], kind: str) -> None:
+    (home / "family.toml").write_text(_PROFILE)
+    roots = {"project": home / ".crabmem/.projects/code-1", "me": home / ".crabmem", "team": home / "team"}
+    for name, root in roots.items():
+        root.mkdir(parents=True, exist_ok=True)
+        for old in root.glob("memory/entries/*.md"):
+            old.unlink()
+        with Memory(root) as memory:
+            stem = "Private plan" if name in hidden else "Plan"
+            memory.remember(f"{stem} {name}", "the plan with quokkas", f"quokka of {name}")
+        text = f'profile = "{home}/family.toml"\n' + (f'also = ["{roots["team"]}"]\n' if name == "project" else "")
+        (root / "crabmem.toml").write_text(text)
+        allow(root)
+    with Memory(roots["project"], kind=kind) as memory:
+        told = str(memory.recall("the plan with quokkas", explain=True)) + memory.before_turn("the plan with quokkas?")
+        told += memory.call("list", {}, ["list"]).text + memory.prompt()
+    for name in roots:
+        assert (f"quokka of {name}" in told) is not (kind == "group" and name in hidden)
+        assert (f"Private plan {name}" in told) is (kind == "main" and name in hidden)
