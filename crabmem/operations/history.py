@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ..errors import InvalidArguments
+from ..text.slug import name_key
 from ..text.values import value
 from .paths import path_of
 
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 
 @value
 class _Filter:
-    """Which commits are meant; "" asks nothing. `author` is a name or words of it; `tool` may begin the subject."""
+    """Which commits are meant; "" asks nothing. `author` is a name or words of it; `tool` may begin the subject.
+
+    Of the `words` each has to stand in the subject, or in the name of a fact that it is about.
+    """
 
     agent: str = ""
     session: str = ""
     tool: str = ""
     author: str = ""
+    words: str = ""
 
     def __call__(self, commit: Commit) -> bool:
         """Whether `commit` is one, without regard to case."""
@@ -35,7 +40,14 @@ class _Filter:
             and _is(self.session, commit.session or "")
             and any(_is(self.tool, tool) for tool in tools)
             and (not self.author or f" {self.author} ".casefold() in f" {commit.author} ".casefold())
+            and self._says_all(commit)
         )
+
+    def _says_all(self, commit: Commit) -> bool:
+        if not self.words:
+            return True
+        said = name_key("\n".join([commit.subject, *commit.entries]))
+        return all(word in said for word in name_key(self.words).split())
 
 
 def _is(wanted: str, given: str) -> bool:
@@ -57,19 +69,21 @@ def commits(
     session: str | None = None,
     tool: str | None = None,
     author: str | None = None,
+    words: str | None = None,
     since: str | None = None,
     until: str | None = None,
 ) -> Iterator[Commit]:
     """The commits one by one, newest first; with `name`, those that touch that entry, even if it was forgotten.
 
     Only those of an agent, a session, a tool (or `edit`, for edits from outside), or an author who is called
-    `author`, in whole words; only those after the revision or time `since` and not after `until`. Those that touch
+    `author`, in whole words; only those of which the subject, or the name of a fact they are about, has all `words` or
+    parts of words; only those after the revision or time `since` and not after `until`. Those that touch
     what a session of this kind may not see are left out: their subjects name it.
 
     Raises:
         NotFound: there is no such entry, revision or time.
     """
-    accept = _Filter(agent or "", session or "", tool or "", author or "")
+    accept = _Filter(agent or "", session or "", tool or "", author or "", words or "")
     path = path_of(memory, name) if name else None
     found = memory.timeline.commits(path, since, until, accept if accept != _Filter() else None)
     view = memory.view

@@ -392,6 +392,8 @@ def test_log_is_asked_for_some_commits(run: Run) -> None:
     newest, *_ = json.loads(run("log", "--until", "HEAD~1", "--patch", "--json").stdout)["commits"]
     assert newest["subject"] == "remember: Deploy key" and "+In the vault." in newest["patch"]
     assert run("log", "--since", "HEAD").stdout == ""
+    [found] = run("log", "--words", "KEY deploy").stdout.splitlines()
+    assert found.endswith("remember: Deploy key") and run("log", "--words", "key giraffe").stdout == ""
 
 
 def test_blame_marks_who_is_a_person_and_what_is_not_recorded(run: Run, root: Path) -> None:

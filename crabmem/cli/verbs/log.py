@@ -34,6 +34,7 @@ from ..output import coloured_diff, commit_line, paged, show, tell, tell_no_matc
     shell_complete=completing("complete_writing_tools"),
     help="Only of this tool, as `remember`; `edit` for edits of files.",
 )
+@click.option("--words", metavar="TEXT", help="Only with all of these in the subject, or in the name of a fact.")
 @click.option(
     "--since",
     metavar="WHEN",
@@ -56,6 +57,7 @@ def log(
     by: str | None,
     in_session: str | None,
     tool: str | None,
+    words: str | None,
     since: str | None,
     until: str | None,
     json_wanted: bool,
@@ -70,8 +72,10 @@ def log(
     crabmem log --by coder --since '1 week ago'
     """
     memory = open_session(ctx)
-    is_sought = any((name, by, in_session, tool, since, until))
-    found = history.commits(memory, name, session=in_session, tool=tool, author=by, since=since, until=until)
+    is_sought = any((name, by, in_session, tool, words, since, until))
+    found = history.commits(
+        memory, name, session=in_session, tool=tool, author=by, words=words, since=since, until=until
+    )
     diffs = ((commit, history.patch(memory, commit.commit, name) if patch else "") for commit in islice(found, limit))
     if json_wanted:
         commits = [json_of(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs]
