@@ -37,6 +37,7 @@ class Stride:
 class _Step:
     time: datetime
     author: str
+    is_person: bool
     files: int
 
 
@@ -93,6 +94,10 @@ class Chronicle:
         begins = (begin + timedelta(seconds=seconds * at / count) for at in range(count))
         return [Stride(*each) for each in zip(begins, writes, files, strict=True)]
 
+    def people(self) -> set[str]:
+        """The names under which persons wrote."""
+        return {step.author for step in self._read() if step.is_person}
+
     def _read(self) -> Sequence[_Step]:
         """All steps, with those that came since somebody looked last."""
         history = self._session.engine.history
@@ -116,4 +121,4 @@ class Chronicle:
                 (self._there.add if after and name not in others else self._there.discard)(name)
             about = history.commit(commit, with_paths=False)
             if about.author != CREATOR:
-                yield _Step(about.time, about.author, len(self._there))
+                yield _Step(about.time, about.author, about.is_person, len(self._there))

@@ -26,10 +26,10 @@ def workspaces(ask: Ask) -> Page:
 
 def figures(ask: Ask) -> Page:
     """Writes by author and facts over time, what recall used, how often memory spoke."""
-    strides = ask.chronicle.strides(_STRIDES)
+    strides, people = ask.chronicle.strides(_STRIDES), ask.chronicle.people()
     shown = {
         "title": "Figures", "used": _most_used(ask), "stats": maintenance.stats(ask.session),
-        "writes": columns(strides) if strides else None, "growth": growth(strides) if strides else None,
+        "writes": columns(strides, people) if strides else None, "growth": growth(strides) if strides else None,
     }  # fmt: skip
     return Page("figures", shown)
 

@@ -31,7 +31,8 @@ def timeline(ask: Ask) -> Page:
     strides = [] if agent or session or day or start else ask.chronicle.strides(_STRIDES)
     shown = {
         "title": "Timeline", "days": _days(commits[:_SHOWN]), "rows": paged([None] * start + commits, ask, _SHOWN),
-        "agent": agent, "session": session, "day": day, "plot": columns(strides) if strides else None,
+        "agent": agent, "session": session, "day": day,
+        "plot": columns(strides, ask.chronicle.people()) if strides else None,
     }  # fmt: skip
     return Page("timeline", shown)
 

@@ -1,16 +1,21 @@
-"""Plots as SVG of our own, drawn into the page: nothing is loaded, and each has its numbers beside it. Pure."""
+"""Plots as SVG of our own, drawn into the page: nothing is loaded, and each has its numbers beside it; and the colour
+that an author has there and on every other page. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from zlib import crc32
 
 from ..operations.chronicle import OTHERS, Stride
 from ..text.values import value
 
 # In units of the picture, which is as wide as there is room.
 _WIDTH, _HEIGHT, _GAP = 720, 118, 1.5
-_COLOURS = 5
+# Classes of the style: those of agents by number, the person's, and that of what is nobody's.
+_AGENTS, _PERSON, _NOBODY = 10, "by-person", "c5"
+# The first start of the sum by which the eight hosts that are used most have eight colours.
+_START = 13_851
 
 
 @value
@@ -21,7 +26,7 @@ class Bar:
     y: float
     width: float
     height: float
-    colour: int
+    colour: str
     words: str
 
 
@@ -33,18 +38,23 @@ class Plot:
     """
 
     bars: tuple[Bar, ...]
-    names: tuple[tuple[str, int, int], ...]
+    names: tuple[tuple[str, str, int], ...]
     rows: tuple[tuple[str, int, int], ...]
     most: int
 
 
-def columns(strides: Sequence[Stride]) -> Plot:
-    """Commits by stretch of time, those of each author stacked in a colour of theirs."""
+def colour_of(author: str, is_person: bool) -> str:
+    """The class of an author's colour: the same on every page and in every memory. Two agents may have the same one."""
+    return _PERSON if is_person else f"by-{crc32(author.encode(errors='replace'), _START) % _AGENTS}"
+
+
+def columns(strides: Sequence[Stride], people: Collection[str]) -> Plot:
+    """Commits by stretch of time, those of each author stacked in the colour of theirs; `people` are no agents."""
     totals = Counter[str]()
     for stride in strides:
         totals.update(stride.writes)
     names = sorted(totals, key=lambda name: (name == OTHERS, -totals[name], name))
-    colours = {name: _COLOURS if name == OTHERS else at for at, name in enumerate(names)}
+    colours = {name: _NOBODY if name == OTHERS else colour_of(name, name in people) for name in names}
     stacks = [
         [(stride.writes[name], colours[name], f"by {name}") for name in names if name in stride.writes]
         for stride in strides
@@ -54,12 +64,12 @@ def columns(strides: Sequence[Stride]) -> Plot:
 
 def growth(strides: Sequence[Stride]) -> Plot:
     """How many files there were."""
-    return _plot(strides, [[(stride.files, 1, "files")] for stride in strides], 0.0)
+    return _plot(strides, [[(stride.files, "c1", "files")] for stride in strides], 0.0)
 
 
 def _plot(
-    strides: Sequence[Stride], stacks: Sequence[Sequence[tuple[int, int, str]]], gap: float,
-    names: tuple[tuple[str, int, int], ...] = (),
+    strides: Sequence[Stride], stacks: Sequence[Sequence[tuple[int, str, str]]], gap: float,
+    names: tuple[tuple[str, str, int], ...] = (),
 ) -> Plot:  # fmt: skip
     most = max(1, *(sum(count for count, _, _ in stack) for stack in stacks))
     wide, bars = _WIDTH / len(strides), list[Bar]()

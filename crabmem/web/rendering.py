@@ -16,6 +16,7 @@ from ..text.hashes import short
 from ..text.quoting import spelled
 from ..text.words import counted, shortened
 from .asking import OUTCOME, Ask, Page
+from .plots import colour_of
 
 #: The parts of the page, in the order of the menu.
 MENU = {
@@ -41,7 +42,7 @@ class Pages:
             "here": _here, "when": _when, "age": self._age, "short": short, "shortened": shortened, "counted": counted,
             "raw": escape, "unseen": _unseen,
         }  # fmt: skip
-        self._jinja.globals |= {"link": link, "menu": MENU}
+        self._jinja.globals |= {"link": link, "menu": MENU, "colour_of": colour_of}
         self._jinja.globals["parts"] = self._jinja.get_template("parts.html").module
 
     def source(self, name: str) -> str:

@@ -3,6 +3,7 @@
 import re
 import time
 from html.parser import HTMLParser
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,11 +11,14 @@ import pytest
 
 from crabmem import Memory
 from crabmem.git.commits import Note
+from crabmem.hosts.table import HOSTS
 from crabmem.operations import facts as facts_operations
 from crabmem.session.opening import session_at
 from crabmem.session.session import Session
+from crabmem.web import app
 from crabmem.web.app import VIEWS
 from crabmem.web.markdown import rendered
+from crabmem.web.plots import colour_of
 from crabmem.write.actor import Actor
 from tests.web.browsing import Site, site_of
 
@@ -224,6 +228,44 @@ def test_a_fact_is_found_by_its_words_and_tags(site: Site, person: Session) -> N
     assert texts.index(">Chocolate<") < texts.index(">Birthday<")
 
 
+def test_an_author_has_one_colour_on_every_page(site: Site) -> None:
+    lines = site.get("/fact?path=memory/entries/deploy-key.md&view=lines").text
+    for page in (lines, site.get("/timeline").text):
+        for name, is_person in (("coder", False), ("Ann", True)):
+            written = set(re.findall(rf'class="writer ([\w-]+)"><span[^>]*>.</span> <bdi>{name}<', page))
+            assert written == {colour_of(name, is_person)}
+    drawn = re.findall(r'class="([\w-]+)"/></svg> <bdi>([^<]+)</bdi>', site.get("/figures").text)
+    assert {(colour_of(name, name == "Ann"), name) for name in ("coder", "planner", "Ann")} == {*drawn}
+
+
+def test_hosts_that_are_used_most_have_colours_of_their_own() -> None:
+    names = [*(host.name for host in islice(HOSTS, 8)), "coder", "planner"]
+    assert len({colour_of(name, is_person=False) for name in names}) == 10
+
+
+def test_authors_can_be_read_in_the_light_and_in_the_dark() -> None:
+    style = (Path(app.__file__).parent / "templates" / "page.css").read_text("utf-8")
+    light, dark = (dict(re.findall(r"--([\w-]+): (#\w+)", each)) for each in style.split("@media", 2)[:2])
+    assert len({colour_of(str(number), is_person=False) for number in range(200)}) == 10
+    for scheme in (light, dark):
+        for ground in ("paper", "card", "room", "note", "come", "gone"):
+            for ink in ("accent", "faint", *(f"a{number}" for number in range(10))):
+                assert contrast(scheme[ink], scheme[ground]) >= 4.5, (ink, ground)
+
+
+def contrast(one: str, other: str) -> float:
+    """As WCAG 2 has it."""
+    high, low = sorted(map(luminance, (one, other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def luminance(colour: str) -> float:
+    digits = colour[1:] if len(colour) == 7 else "".join(2 * digit for digit in colour[1:])
+    parts = (int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4))
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
 def test_the_first_days_have_numbers_in_place_of_pictures(tmp_path: Path) -> None:
     with Memory(tmp_path / "notes", agent="coder") as memory:
         memory.remember("Luna", "our dog", "Afraid of thunder.")
@@ -231,7 +273,7 @@ def test_the_first_days_have_numbers_in_place_of_pictures(tmp_path: Path) -> Non
     with session_at(tmp_path / "notes", Actor(is_person=True)) as session, site_of(session) as site:
         for path in ("/timeline", "/figures"):
             page = site.get(path).text
-            assert "<rect" not in page and "<dt>written by <bdi>coder</bdi></dt><dd>2</dd>" in page
+            assert "<rect" not in page and "coder</bdi></dt><dd>2</dd>" in page
         assert "<dt>facts and notes</dt><dd>2</dd>" in page
 
 
