@@ -16,7 +16,7 @@ from .values import field, replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from . import frontmatter
@@ -325,18 +325,44 @@ def with_name(path: str, text: str, name: str, stem: str, alias: str | None = No
     Raises:
         Unwritable: its frontmatter cannot be read, so the name cannot be set there.
     """
+
+    def changes_to(before: Mapping[str, object]) -> dict[str, Value | None]:
+        changes: dict[str, Value | None] = {"name": name} if "name" in before or name != stem else {}
+        if alias is not None and alias not in _aliases(before):
+            changes |= _with_labels("aliases", (*_aliases(before), alias), before)
+        return changes
+
+    return _with_changes(path, text, "renamed", changes_to)
+
+
+def with_tags(path: str, text: str, tags: Sequence[str]) -> str:
+    """`text`, the entry's at `path`, as the entry that has the `tags` and no others; all else of it stays.
+
+    Raises:
+        InvalidArguments: one of them cannot be kept.
+        Unwritable: its frontmatter cannot be read, so tags cannot be set there.
+    """
+    labels = _checked_labels("tags", tuple(map(_bare_tag, tags))) or ()
+
+    def changes_to(before: Mapping[str, object]) -> dict[str, Value | None]:
+        before = {**_metadata(before), **before}
+        return {} if labels == _tags(before) else _with_labels("tags", labels, before)
+
+    return _with_changes(path, text, "tagged", changes_to)
+
+
+def _with_changes(
+    path: str, text: str, done: str, changes_to: Callable[[Mapping[str, object]], Mapping[str, Value | None]]
+) -> str:
     from . import frontmatter as header  # late: to load YAML takes longer than a recall
 
     parts = header.parts_of(text)
     try:
-        before = header.load(parts.header or "")
+        changes = changes_to(header.load(parts.header or ""))
     except header.BadHeader as error:
         raise Unwritable(
-            f"{path} cannot be renamed, as its frontmatter cannot be read: {error}; mend it first"
+            f"{path} cannot be {done}, as its frontmatter cannot be read: {error}; mend it first"
         ) from None
-    changes: dict[str, Value | None] = {"name": name} if "name" in before or name != stem else {}
-    if alias is not None and alias not in _aliases(before):
-        changes |= _with_labels("aliases", (*_aliases(before), alias), before)
     if not changes:
         return text
     lines = header.with_keys(parts.header or "", changes, parts.newline)

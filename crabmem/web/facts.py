@@ -13,7 +13,7 @@ from ..operations.links import rename
 from ..operations.recall import recall
 from ..results import Commit
 from ..text.edit import lenient_text, unified_diff
-from ..text.entry import Entry, entry_in
+from ..text.entry import Entry, entry_in, with_tags
 from ..text.hashes import version_of
 from ..text.word_diff import files_in
 from ..workspace.layout import SETTINGS
@@ -58,14 +58,18 @@ def blank(ask: Ask, problem: str = "") -> Page:
 def add(ask: Ask) -> Page | Go:
     """Remember a new fact, under a name that no other has."""
     name, description, content, tags = (ask.form.one(each).replace("\r\n", "\n") for each in _FIELDS)
-    labels = list(filter(None, map(str.strip, tags.split(","))))
     try:
-        done = facts.remember(ask.session, name, description, content, tags=labels, if_version="")
+        done = facts.remember(ask.session, name, description, content, tags=_parted(tags), if_version="")
     except Stale:
         return blank(ask, "a fact is called that already: edit it, or find another name for this one")
     except CrabmemError as error:
         return blank(ask, error.text())
     return Go("/fact", {"path": done.path}, [done.commit])
+
+
+def _parted(tags: str) -> list[str]:
+    """Tags that were written with commas between them."""
+    return list(filter(None, map(str.strip, tags.split(","))))
 
 
 def fact(ask: Ask) -> Page | Go:
@@ -102,7 +106,11 @@ def _shown(ask: Ask, path: str, view: str = "", problem: str = "", **more: Any) 
 
 
 def _read(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
-    return {"html": rendered(entry.content if entry else text)}
+    return {
+        "html": rendered(entry.content if entry else text),
+        "tags": "\n".join(entry.tags) if entry else "",
+        "is_tagged": False,
+    }
 
 
 def _lines(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
@@ -154,6 +162,10 @@ _PARTS: Mapping[str, Callable[[Ask, str, Entry | None, str], dict[str, Any]]] = 
 def change(ask: Ask) -> Page | Go:
     """What the person does with a fact, in the version that they saw."""
     path, do, text = _path(ask), ask.form.needed("do"), ask.form.one("text")
+    filled: dict[str, dict[str, Any]] = {
+        "save": {"given": text}, "tags": {"tags": ask.form.one("tags"), "is_tagged": True},
+    }  # fmt: skip
+    kept = filled.get(do, {})
     if do not in _CHANGES or path == SETTINGS:
         raise InvalidArguments(f"there is no such action: {do}")
     try:
@@ -161,9 +173,9 @@ def change(ask: Ask) -> Page | Go:
     except Stale as error:
         ours = files_in(unified_diff(error.current, text.replace("\r\n", "\n"), path)) if do == "save" else []
         words, diffs = "it was changed since this page was made", {"stale": files_in(error.diff), "ours": ours}
-        return _shown(ask, path, _VIEW_OF[do], words, **diffs, **({"given": text} if do == "save" else {}))
+        return _shown(ask, path, _VIEW_OF[do], words, **diffs, **kept)
     except CrabmemError as error:
-        return _shown(ask, path, _VIEW_OF[do], error.text(), **({"given": text} if do == "save" else {}))
+        return _shown(ask, path, _VIEW_OF[do], error.text(), **kept)
 
 
 def _save(ask: Ask, path: str, version: str) -> Go:
@@ -180,6 +192,15 @@ def _rename(ask: Ask, path: str, version: str) -> Go:
     return Go("/fact", {"path": done.path}, [done.commit])
 
 
+def _tag(ask: Ask, path: str, version: str) -> Go:
+    """Give the fact the tags of the form and no others: each on a line, or with commas between them. What was one tag
+    stays one, with its comma."""
+    entry, lines = facts.get(ask.session, path), map(str.strip, ask.form.one("tags").splitlines())
+    tags = [tag for line in lines for tag in ([line] if line in entry.tags else _parted(line))]
+    text = with_tags(path, lenient_text(ask.session.read(path)) or "", [*dict.fromkeys(tags)])
+    return Go("/fact", {"path": path}, [facts.rewrite_entry(ask.session, path, text, if_version=version).commit])
+
+
 def _forget(ask: Ask, path: str, version: str) -> Go:
     return Go("/facts", {}, [facts.forget(ask.session, path, if_version=version).commit])
 
@@ -193,6 +214,6 @@ def _restore(ask: Ask, path: str, version: str) -> Go:
 
 
 _CHANGES: Mapping[str, Callable[[Ask, str, str], Go]] = {
-    "save": _save, "rename": _rename, "forget": _forget, "restore": _restore,
+    "save": _save, "rename": _rename, "tags": _tag, "forget": _forget, "restore": _restore,
 }  # fmt: skip
-_VIEW_OF = {"save": "edit", "rename": "read", "forget": "read", "restore": "history"}
+_VIEW_OF = {"save": "edit", "rename": "read", "tags": "read", "forget": "read", "restore": "history"}

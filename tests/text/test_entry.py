@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments, Unreadable
-from crabmem.text.entry import NO_HEADER, Entry, Fact, checked, parse_entry, render_entry
+from crabmem.text.entry import NO_HEADER, Entry, Fact, checked, parse_entry, render_entry, with_tags
 from crabmem.text.frontmatter import load, parts_of
 from crabmem.text.hashes import version_of
 from crabmem.text.values import replace
@@ -489,3 +489,23 @@ def test_the_slug_of_an_entry_is_the_stem_of_its_path(name: str) -> None:
 def test_a_version_that_is_told_is_the_entrys() -> None:
     data = b"---\nname: Luna\n---\n\nA crab.\n"
     assert parse_entry(PATH, data, version_of(data)) == parse_entry(PATH, data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# No header\r\n\r\nText.  \r\n",
+        "---\nname: Luna\nmetadata:\n  tags: [dog]\n---\nText.",
+        "\ufeff---\ntag: dog\n# why\nx: 1\n---\n\n\nText.\n\n",
+    ],
+)
+def test_tags_are_all_that_a_change_of_tags_changes(text: str) -> None:
+    before = parse_entry(PATH, text.encode())
+    tags = ("vet", "a, b")
+    changed = with_tags(PATH, text, tags)
+    after = parse_entry(PATH, changed.encode())
+    assert after.tags == tags and with_tags(PATH, changed, tags) == changed
+    assert (after.name, after.description) == (before.name, before.description)
+    assert changed.endswith(parts_of(text).content) and parse_entry(PATH, with_tags(PATH, text, ()).encode()).tags == ()
+    with pytest.raises(InvalidArguments, match="tags: one of them is empty"):
+        with_tags(PATH, text, ["#"])

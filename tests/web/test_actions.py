@@ -112,6 +112,29 @@ def test_a_rename_leads_links_along_and_can_be_undone(site: Site, person: Sessio
     assert refused.status == 409 and "answers to already" in refused.text
 
 
+def test_tags_are_edited_and_all_else_of_the_file_stays(site: Site, person: Session, agent: Session) -> None:
+    raw = "---\r\nname: Deploy key\r\n# who to ask\r\ntags: [ops, 'a, b']\r\nother: 1\r\n---\r\nAsk Ann.  \r\n"
+    (person.root / KEY).write_bytes(raw.encode())
+    page = site.get(FACT)
+    assert ">\nops\na, b</textarea>" in page.text
+    fields = {"do": "tags", "version": page.hidden("version"), "tags": "a, b\r\n #safe , ops\r\n\r\nops"}
+    answer = site.post(FACT, fields)
+    assert (
+        text_of(person) == raw.replace("[ops, 'a, b']", "['a, b', safe, ops]") and newest(person) == "edit: Deploy key"
+    )
+    undone(site, answer)
+    assert text_of(person) == raw
+    none = site.post(FACT, {**fields, "tags": " \r\n"})
+    assert "tags: []" in text_of(person) and site.follow(none).status == 200
+
+    facts.remember(agent, "Deploy key", "where it is", "In a safe.")
+    stale = site.post(FACT, {**fields, "tags": "mine"})
+    assert stale.status == 409 and "changed since" in stale.text and "In a safe." in stale.text
+    assert ">\nmine</textarea>" in stale.text and "mine" not in text_of(person)
+    wrong = site.post(FACT, {**fields, "version": stale.hidden("version"), "tags": "x" * 600})
+    assert wrong.status == 409 and "tags" in wrong.text and '<details class="card" open>' in wrong.text
+
+
 def test_an_older_text_is_brought_back(site: Site, person: Session) -> None:
     page = site.get("/fact?path=memory/entries/release-day.md&view=history&step=0")
     fields = {"do": "restore", "version": page.hidden("version"), "commit": page.hidden("commit")}
