@@ -45,8 +45,8 @@ _FIELDS = 2_000
 # Seconds that a wrong ticket costs.
 _PAUSE = 0.5
 _POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
-    "frame-ancestors 'none'"
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
 )
 _SAID = {
     "Content-Security-Policy": _POLICY,

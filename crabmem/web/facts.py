@@ -24,15 +24,17 @@ VIEWS = {"read": "Read", "lines": "Lines", "history": "History", "links": "Links
 _SHOWN, _TAGS = 60, 24
 # Facts of which the text is searched for, the best.
 _FOUND = 200
+# Signs of a last word from which on it counts as the beginning of one, too.
+_BEGUN = 2
 _FIELDS = ("name", "description", "content", "tags")
 
 
 def listing(ask: Ask) -> Page:
-    """All facts, or those with a tag; of words, those that have them in name or description, then what recall finds."""
+    """All facts, or those with a tag; of words, those with them in name, description, tags, then what recall finds."""
     (headers, unreadable), layout = reading.headers_and_unreadable(ask.session), ask.session.layout
     q, tag, words = ask.query.one("q"), ask.query.one("tag"), ask.query.one("q").casefold().split()
     tagged = [header for header in headers if not tag or tag in header.labels]
-    found = [each for each in tagged if all(word in f"{each.name} {each.about}".casefold() for word in words)]
+    found = [each for each in tagged if _says_all(each, words)]
     found = sorted(found, key=lambda each: each.name.casefold()) + (_in_texts(ask, q, tagged, found) if words else [])
     shown = {
         "title": "Facts", "rows": paged(found, ask, _SHOWN), "all": len(headers), "unreadable": unreadable, "q": q,
@@ -42,10 +44,16 @@ def listing(ask: Ask) -> Page:
     return Page("facts", shown)
 
 
+def _says_all(header: Any, words: Sequence[str]) -> bool:
+    said = "\n".join([header.name, header.about, *header.labels]).casefold()
+    return all(word in said for word in words)
+
+
 def _in_texts(ask: Ask, q: str, among: Sequence[Any], but: Sequence[Any]) -> list[Any]:
     """Facts of which the text has the words, the best first."""
     paths, known = {each.path for each in but}, {each.path: each for each in among}
-    hits = recall(ask.session, q, limit=_FOUND)
+    last = q.split()[-1]  # may be typed in part yet
+    hits = recall(ask.session, f"{q} {last}*" if len(last) >= _BEGUN and last.isalnum() else q, limit=_FOUND)
     return [known[hit.entry.path] for hit in hits if hit.entry.path in known and hit.entry.path not in paths]
 
 

@@ -205,6 +205,34 @@ def test_keys_of_one_letter_can_be_switched_off_and_are_no_keys_in_a_field(tab: 
     assert tab.query_selector(".here")
 
 
+def test_facts_narrow_as_one_types(tab: Any, site: Site, person: Session) -> None:
+    """With the page, and the field, as they were; the list can be gone through, and the address leads there again."""
+    facts.remember(person, "Birthday", "what to bake", "A chocolate cake.")
+    tab.goto(site.at("/facts"))
+    tab.evaluate("window.same = true")
+    tab.click("#q")
+    tab.keyboard.type("choco", delay=60)
+    tab.keyboard.type("late", delay=200)
+    tab.wait_for_url("**/facts?q=chocolate")
+    assert tab.evaluate("document.querySelectorAll('[data-item]').length") == 1
+    assert tab.evaluate("window.same && document.activeElement.value") == "chocolate"
+    assert tab.inner_text("#count").startswith("1 fact of") and tab.get_attribute("#found", "aria-busy") == "false"
+    tab.fill("#q", "nothing-such")
+    tab.wait_for_selector("text=No fact has that")
+    tab.fill("#q", "")
+    tab.wait_for_selector("[data-item]:nth-child(10)")
+    tab.focus("main")
+    tab.keyboard.press("j")
+    assert tab.query_selector(".here")
+    tab.route("**/facts?*", lambda route: route.fulfill(status=404))
+    with tab.expect_console_message():  # that it failed
+        tab.fill("#q", "deploy")
+    tab.wait_for_selector("#count:has-text('no answer')")
+    tab.unroute("**/facts?*")
+    tab.press("#q", "Enter")
+    tab.wait_for_selector(".item >> text=Deploy key")
+
+
 def test_the_slider_shows_a_fact_as_it_was(tab: Any, site: Site) -> None:
     tab.goto(site.at("/fact?path=memory/entries/release-day.md&view=history"))
     tab.focus("#step")

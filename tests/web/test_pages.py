@@ -226,6 +226,9 @@ def test_a_fact_is_found_by_its_words_and_tags(site: Site, person: Session) -> N
     facts_operations.remember(person, "Chocolate", "which one to buy", "The dark one.")
     texts = site.get("/facts?q=chocolate").text
     assert texts.index(">Chocolate<") < texts.index(">Birthday<")
+    assert ">Birthday<" in site.get("/facts?q=choco").text  # as it is typed
+    facts_operations.remember(person, "Oven", "how hot it gets", "250 degrees.", tags=["kitchen"])
+    assert ">Oven<" in site.get("/facts?q=kitch").text
 
 
 def test_an_author_has_one_colour_on_every_page(site: Site) -> None:

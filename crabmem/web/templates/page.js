@@ -54,8 +54,12 @@ for (const each of all("[data-all]")) {
   for (const one of own) one.addEventListener("change", () => (each.checked = own.every((other) => other.checked)));
 }
 
-const items = all("[data-item]");
-let at = -1;
+let items, at;
+const look = () => {
+  items = all("[data-item]");
+  at = -1;
+};
+look();
 const move = (step) => {
   if (!items.length) return;
   items[at]?.classList.remove("here");
@@ -106,3 +110,37 @@ on("keydown", (event) => {
   event.preventDefault();
   acts[event.key](event);
 });
+
+// The list narrows as somebody types: an answer that is late is not shown, and the field stays as it is.
+const PAUSE = 150;
+const live = document.querySelector("form[data-live]");
+if (live) {
+  const [count, found] = ["#count", "#found"].map((name) => document.querySelector(name));
+  let timer, asked;
+  const rest = () => {
+    clearTimeout(timer);
+    asked?.abort();
+  };
+  const ask = async () => {
+    asked = new AbortController();
+    const address = `${location.pathname}?${new URLSearchParams(new FormData(live))}`;
+    try {
+      const answer = await fetch(address, { signal: asked.signal });
+      if (!answer.ok) throw new Error(answer.statusText);
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const each of [count, found]) each.replaceChildren(...page.getElementById(each.id).childNodes);
+      history.replaceState(null, "", address);
+      found.ariaBusy = "false";
+      look();
+      show();
+    } catch (error) {
+      if (error.name !== "AbortError") count.textContent = "There was no answer: Enter asks again.";
+    }
+  };
+  live.addEventListener("input", () => {
+    rest();
+    found.ariaBusy = "true";
+    timer = setTimeout(ask, PAUSE);
+  });
+  live.addEventListener("submit", rest);
+}
