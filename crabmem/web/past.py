@@ -17,24 +17,25 @@ from .asking import CONFLICT, Ask, Given, Go, Page, paged, version_at
 from .plots import columns
 
 _SHOWN, _STRIDES, _MOST = 40, 60, 200
+# What of `history.commits` the form asks for, and links do.
+_ASKED = ("words", "author", "agent", "session", "since", "until")
 _TAKES: dict[str, Take] = {"ours": "ours", "theirs": "theirs"}
 
 
 def timeline(ask: Ask) -> Page:
-    """Commits by day, and in a day by who wrote them."""
-    agent, session, day = (ask.query.one(name) for name in ("agent", "session", "day"))
-    found = history.commits(
-        ask.session, agent=agent or None, session=session or None, since=day or None, until=day or None
-    )
-    start = ask.query.number("from")
-    commits = list(islice(found, start, start + _SHOWN + 1))
-    strides = [] if agent or session or day or start else ask.chronicle.strides(_STRIDES)
+    """Commits by day, and in a day by who wrote them: all, or those that are asked for as `crabmem log` does."""
+    asked, start, problem = {name: ask.query.one(name).strip() for name in _ASKED}, ask.query.number("from"), ""
+    try:
+        found = history.commits(ask.session, **{name: said or None for name, said in asked.items()})
+        commits = list(islice(found, start, start + _SHOWN + 1))
+    except NotFound as error:  # no such time
+        commits, problem = [], error.text()
+    strides = [] if any(asked.values()) or start else ask.chronicle.strides(_STRIDES)
     shown = {
         "title": "Timeline", "days": _days(commits[:_SHOWN]), "rows": paged([None] * start + commits, ask, _SHOWN),
-        "agent": agent, "session": session, "day": day,
-        "plot": columns(strides, ask.chronicle.people()) if strides else None,
+        "asked": asked, "problem": problem, "plot": columns(strides, ask.chronicle.people()) if strides else None,
     }  # fmt: skip
-    return Page("timeline", shown)
+    return Page("timeline", shown, 404 if problem else 200)
 
 
 def _days(commits: Sequence[Commit]) -> list[tuple[Commit, list[list[Commit]]]]:

@@ -2,6 +2,7 @@
 
 import re
 import time
+from html import unescape
 from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
@@ -13,6 +14,7 @@ from crabmem import Memory
 from crabmem.git.commits import Note
 from crabmem.hosts.table import HOSTS
 from crabmem.operations import facts as facts_operations
+from crabmem.operations import history
 from crabmem.session.opening import session_at
 from crabmem.session.session import Session
 from crabmem.web import app
@@ -105,7 +107,8 @@ def test_no_text_of_memory_is_taken_for_html(tmp_path: Path, text: str) -> None:
         pages = [*VIEWS.keys() - {"/fact", "/commit", "/revert", "/proposal"}, "/commit?id=HEAD", "/commit?id=HEAD~1"]
         pages += [f"{fact}&view={view}" for view in ("read", "lines", "history", "links", "edit")]
         pages += [f"/recall?q={quote(text)}&message={quote(text)}", f"/facts?q={quote(text)}&tag={quote(text)}"]
-        pages += [f"/timeline?agent={quote(text)}&session={quote(text)}&day={quote(text)}", f"/fact?path={quote(text)}"]
+        asked = "&".join(f"{name}={quote(text)}" for name in ("agent", "session", "author", "words"))
+        pages += [f"/timeline?{asked}", f"/timeline?since={quote(text)}", f"/fact?path={quote(text)}"]
         pages += [f"/revert?session={quote('s ' + text)}", f"/revert?session={quote(text)}&take={quote(text)}"]
         for page in pages:
             answer = site.get(page)
@@ -229,6 +232,26 @@ def test_a_fact_is_found_by_its_words_and_tags(site: Site, person: Session) -> N
     assert ">Birthday<" in site.get("/facts?q=choco").text  # as it is typed
     facts_operations.remember(person, "Oven", "how hot it gets", "250 degrees.", tags=["kitchen"])
     assert ">Oven<" in site.get("/facts?q=kitch").text
+
+
+def test_history_is_searched_by_words_author_and_time(site: Site, person: Session) -> None:
+    def found(asked: str) -> list[str]:
+        return [
+            unescape(each)
+            for each in re.findall(r"/commit\?id=\w+\"><bdi>([^<]*)", site.get(f"/timeline?{asked}").text)
+        ]
+
+    assert {"remember: Deploy key", "edit: Deploy key"} <= {*found("words=KEY+deploy")} < {*found("")}
+    for asked, operation in (
+        ("words=deploy&author=ann", {"words": "deploy", "author": "ann"}),
+        ("words=release&since=2026-01-20&until=2026-02-09",
+         {"words": "release", "since": "2026-01-20", "until": "2026-02-09"}),
+    ):  # fmt: skip
+        commits = history.log(person, None, None, **operation)
+        assert commits and found(asked) == [commit.subject for commit in commits]
+    assert "Nothing was written that fits" in site.get("/timeline?words=nothing-such").text
+    wrong = site.get("/timeline?since=whenever&words=key")
+    assert wrong.status == 404 and "no revision named whenever" in wrong.text and 'value="whenever"' in wrong.text
 
 
 def test_an_author_has_one_colour_on_every_page(site: Site) -> None:
