@@ -23,6 +23,11 @@ MENU = {
     "/": "Inbox", "/facts": "Facts", "/timeline": "Timeline", "/recall": "Recall", "/prompt": "Prompt",
     "/forgotten": "Forgotten", "/figures": "Figures", "/sync": "Sync", "/workspaces": "Workspaces",
 }  # fmt: skip
+#: The keys of the script, and what each does where it does something.
+KEYS = (
+    ("j k", "move"), ("Enter", "opens"), ("x", "ticks"), ("a", "applies"), ("r", "rejects"), ("e", "edits"),
+    ("n", "next, or new"), ("u", "undoes"), ("/", "search"),
+)  # fmt: skip
 _WITHIN = {"/proposal": "/", "/fact": "/facts", "/new": "/facts", "/commit": "/timeline", "/revert": "/timeline"}
 _ID = re.compile("[0-9a-f]{40}")
 _SIGN = "‹U+"
@@ -42,7 +47,7 @@ class Pages:
             "here": _here, "when": _when, "age": self._age, "short": short, "shortened": shortened, "counted": counted,
             "raw": escape, "unseen": _unseen,
         }  # fmt: skip
-        self._jinja.globals |= {"link": link, "menu": MENU, "colour_of": colour_of}
+        self._jinja.globals |= {"link": link, "menu": MENU, "keys": KEYS, "colour_of": colour_of}
         self._jinja.globals["parts"] = self._jinja.get_template("parts.html").module
 
     def source(self, name: str) -> str:

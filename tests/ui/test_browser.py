@@ -29,6 +29,7 @@ PAGES = [
     f"/fact?path={KEY}&view=links", f"/fact?path={KEY}&view=edit", "/timeline", "/commit?id=HEAD~3", "/forgotten",
     "/revert?session=s-2", "/revert?session=s-2&take=ours", "/recall?q=deploy+key&message=deploy+key&blame=1",
     "/prompt", "/figures", "/sync", "/workspaces", "/nowhere", "/facts?q=nothing-such",
+    "/timeline?words=key&author=coder&since=2026-01-01", "/timeline?since=whenever",
 ]  # fmt: skip
 
 
@@ -91,7 +92,7 @@ def test_two_tabs_do_not_overwrite_each_other(chromium: "Browser", site: Site, p
         other.click("text=Save as yours")  # having seen it
         other.wait_for_selector("#outcome >> text=edit: Deploy key")
         assert "The second tab." in str(person.read(KEY))
-        other.click("text=Undo")
+        other.click("button:has-text('Undo')")
         other.wait_for_selector("#outcome >> text=revert")
         assert "The first tab." in str(person.read(KEY))
 
@@ -219,6 +220,7 @@ def test_facts_narrow_as_one_types(tab: Any, site: Site, person: Session) -> Non
     assert tab.inner_text("#count").startswith("1 fact of") and tab.get_attribute("#found", "aria-busy") == "false"
     tab.fill("#q", "nothing-such")
     tab.wait_for_selector("text=No fact has that")
+    tab.wait_for_selector(".rests:has-text('move')")
     tab.fill("#q", "")
     tab.wait_for_selector("[data-item]:nth-child(10)")
     tab.focus("main")
@@ -231,6 +233,20 @@ def test_facts_narrow_as_one_types(tab: Any, site: Site, person: Session) -> Non
     tab.unroute("**/facts?*")
     tab.press("#q", "Enter")
     tab.wait_for_selector(".item >> text=Deploy key")
+
+
+def test_keys_that_do_nothing_on_a_page_are_shown_to_rest(tab: Any, site: Site, waiting: None) -> None:
+    def working() -> str:
+        return " ".join(each.get_attribute("data-keys") for each in tab.query_selector_all(".keys li:not(.rests)"))
+
+    tab.reload()
+    assert tab.query_selector(".soon") and working() == "j k Enter x a r /"
+    tab.wait_for_selector("body:not(.soon)")
+    tab.click(".item a")
+    tab.wait_for_selector("h2:has-text('What it would change')")
+    assert working() == "a r e n /"
+    tab.goto(site.at(f"/fact?path={KEY}"))
+    assert working() == "/" and "not on this page" in tab.inner_text("[data-keys=u]")
 
 
 def test_the_slider_shows_a_fact_as_it_was(tab: Any, site: Site) -> None:

@@ -42,7 +42,7 @@ for (const field of all("textarea[id^=text]")) {
 
 // Keys of one letter, which can be switched off.
 const keys = document.querySelector("#keys");
-keys.closest("p").hidden = false;
+keys.closest(".keys").hidden = false;
 keys.checked = localStorage.getItem("keys") !== "off";
 keys.addEventListener("change", () => localStorage.setItem("keys", keys.checked ? "on" : "off"));
 
@@ -78,15 +78,21 @@ on("focusin", (event) => {
 const acts = {
   j: () => move(1),
   k: () => move(-1),
-  x: () => items[at]?.querySelector("input[type=checkbox]")?.click(),
+  x: () => items[Math.max(0, at)]?.querySelector("input[type=checkbox]")?.click(),
   "/": () => {
     const search = document.querySelector("input[type=search]");
     search ? search.focus() : location.assign("./facts");
   },
 };
-// Buttons and links say their key. One that is held, or pressed twice, does nothing to the page that comes next.
+// Buttons and links say their key. One that is held, or pressed twice, does nothing to the page that comes next: for
+// that long keys rest, and look so.
 const SOON = 400;
-const begin = performance.now();
+let isSoon = true;
+document.body.classList.add("soon");
+setTimeout(() => {
+  isSoon = false;
+  document.body.classList.remove("soon");
+}, SOON);
 for (const each of all("[data-key]")) {
   const { key } = each.dataset;
   const hint = document.createElement("kbd");
@@ -95,12 +101,18 @@ for (const each of all("[data-key]")) {
   each.append(" ", hint);
   each.ariaKeyShortcuts = key;
   acts[key] = (event) => {
-    if (event.repeat || performance.now() - begin < SOON) return;
+    if (event.repeat || isSoon) return;
     each.click();
     each.closest("details[open]")?.querySelector("textarea")?.focus();
   };
 }
-const show = () => document.body.classList.toggle("keyless", !keys.checked);
+// The list of keys says which do nothing on this page.
+const show = () => {
+  document.body.classList.toggle("keyless", !keys.checked);
+  const ticks = items.some((item) => item.querySelector("input[type=checkbox]"));
+  const works = { ...acts, j: items.length, k: items.length, Enter: items.length, x: ticks };
+  for (const each of all("[data-keys]")) each.classList.toggle("rests", !works[each.dataset.keys.split(" ")[0]]);
+};
 keys.addEventListener("change", show);
 show();
 on("keydown", (event) => {
