@@ -73,6 +73,7 @@ def shown(chromium: "Browser", site: Site, scheme: str, file: Path) -> None:
         tab.goto(site.at("/"))
         tab.click(".item >> nth=1 >> a")
         tab.wait_for_selector("h2:has-text('What it would change')")
+        tab.wait_for_selector("body:not(.soon)")
         tab.screenshot(path=file)
         assert file.stat().st_size < LARGEST
 

@@ -249,6 +249,18 @@ def test_keys_that_do_nothing_on_a_page_are_shown_to_rest(tab: Any, site: Site, 
     assert working() == "/" and "not on this page" in tab.inner_text("[data-keys=u]")
 
 
+def test_the_menu_of_a_phone_is_one_row(chromium: "Browser", site: Site) -> None:
+    with window(chromium, site, viewport={"width": 360, "height": 740}) as context:
+        tab = context.new_page()
+        for path in ("/", "/workspaces"):
+            tab.goto(site.at(path))
+            box = "e => e.getBoundingClientRect()"
+            rows = {tab.evaluate(box, each)["top"] for each in tab.query_selector_all("nav[aria-label=Parts] li")}
+            assert len(rows) == 1 and tab.eval_on_selector("h1", box)["top"] < 120
+            here = tab.eval_on_selector(".side [aria-current]", box)
+            assert here["left"] >= 0 and here["right"] <= 360
+
+
 def test_the_slider_shows_a_fact_as_it_was(tab: Any, site: Site) -> None:
     tab.goto(site.at("/fact?path=memory/entries/release-day.md&view=history"))
     tab.focus("#step")

@@ -11,7 +11,7 @@ if (told) {
   place.focus({ preventScroll: false });
 }
 
-document.querySelector(".side [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+for (const each of all(".side [aria-current], .tabs [aria-current]")) each.scrollIntoView({ block: "nearest", inline: "center" });
 
 // The slider says which version it is at, and shows it when it is let go.
 const slider = document.querySelector("#step");
