@@ -703,10 +703,11 @@ class Recall:
     did not hold; `unsaid` are what was in quotes, when no entry says it word by word and words had to do. `trouble`
     is why meaning did not count although it should. `as_of` is the commit whose memory was searched, None for today's.
     `notes` are the daily notes that were looked at besides; `has_overview` tells of no facts at all but of an overview.
-    `missing` says how many facts are gone from the disk, where nothing was found and many are; else "".
+    `missing` says how many facts are gone from the disk, where nothing was found and many are; else "". `sessions` are
+    passages of past sessions and of texts elsewhere, where these were asked for, too.
     """
 
-    JSON = ("query", "hits", "searched", "note", "left_out", "as_of?")
+    JSON = ("query", "hits", "searched", "note", "left_out", "as_of?", "sessions?")
 
     query: str
     hits: tuple[Hit, ...]
@@ -721,6 +722,7 @@ class Recall:
     notes: int = 0
     has_overview: bool = False
     missing: str = ""
+    sessions: tuple[FileHit, ...] = ()
 
     def __len__(self) -> int:
         return len(self.hits)
@@ -773,6 +775,12 @@ class FileHit:
     source: Literal["memory", "extra", "sessions"] = "memory"
     session: str = ""
     time: datetime | None = None
+
+    @property
+    def title(self) -> str:
+        """A heading for it: which session and when, else the name of the file."""
+        when = f", {self.time:%Y-%m-%d %H:%M} UTC" if self.time else ""
+        return f"Session {self.session}{when}" if self.source == "sessions" else self.path.rpartition("/")[2]
 
 
 @value

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import TypeVar
 
 from ..errors import InvalidArguments, NotFound, Unreadable
-from ..recall.ranking import check_question
+from ..recall.ranking import PathFilter, check_question
 from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
 from ..session import rules
 from ..text.comparison import lines_in
@@ -138,23 +138,25 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
         InvalidArguments: a blank or endless query, or a limit out of its bounds.
         NotFound: there is no such revision or time.
     """
-    from ..recall.file_search import Way, search_sections
-
     check_question(query, limit, ())
     engine = session.engine
     engine.searcher.begin()  # before the first look at the files, which then need not be read again
-
-    def read(now: Snapshot) -> FileSearch:
-        way = Way(session.profile.search, now.settings.language)
-        sections = now.sections(way)
-        ranker = engine.ranker_of_old(sections, now.settings, engine.meaning_of_sections)
-        found = search_sections(sections, query, limit, way, session.engine.today(), ranker and ranker(query))
-        return replace(found, as_of=now.commit)
-
-    found = session.look(read, as_of)
+    found = session.look(lambda now: replace(search_in(session, now, query, limit), as_of=now.commit), as_of)
     engine.searcher.save()
     engine.meaning_of_sections.save()
     return found
+
+
+def search_in(
+    session: Session, now: Snapshot, query: str, limit: int | None, fits: PathFilter | None = None
+) -> FileSearch:
+    """`search`, at a moment, of the files whose paths fit."""
+    from ..recall.file_search import Way, search_sections
+
+    engine, way = session.engine, Way(session.profile.search, now.settings.language)
+    sections = now.sections(way)
+    ranker = engine.ranker_of_old(sections, now.settings, engine.meaning_of_sections)
+    return search_sections(sections, query, limit, way, engine.today(), ranker and ranker(query), fits)
 
 
 def excerpt(session: Session, path: str, start: int = 1, lines: int | None = None, at: str | None = None) -> Excerpt:

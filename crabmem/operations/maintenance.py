@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ..git.packing import Packed
+    from ..recall.file_search import Files
     from ..session.session import Session
 
 
@@ -46,7 +47,10 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
     )
     told = progress or (lambda count: None)
     search = session.profile.search
-    others = (lambda: engine.files_elsewhere(checked_settings(session), search)) if search.files else None
+
+    def others() -> Files:
+        return engine.files_elsewhere(checked_settings(session), search)
+
     more = session.profile.finds, scan, engine.clock(), told, partial(state, session), others
     return examined(Patient(*parts, *more, partial(_faults_beside, session)))
 
@@ -103,7 +107,7 @@ def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
     listing = session.look(lambda now: now.whole.listing)
     engine.catalog.save(least=1)
     sections: Sections | None = None
-    if search.files:
+    if search.files or rules.extra_paths or rules.transcripts:
         engine.searcher.begin_anew()
         sections = session.look(lambda now: now.whole.sections(Way(search, now.settings.language)))
         engine.searcher.save(least=1)

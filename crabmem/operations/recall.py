@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from ..recall.ranking import check_question, path_filter
+from ..errors import InvalidArguments
+from ..recall.ranking import check_question, passage_text, path_filter
 from ..text.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..results import Recall
+    from ..results import FileHit, Recall
     from ..session.session import Session
     from ..session.snapshot import Snapshot
     from ..text.entry import Entry
 
+_NONE_LISTED = (
+    'no past sessions: list their folders, as `transcripts = ["~/.claude/projects", "~/.codex/sessions"]`, '
+    "in crabmem.toml, then `crabmem config allow`"
+)
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 
 
@@ -31,6 +36,7 @@ def recall(
     as_of: str | None = None,
     namespace: Sequence[str] = (),
     where: Callable[[Entry], bool] | None = None,
+    sessions: bool = False,
 ) -> Recall:
     """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
@@ -47,15 +53,25 @@ def recall(
     Where the session sees other memories, theirs are found, too, and `Hit.scope` says whose each is; not with
     `namespace` or `where`. They are ranked by words.
 
+    With `sessions`, also passages of past sessions and of texts elsewhere, as `Recall.sessions`: of the folders that
+    `transcripts` and `extra_paths` of the settings list and this user allowed. These are read as they are now, and have
+    no tags. Of a `budget` they get half at most.
+
     With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
     would find that holds those files. Meaning counts for it while the settings still name who was asked then.
 
     Raises:
-        InvalidArguments: a blank or endless query, too many tags, or a limit or budget out of its bounds.
+        InvalidArguments: a blank or endless query, too many tags, a limit or budget out of its bounds, or sessions as
+            they were, by tag or by change.
         NotFound: there is no such revision or time.
     """
     check_question(query, limit, tags, budget)
     everywhere = not namespace and where is None
+    if sessions and (tags or since is not None or until is not None or as_of is not None):
+        raise InvalidArguments(
+            "sessions have neither tags nor a history: leave these out, and name the day in the question, "
+            "as 2026-03-14 or last Tuesday"
+        )
     labels: tuple[str, ...] = ()
     if tags:
         from .facts import labels_of
@@ -72,7 +88,9 @@ def recall(
         else:
             changed = None
         fits = path_filter(now.source if everywhere else now.entries, changed, tuple(namespace), where)
-        found = now.recall(query, limit, labels, budget, explain, fits, everywhere=everywhere)
+        said, why, used = _said(session, now, query, limit, budget) if sessions else ((), "", 0)
+        found = now.recall(query, limit, labels, budget and budget - used, explain, fits, everywhere=everywhere)
+        found = replace(_troubled(found, why), sessions=said)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if not found.searched:
             found = replace(found, has_overview=bool(now.shown(session.layout.overview).strip()))
@@ -91,8 +109,13 @@ def recall(
         is_mute = now.ranker is None and engine.is_meaning_wanted(now.settings)
         return _troubled(found, _ASKS_OTHERS if is_mute and not found.trouble else "")
 
+    if sessions:
+        engine.searcher.begin()
     found = session.look(read, as_of)
     engine.keep()
+    if sessions:
+        engine.searcher.save()
+        engine.meaning_of_sections.save()
     # Asked at each recall only where it was so before.
     return _troubled(found, engine.find_denied()) if engine.denied else found
 
@@ -100,3 +123,32 @@ def recall(
 def _troubled(found: Recall, *troubles: str) -> Recall:
     """`found`, with what troubled it besides."""
     return replace(found, trouble="; ".join(filter(None, (found.trouble, *troubles)))) if any(troubles) else found
+
+
+def _said(
+    session: Session, now: Snapshot, query: str, limit: int | None, budget: int | None
+) -> tuple[tuple[FileHit, ...], str, int]:
+    """Passages of sessions and of texts elsewhere, what is to be said of them, and how many characters they have."""
+    from itertools import accumulate
+
+    from ..text.answers import BETWEEN
+    from ..workspace.layout import is_elsewhere
+    from .files import search_in
+
+    rules, own = now.settings, session.actor.session
+    if not now.view.is_whole:
+        return (), f"sessions of the kind {session.kind} see no others", 0
+    if rules.transcripts and not rules.extra_paths and not session.profile.search.transcripts:
+        return (), f"the profile {session.engine.profile_name} searches no sessions", 0
+    if not (rules.transcripts or rules.extra_paths):
+        return (), _NONE_LISTED, 0
+
+    def fits(path: str) -> bool:  # a session that asks would find its question
+        return is_elsewhere(path) and not (own and path.removesuffix(".jsonl").endswith(own))
+
+    found = search_in(session, now, query, limit, fits)
+    ends = [*accumulate(len(passage_text(hit)) + len(BETWEEN) for hit in found)]
+    kept = len(ends) if budget is None else sum(end <= budget // 2 for end in ends)
+    lacks = "passages of sessions left out, as the budget holds no more" if kept < len(ends) else ""
+    why = "; ".join(filter(None, (lacks if ends else "no match in past sessions", found.trouble)))
+    return found.hits[:kept], why, sum(ends[kept - 1 : kept])

@@ -18,6 +18,7 @@ from ..disk.stat import BLOB, SIZE, unstamped
 from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
+from ..search.dates import days_meant
 from ..search.query import parse_query, terms_of
 from ..text.daily_notes import is_note
 from ..text.entry import Entry, decode
@@ -30,7 +31,7 @@ from ..workspace.layout import is_elsewhere
 from ..workspace.workspace import Workspace
 from .labels import TIMES
 from .passages import part_of, parts_of
-from .ranking import Question, Ranking, recall_from, worth_of
+from .ranking import PathFilter, Question, Ranking, recall_from, worth_of
 from .recency import day_of
 from .sections import Search, Section, age_factor, sections_of
 from .synced import SyncedIndex, differing
@@ -257,13 +258,23 @@ class Searcher(SyncedIndex):
 
 
 def search_sections(
-    sections: Sections, query: str, limit: int | None, way: Way, today: date, ranking: Ranking | None = None
+    sections: Sections,
+    query: str,
+    limit: int | None,
+    way: Way,
+    today: date,
+    ranking: Ranking | None = None,
+    fits: PathFilter | None = None,
 ) -> FileSearch:
-    """The sections that answer `query`; `limit` of None is the profile's."""
+    """The sections that answer `query`, of the files whose paths fit; `limit` of None is the profile's.
+
+    What was said or noted on a day that the question means, as `last Tuesday`, has its date among its words.
+    """
     factor = partial(way.freshness, today) if way.search.recent else None
-    question = Question(query, limit or way.search.results, (), way.language, factor=factor)
-    found = recall_from(sections, question, None, ranking)
-    words = terms_of(parse_query(query), sections.index, way.language)
+    dated = " ".join([query, *map(str, days_meant(query, today))])
+    question = Question(dated, limit or way.search.results, (), way.language, factor=factor)
+    found = recall_from(sections, question, fits and (lambda key: fits(_path(key))), ranking)
+    words = terms_of(parse_query(dated), sections.index, way.language)
     worth, scale = worth_of(words, sections.index), 1.0 if ranking else _scale(words, sections.index, way.search.among)
     hits = tuple(_hit(sections, hit.entry.path, hit.score * scale, worth, way) for hit in found)
     return FileSearch(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..errors import InvalidArguments
-from ..results import Hit, Match, Recall
+from ..results import FileHit, Hit, Match, Recall
 from ..search import Ranked, tokens
 from ..search.query import Phrase, Query, parse_query, terms_of
 from ..text.answers import BETWEEN
@@ -329,3 +329,8 @@ def text_of(hit: Hit, content: str | None = None) -> str:
     if entry.is_note:  # whose description says no more than its path, and which only grows
         return hit_text(hit.address, entry.name, "", shown)
     return hit_text(hit.address, entry.name, entry.description, shown, short(entry.version), hit.stale_since)
+
+
+def passage_text(hit: FileHit) -> str:
+    """A passage of a session, or of a text elsewhere, as a model reads it."""
+    return hit_text(hit.path, hit.title, "", hit.snippet)

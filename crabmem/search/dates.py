@@ -11,6 +11,7 @@ from .english import MONTHS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import date
     from re import Match
 
 _NAMES = {number: name for name, number in reversed(MONTHS.items())}
@@ -18,6 +19,25 @@ _YEAR, _MONTH, _DAY = r"((?:19|20)\d\d)", r"(0?[1-9]|1[0-2])", r"(0?[1-9]|[12]\d
 _NUMERIC = rf"(?<!\d)(?:{_YEAR}([-/.]){_MONTH}(?:\2{_DAY})?|{_DAY}([-/.]){_DAY}\6{_YEAR})(?![-/.]?\d)"
 _APART, _NTH = "[ \t,./-]+", "(?:st|nd|rd|th)?"
 _WRITTEN = rf"(?:(?<!\d){_DAY}{_NTH}(?: of)?{_APART})?\b([A-Za-z]+){_APART}(?:{_DAY}{_NTH}{_APART})?{_YEAR}(?!\d)"
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_AGO = rf"\b(?:(today|yesterday)|(\d{{1,3}}) (day|week)s? ago|last (week)|(?:last|on) ({'|'.join(_WEEKDAYS)}))\b"
+
+
+def days_meant(question: str, today: date) -> Iterator[date]:
+    """The days that `yesterday`, `last Tuesday`, `on Monday`, `3 days ago` and `last week` in a question mean."""
+    import re
+    from datetime import timedelta
+
+    for word, number, unit, week, weekday in re.findall(_AGO, question.lower()):
+        if week:
+            monday = today - timedelta(days=today.weekday() + 7)
+            yield from (monday + timedelta(days=day) for day in range(7))
+        elif weekday:
+            yield today - timedelta(days=(today.weekday() - _WEEKDAYS.index(weekday) - 1) % 7 + 1)
+        else:
+            days = int(number) * (7 if unit == "week" else 1) if number else ("today", "yesterday").index(word)
+            yield today - timedelta(days=days)
 
 
 def without_dates(text: str, is_english: bool) -> tuple[str, list[str]]:

@@ -165,16 +165,13 @@ def allowed_beside(root: Path | str, rules: Settings, allowed: Allowed) -> tuple
 
 def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> tuple[list[Place], str]:
     """The folders outside of the workspace in `root` that `search` of its profile looks into, as far as its settings
-    list them and this user allowed that; and what to say of the others, "" where there are none. A profile that
-    searches no files looks nowhere.
+    list them and this user allowed that; and what to say of the others, "" where there are none.
 
     Raises:
         InvalidSettings: the profile names a folder that the settings do not list.
     """
     from ..recall.elsewhere import Place
 
-    if not search.files:
-        return [], ""
     asked, known = reach_of(root, rules), allowed.reach(root)
     wanted = asked.extra_paths
     if search.extra_paths:

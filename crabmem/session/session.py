@@ -131,7 +131,7 @@ class Session:
         from ..prompt.shipped import toml_of
 
         said = toml_of(self.engine.profile_name)
-        return self.profile.search.files if said is None or "[search]" in said else ()
+        return self.profile.search.files if said is None or "[search]\nfiles" in said else ()
 
     @property
     def settings(self) -> Settings:

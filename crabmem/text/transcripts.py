@@ -1,8 +1,10 @@
-"""Transcripts of sessions, as OpenClaw and Claude Code keep them: a line of JSON for each message, among others.
+"""Transcripts of sessions, as OpenClaw, Claude Code and Codex keep them: a line of JSON for each message, among others.
 
 OpenClaw's lines are {"type": "message", "timestamp", "message": {"role", "content"}}; those of Claude Code have the
-type "user" or "assistant". `content` is a text or a list of blocks. Only what people and models said counts: no calls
-of tools, and none of their answers, which hold what nobody chose to say.
+type "user" or "assistant". Codex's are {"type": "response_item", "timestamp", "payload": {"role", "content"}}, older
+ones the payload alone; its events repeat the same messages and are passed over. `content` is a text or a list of
+blocks. Only what people and models said counts: no calls of tools, and none of their answers, which hold what nobody
+chose to say; nor what a host put around a person's words.
 """
 
 import json
@@ -10,10 +12,13 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-_TYPES = ("message", "user", "assistant")
+_TYPES = ("message", "user", "assistant", "response_item")
+_TEXTS = ("text", "input_text", "output_text")
 _ROLES = ("user", "assistant")
 # Said by no one in the conversation: what a host put in, and what an agent asks of those that it sent out.
 _ASIDE = ("isMeta", "isSidechain", "isCompactSummary")
+# Codex gives its model these as a person's words.
+_GIVEN = ("# AGENTS.md instructions", "<permissions instructions>", "<recommended_plugins>")
 # Characters of a line; a longer message has several, so that each part of a transcript says who spoke when.
 _LINE = 500
 
@@ -26,18 +31,25 @@ def is_transcript(path: str) -> bool:
 def lines_of(data: bytes) -> Iterator[str]:
     """What was said in a transcript, as lines such as "2026-03-14T09:30:00Z user: the text"; credentials are masked."""
     from .credentials import redacted  # late: who searches need not read a transcript
+    from .own_words import own_words
 
     for line in data.split(b"\n"):
         try:
             record = json.loads(line) if line.strip() else None
         except (ValueError, RecursionError):
             continue  # cut short, or none of ours
-        if not isinstance(record, dict) or record.get("type") not in _TYPES or any(map(record.get, _ASIDE)):
+        if not isinstance(record, dict):
             continue
-        message = record.get("message")
-        if isinstance(message, dict) and message.get("role") in _ROLES:
+        if record.get("type") == "session_meta" and _is_sent_out(record.get("payload")):
+            return
+        if record.get("type") not in _TYPES or any(map(record.get, _ASIDE)):
+            continue
+        message = record.get("payload" if record["type"] == "response_item" else "message", record)
+        if not isinstance(message, dict) or message.get("role") not in _ROLES:
+            continue
+        if said := _text(message.get("content")):  # most hold the answer of a tool alone
             when = _time(record.get("timestamp") or message.get("timestamp"))
-            text = " ".join(redacted(_text(message.get("content"))).split())
+            text = " ".join(redacted(own_words(said) if message["role"] == _ROLES[0] else said).split())
             for piece in _pieces(text):
                 yield f"{when}{message['role']}: {piece}"
 
@@ -55,12 +67,19 @@ def time_of(line: str) -> datetime | None:
         return None
 
 
+def _is_sent_out(about: Any) -> bool:
+    """Whether a session of Codex is one that an agent began."""
+    said = about if isinstance(about, dict) else {}
+    source = said.get("source")
+    return said.get("thread_source") == "subagent" or (isinstance(source, dict) and "subagent" in source)
+
+
 def _text(content: Any) -> str:
     if isinstance(content, str):
         return content
     blocks = [each for each in content if isinstance(each, dict)] if isinstance(content, list) else []
-    texts = (each.get("text") for each in blocks if each.get("type") == "text")
-    return "\n".join(text for text in texts if isinstance(text, str))
+    texts = (each.get("text") for each in blocks if each.get("type") in _TEXTS)
+    return "\n".join(text for text in texts if isinstance(text, str) and not text.startswith(_GIVEN))
 
 
 def _time(said: Any) -> str:

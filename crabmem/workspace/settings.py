@@ -248,7 +248,8 @@ class Settings:
         Folders, Meta(max_length=20, description="folders elsewhere whose texts are searched, once you allowed it")
     ] = ()
     transcripts: Annotated[
-        Folders, Meta(max_length=20, description="folders of OpenClaw's or Claude Code's sessions, searched likewise")
+        Folders,
+        Meta(max_length=20, description="folders of sessions of Claude Code, Codex or OpenClaw, searched likewise"),
     ] = ()
     also: Annotated[
         Folders,

@@ -599,14 +599,14 @@ def test_what_is_read_of_a_file_elsewhere_has_a_bound(root: Path, notes: Path) -
         assert len("".join(files.excerpt(memory, f"{notes}/line.md").lines)) == 20_000
 
 
-def test_doctor_says_when_the_profile_searches_no_files(root: Path, notes: Path) -> None:
+def test_a_profile_that_searches_no_files_of_memory_searches_these(root: Path, notes: Path) -> None:
     names(root, notes)
     (root / "crabmem.toml").write_text(f'profile = "harness"\nextra_paths = ["{notes}"]\n')
     with Memory(root, is_person=True) as memory:
         [finding] = [each for each in memory.doctor() if each.check == "places"]
-        assert "the profile searches no files" in finding.message
+        assert "nobody here has allowed" in finding.message
         allow(root)
-        assert not memory.search("kiln").hits
+        assert found(memory, "kiln") == [f"{notes}/kiln.md"]
 
 
 def test_reading_all_anew_reads_them_too(root: Path, notes: Path) -> None:

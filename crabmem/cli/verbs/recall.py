@@ -7,6 +7,7 @@ import sys
 import click
 
 from ...operations import recall as operation
+from ...recall.ranking import passage_text
 from ...results import json_of
 from ...text.answers import BETWEEN, answer_text
 from ..app import verb
@@ -19,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...results import Hit, Match
+    from ...results import FileHit, Hit, Match
 
 
 @verb(after="remember")
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
     metavar="N",
     help="At most N characters: of long facts the passage that matched.",
 )
+@click.option(
+    "--with-sessions",
+    "sessions",
+    is_flag=True,
+    help="Also past sessions, and texts in other folders: what `transcripts` and `extra_paths` in crabmem.toml list.",
+)
 @click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
 @click.option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
 @json_option
@@ -57,6 +64,7 @@ def recall(
     until: str | None,
     as_of: str | None,
     budget: int | None,
+    sessions: bool,
     explain: bool,
     blame: bool,
     json_wanted: bool,
@@ -69,6 +77,7 @@ def recall(
     crabmem recall where is the deploy key
     crabmem recall 'deploy*'             any word that begins so
     crabmem recall '"the deploy key"'    these words in this order
+    crabmem recall --with-sessions what did we decide last Tuesday about the parser
 
     \b
     What matches:
@@ -86,15 +95,25 @@ def recall(
     asked = words_of(ctx, query)
     memory = open_session(ctx)
     found = operation.recall(
-        memory, asked, limit, tags, since=since, until=until, budget=budget, explain=explain, as_of=as_of, blame=blame
+        memory,
+        asked,
+        limit,
+        tags,
+        since=since,
+        until=until,
+        budget=budget,
+        explain=explain,
+        as_of=as_of,
+        blame=blame,
+        sessions=sessions,
     )
-    language = memory.settings.language
+    language, is_empty = memory.settings.language, not (found.hits or found.sessions)
     if sys.stdout.isatty():
-        text = BETWEEN.join(
-            _hit_for_person(hit, asked, language) + _explanation(hit, explain) + _provenance(hit) for hit in found
-        )
+        hits = [_hit_for_person(hit, asked, language) + _explanation(hit, explain) + _provenance(hit) for hit in found]
+        text = BETWEEN.join([*hits, *(_passage_for_person(hit, asked, language) for hit in found.sessions)])
     else:  # a program reads this, and often a model what it prints
-        text = answer_text([_hit_for_model(hit) + _explanation(hit, explain) for hit in found]) if found.hits else ""
+        hits = [_hit_for_model(hit) + _explanation(hit, explain) for hit in found]
+        text = "" if is_empty else answer_text([*hits, *map(passage_text, found.sessions)])
     show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
         from ...operations import facts  # late, as what follows: for other outcomes than most
@@ -103,9 +122,9 @@ def recall(
         tell_unknown_tags(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:
         tell(found.note)
-    if not found.hits and not json_wanted and (files := memory.searched_files):
+    if is_empty and not json_wanted and (files := memory.searched_files):
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
-    if not found.hits:
+    if is_empty:
         ctx.exit(1)
 
 
@@ -117,6 +136,13 @@ def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
     aside = f"(stale since {hit.stale_since})" if hit.stale_since else ""
     text = entry_text(hit.entry.name, f"{hit.entry.description} {aside}".strip(), hit.shown)
     return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
+
+
+def _passage_for_person(hit: FileHit, asked: str, language: str) -> str:
+    from ...recall.marking import on_terminal
+    from ...text.quoting import entry_text
+
+    return on_terminal(entry_text(hit.title, "", hit.snippet), plain(hit.path), asked, language, in_colour(sys.stdout))
 
 
 def _hit_for_model(hit: Hit) -> str:

@@ -118,9 +118,6 @@ def places(patient: Patient) -> Iterator[Finding]:
     rules = patient.settings()
     if not (rules.extra_paths or rules.transcripts):
         return
-    if patient.elsewhere is None:
-        yield warning(SETTINGS, "extra_paths and transcripts count for nothing: the profile searches no files")
-        return
     found = patient.elsewhere()
     if found.trouble:
         yield warning(SETTINGS, found.trouble)

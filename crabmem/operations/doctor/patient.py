@@ -34,8 +34,8 @@ class Patient:
     progress: Callable[[int], None]
     #: How syncing stands.
     sync: Callable[[], SyncState]
-    #: The files outside of the workspace that are searched; None where the profile searches no files.
-    elsewhere: Callable[[], Files] | None
+    #: The files outside of the workspace that are searched.
+    elsewhere: Callable[[], Files]
     #: Why other memories that this one may see cannot be read.
     beside: Callable[[], Iterable[str]]
 
