@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from ..text.entry import IMPORTED, Fact
 from ..text.slug import name_key
 from ..text.values import replace
-from .base import Found
+from .base import Found, Skipped
 from .texts import with_labels
 
 
@@ -20,6 +21,16 @@ def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> lis
     names = Counter(name_key(item.what.name) for item in every if isinstance(item.what, Fact))
     origins = Counter[str]()
     return [_with_origin(_with_own_name(item, names), place, origins) for item in every]
+
+
+def picked(item: Found, wanted: Iterable[str]) -> Found:
+    """What was found; a fact only if it is wanted: by a part of its name, a pattern, or the number in its list."""
+
+    def fits(name: str, each: str) -> bool:
+        return item.where.endswith(f"[{each}]") if each.isdecimal() else fnmatchcase(name, f"*{name_key(each)}*")
+
+    is_kept = not isinstance(item.what, Fact) or any(fits(name_key(item.what.name), each) for each in wanted)
+    return item if is_kept else item._replace(what=Skipped("--only names others"))
 
 
 def _tagged(item: Found, tags: tuple[str, ...]) -> Found:

@@ -8,25 +8,26 @@ from pathlib import Path
 
 from ..disk import fs
 from ..errors import CrabmemError, InvalidArguments, Unreadable
+from .archive import MAX_TEXT, tree_in
 from .base import JSON, MARKDOWN, Tree
 
 _MAX_DEPTH = 64
-#: An export is one file with thousands of facts; it was named by a person.
-MAX_EXPORT = 100_000_000
+#: An export is one file with thousands of facts, or of conversations; it was named by a person.
+MAX_EXPORT = MAX_TEXT
 
 
 def tree_at(place: Path, own: Path) -> Tree:
-    """The files below a folder, or a file alone.
+    """The files below a folder or in a zip archive, or a file alone.
 
     Raises:
-        InvalidArguments: it is not there, cannot be listed, or is in the workspace at `own`.
+        InvalidArguments: it is not there, cannot be listed or unpacked, or is in the workspace at `own`.
     """
     if not os.path.lexists(place):
         raise InvalidArguments(f"there is no file or folder {place} to import")
     if place.resolve().is_relative_to(own.resolve()):
         raise InvalidArguments(f"{place} is in this memory already; edit its files, or import another folder")
     if not place.is_dir():
-        return _alone(place)
+        return tree_in(place) if place.suffix.lower() == ".zip" else _alone(place)
     try:
         with fs.opened(place) as here:
             hidden = set[str]()
@@ -44,8 +45,7 @@ def tree_of(data: bytes, endings: Sequence[str] = (*MARKDOWN, *JSON)) -> Tree:
 
 
 def _alone(file: Path) -> Tree:
-    read = partial(_read, file.parent, limit=MAX_EXPORT)
-    return Tree((*file.resolve().parent.parts,), {file.name: None}, read)
+    return Tree((*file.resolve().parent.parts,), {file.name: None}, partial(_read, file.parent))
 
 
 def _files(
@@ -88,7 +88,8 @@ def _below(
             yield path, Unreadable(f"the folder cannot be listed: {fs.reason(error)}")
 
 
-def _read(folder: Path, path: str, limit: int = fs.MAX_BYTES) -> bytes:
+def _read(folder: Path, path: str) -> bytes:
+    limit = MAX_EXPORT if path.lower().endswith(JSON) else fs.MAX_BYTES
     try:
         with fs.inside(folder, path) as spot:
             return fs.read(spot, limit=limit)[0]

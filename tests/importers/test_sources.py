@@ -518,7 +518,7 @@ def test_kind_is_as_it_looks_or_as_it_is_named(tmp_path: Path, imported: Import)
     result = imported(folder, "--from", "folder", "--json")
     assert (json.loads(result.stdout)["kind"], len(entries(tmp_path))) == ("folder", 3)
     wrong = imported(folder, "--from", "evernote")
-    assert (wrong.exit_code, "evernote is no kind of memory; there are: crabmem, " in wrong.stderr) == (2, True)
+    assert (wrong.exit_code, "evernote is no kind of memory; there are: chatgpt, " in wrong.stderr) == (2, True)
     shown = imported("--help").stdout
     assert all(source.name in shown for source in sources())
 

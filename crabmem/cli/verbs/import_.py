@@ -61,6 +61,13 @@ class _WithKinds(click.Command):
     help="What CLAUDE.md, AGENTS.md and GEMINI.md become: a fact for each heading, part of the overview, or one fact.  "
     "[default: asks; else facts]",
 )
+@click.option(
+    "--only",
+    "wanted",
+    multiple=True,
+    metavar="NAME|N",
+    help="Only facts with this in their name, a pattern such as 'trip*', or number N in its list; may be repeated.",
+)
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @json_option
@@ -71,6 +78,7 @@ def import_(
     kind: str | None,
     tags: tuple[str, ...],
     sections: str | None,
+    wanted: tuple[str, ...],
     replace: bool,
     dry_run: bool,
     json_wanted: bool,
@@ -92,9 +100,10 @@ def import_(
     \b
     crabmem import ~/notes --dry-run
     crabmem import ~/.claude/projects/-home-me-shop/memory
+    crabmem import ~/Downloads/chatgpt-export.zip --only 'trip*' --only 12
     curl … | crabmem import - --from mem0
     """
-    from ...importers.facts import prepare
+    from ...importers.facts import picked, prepare
     from ...importers.recognition import source_called, source_of
     from ...importers.texts import is_instructions
     from ...importers.tree import tree_at, tree_of
@@ -112,6 +121,8 @@ def import_(
     way = (sections or _asked(told)) if told else "whole"
     read = [each for item in read for each in (_parted(item, tree, way) if item in told else [item])]
     found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
+    if wanted:
+        found = [picked(item, wanted) for item in found]
     if not read:
         raise Failure(
             f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {shown_place(str(place))}"

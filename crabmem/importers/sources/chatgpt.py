@@ -1,0 +1,53 @@
+"""What ChatGPT exports (Settings, Data controls): a tree of messages for each conversation; one branch counts."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ...errors import CrabmemError, InvalidArguments
+from ..base import JSON, Found, Look, Source, Tree
+from ..chats import Turn, conversations, has_conversations, joined, notes, time_of
+
+_KEYS, _SHOWN = ("author", "content", "metadata"), ("text", "multimodal_text")
+# Around the sign of a source that stands beside the text.
+_CITED = re.compile("\ue200[^\ue200\ue201]*\ue201")
+
+
+def _is_it(tree: Tree) -> bool:
+    return has_conversations(tree, "mapping")
+
+
+def _facts(tree: Tree) -> Iterator[Found]:
+    for where, row in conversations(tree):
+        if isinstance(row, CrabmemError):
+            yield Found(where, row)
+        elif not isinstance(row, dict) or not isinstance(row.get("mapping"), dict):
+            yield Found(where, InvalidArguments("it is no conversation of ChatGPT"))
+        else:
+            id = str(row.get("conversation_id") or row.get("id") or "")
+            branch = reversed([*_branch(row["mapping"], row.get("current_node"))])
+            yield from notes(where, SOURCE.name, id, row.get("title"), [*filter(None, map(_turn, branch))])
+
+
+def _branch(mapping: Mapping[str, Any], node: object) -> Iterator[Mapping[str, Any]]:
+    """The messages from the newest that is shown back to the first: what was edited or asked for anew is left out."""
+    nodes = {id: each for id, each in mapping.items() if isinstance(each, dict)}
+    if not isinstance(node, str) or node not in nodes:
+        node = next((id for id in reversed(nodes) if not nodes[id].get("children")), None)
+    while isinstance(node, str) and (found := nodes.pop(node, None)):  # each once: parents may lead in a circle
+        if isinstance(message := found.get("message"), dict):
+            yield message
+        node = found.get("parent")
+
+
+def _turn(message: Mapping[str, Any]) -> Turn | None:
+    """What a person or the model said to the other; None of a message to a tool, and of what is not shown."""
+    author, content, about = (each if isinstance(each := message.get(key), dict) else {} for key in _KEYS)
+    if author.get("role") not in ("user", "assistant") or message.get("recipient") not in (None, "all"):
+        return None
+    if content.get("content_type") not in _SHOWN or about.get("is_visually_hidden_from_conversation"):
+        return None
+    return Turn(author["role"], time_of(message.get("create_time")), _CITED.sub("", joined(content.get("parts"))))
+
+
+SOURCE = Source("chatgpt", "an export of ChatGPT: its zip, or conversations.json", _is_it, _facts, Look.OWN, JSON)
