@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ..git.packing import Packed
-    from ..recall.file_search import Files
     from ..session.session import Session
 
 
@@ -47,12 +46,10 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
     )
     told = progress or (lambda count: None)
     search = session.profile.search
-
-    def others() -> Files:
-        return engine.files_elsewhere(checked_settings(session), search)
-
-    more = session.profile.finds, scan, engine.clock(), told, partial(state, session), others
-    return examined(Patient(*parts, *more, partial(_faults_beside, session)))
+    more = partial(state, session), lambda: engine.files_elsewhere(checked_settings(session), search)
+    return examined(
+        Patient(*parts, session.profile.finds, scan, engine.clock(), told, *more, partial(_faults_beside, session))
+    )
 
 
 def _faults_beside(session: Session) -> Iterable[str]:

@@ -120,6 +120,16 @@ def recall(
     return _troubled(found, engine.find_denied()) if engine.denied else found
 
 
+def why_no_sessions(session: Session) -> str:
+    """Why neither past sessions nor texts elsewhere are for this session, whatever is allowed; "" where they are."""
+    if not session.view.is_whole:
+        return f"sessions of the kind {session.kind} see no others"
+    rules = session.settings
+    if rules.transcripts and not rules.extra_paths and not session.profile.search.transcripts:
+        return f"the profile {session.engine.profile_name} searches no sessions"
+    return "" if rules.transcripts or rules.extra_paths else _NONE_LISTED
+
+
 def _troubled(found: Recall, *troubles: str) -> Recall:
     """`found`, with what troubled it besides."""
     return replace(found, trouble="; ".join(filter(None, (found.trouble, *troubles)))) if any(troubles) else found
@@ -135,13 +145,9 @@ def _said(
     from ..workspace.layout import is_elsewhere
     from .files import search_in
 
-    rules, own = now.settings, session.actor.session
-    if not now.view.is_whole:
-        return (), f"sessions of the kind {session.kind} see no others", 0
-    if rules.transcripts and not rules.extra_paths and not session.profile.search.transcripts:
-        return (), f"the profile {session.engine.profile_name} searches no sessions", 0
-    if not (rules.transcripts or rules.extra_paths):
-        return (), _NONE_LISTED, 0
+    if why := why_no_sessions(session):
+        return (), why, 0
+    own = session.actor.session
 
     def fits(path: str) -> bool:  # a session that asks would find its question
         return is_elsewhere(path) and not (own and path.removesuffix(".jsonl").endswith(own))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CrabmemError, Stale
-from ..recall.ranking import text_of
+from ..recall.ranking import passage_text, text_of
 from ..results import Changed, Hit, Proposal, Recall, Saved
 from ..text.answers import DATA, answer_text
 from ..text.hashes import short
@@ -40,9 +40,9 @@ class Result:
 
 def recall_text(recall: Recall, text: Callable[[Hit], str] = text_of) -> str:
     """The answer of a recall: what it found, or why it found nothing."""
-    if not recall.hits:
+    if not recall.hits and not recall.sessions:
         return f"no memories found: {recall.note}"
-    return answer_text([text(hit) for hit in recall], one_line(recall.note))
+    return answer_text([*map(text, recall), *map(passage_text, recall.sessions)], one_line(recall.note))
 
 
 def saved_text(text: str, done: Saved, agent: str | None) -> str:
