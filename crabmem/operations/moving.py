@@ -35,12 +35,12 @@ def move(session: Session, name: str, to: str) -> MovedFact:
         AlreadyThere: another fact there has its name.
         Disabled: what an agent writes has to wait, here or there.
     """
+    rules.check_may_write(session)
     source, name = addressed(session, name)
     target = scope(session, to)
     if target.root == source.root:
         raise InvalidArguments(f"{name} is in {to} already")
     for side in (source, target):
-        rules.check_may_write(side)
         if side.actor.is_agent and side.settings.review.is_on:
             raise Disabled("a person moves facts where [review] in crabmem.toml has agents' writes wait")
     entry, data = source.look(lambda now: _with_data(now, name))

@@ -153,6 +153,7 @@ GIVEN_BY_OTHERS = {
     "changed_within",
     "changed_within_each",
     "both_sides",
+    "search_in",
     "described",  # of a session that may not see all it refuses: see `test_forgotten.py`
 }
 #: Parts of other operations, which are handed what these have seen.

@@ -187,14 +187,14 @@ def test_the_command_line_shows_them_as_data_with_their_session(root: Path, run:
 def test_agents_are_offered_sessions_only_where_folders_are_listed_and_all_of_memory_is_seen(root: Path) -> None:
     def offered(kind: str = "main") -> bool:
         with Memory(root, agent="bot", kind=kind) as memory:
-            return any("also" in each.input_schema["properties"] for each in memory.tools if each.name == "recall")
+            return any("include" in each.input_schema["properties"] for each in memory.tools if each.name == "recall")
 
     allow(root)
     assert offered() and offered("subagent")
     with Memory(root, agent="bot") as memory:
-        told = memory.call("recall", {"query": "Postgres", "also": "sessions"})
+        told = memory.call("recall", {"query": "Postgres", "include": "sessions"})
         assert "1 hit from memory" in told.text and "Checkout needs" in told.text + str(told.data["sessions"])
-        assert "one of sessions" in memory.call("recall", {"query": "x", "also": "all"}).text
+        assert "one of sessions" in memory.call("recall", {"query": "x", "include": "all"}).text
         assert not memory.call("recall", {"query": "parser"}).data.get("sessions")
     (root / "crabmem.toml").unlink()
     assert not offered()

@@ -63,7 +63,7 @@ class _WithKinds(click.Command):
 )
 @click.option(
     "--only",
-    "wanted",
+    "only",
     multiple=True,
     metavar="NAME|N",
     help="Only facts with this in their name, a pattern such as 'trip*', or number N in its list; may be repeated.",
@@ -78,7 +78,7 @@ def import_(
     kind: str | None,
     tags: tuple[str, ...],
     sections: str | None,
-    wanted: tuple[str, ...],
+    only: tuple[str, ...],
     replace: bool,
     dry_run: bool,
     json_wanted: bool,
@@ -121,8 +121,8 @@ def import_(
     way = (sections or _asked(told)) if told else "whole"
     read = [each for item in read for each in (_parted(item, tree, way) if item in told else [item])]
     found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
-    if wanted:
-        found = [picked(item, wanted) for item in found]
+    if only:
+        found = [picked(item, only) for item in found]
     if not read:
         raise Failure(
             f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {shown_place(str(place))}"
