@@ -10,7 +10,9 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from ..disk import fs
 from ..errors import InvalidArguments
 from ..text.templates import template
 from .desired import Desired, Server, put_all
@@ -27,6 +29,16 @@ _REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/se
 # What the registry itself takes, which is less than its schema does.
 _REGISTRY_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.-]*[a-zA-Z0-9]/[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]")
 _LONGEST_REGISTRY_NAME = 200
+
+# The tools in OpenClaw's memory slot, by the names there and ours.
+_OPENCLAW_TOOLS = {name: name for name in ("memory_search", "memory_get", "remember", "forget")}
+_OPENCLAW_CONFIG = (
+    ("command", "string", "The crabmem to call: its path, where a service does not find it by name."),
+    ("dir", "string", "The folder of the memory: $CRABMEM_DIR or ~/.crabmem without it."),
+    ("profile", "string", "The profile of the memory, as claw for a workspace of OpenClaw."),
+    ("context", "boolean", "Whether a session is told who the agent is, and the overview."),
+    ("recall", "boolean", "Whether memory speaks before a turn about what bears on the message."),
+)
 
 _README = """\
 # crabmem for {title}
@@ -137,6 +149,56 @@ def skill(version: str) -> dict[str, bytes]:
     return {"SKILL.md": f"{template('skill').strip()}\n".encode()}
 
 
+def openclaw_plugin(version: str) -> dict[str, bytes]:
+    """A plugin for the memory slot of OpenClaw. Profile `claw` has tools by its names; elsewhere ours go by them."""
+    offers = {"crab": _offer("crab", {**_OPENCLAW_TOOLS, "memory_search": "recall", "memory_get": "get"})}
+    offers["claw"] = _offer("claw", _OPENCLAW_TOOLS)
+    keys: dict[str, object] = {key: {"type": kind, "description": what} for key, kind, what in _OPENCLAW_CONFIG}
+    # OpenClaw's own memory would run beside this one, write into `MEMORY.md`, and keep the names of the tools.
+    keys["dreaming"] = {"type": "object", "default": {"enabled": False}}
+    manifest = {
+        **_about(version),
+        "id": NAME,
+        "kind": "memory",
+        "activation": {"onStartup": False, "onCapabilities": ["hook", "tool"]},
+        "contracts": {"tools": [*_OPENCLAW_TOOLS]},
+        # Without these the sessions that OpenClaw limits to a profile of its own are offered its own memory's alone.
+        "toolMetadata": {name: {"profiles": ["coding", "messaging"]} for name in _OPENCLAW_TOOLS},
+        "configSchema": {"type": "object", "additionalProperties": False, "properties": keys},
+    }
+    extension = {"extensions": ["./index.js"], "compat": {"pluginApi": ">=2026.8.1"}}
+    return {
+        "package.json": _json({**_about(version), "type": "module", "openclaw": extension}),
+        "openclaw.plugin.json": _json(manifest),
+        "index.js": fs.read(Path(__file__).with_name("openclaw.js"))[0],
+        "tools.json": _json({"version": version, "offers": offers}),
+        "README.md": _README.format(title="OpenClaw", about=ABOUT).encode(),
+    }
+
+
+def _offer(profile: str, names: Mapping[str, str]) -> dict[str, object]:
+    """What a session of that profile is offered: tools by OpenClaw's names, each with ours, and how to use them."""
+    from ..operations.context import guidance
+    from ..session.engine import Options
+    from ..session.opening import session_at
+    from ..tools.toolbox import Toolbox
+
+    with TemporaryDirectory() as empty, session_at(empty, options=Options(profile=profile)) as memory:
+        there = {tool.name: tool for tool in Toolbox(memory).chosen(names.values())}
+        guide = guidance(memory, [*names])
+    tools = [
+        {
+            "name": name,
+            "label": there[ours].title,
+            "description": there[ours].description.replace("`recall`", "`memory_search`"),
+            "parameters": there[ours].input_schema,
+            "calls": ours,
+        }
+        for name, ours in names.items()
+    ]
+    return {"guide": guide.splitlines(), "tools": tools}
+
+
 #: What makes the files of each kind that is a folder, for a version of crabmem.
 FOLDERS: dict[str, Callable[[str], dict[str, bytes]]] = {
     "claude-plugin": claude_plugin,
@@ -144,6 +206,7 @@ FOLDERS: dict[str, Callable[[str], dict[str, bytes]]] = {
     "copilot-plugin": copilot_plugin,
     "gemini-extension": gemini_extension,
     "marketplace": marketplace,
+    "openclaw-plugin": openclaw_plugin,
     "skill": skill,
 }
 

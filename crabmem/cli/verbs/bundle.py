@@ -14,7 +14,8 @@ from ..output import plain, show, tell
 
 _PACKAGE = Path(__file__).parent.parent.parent
 KINDS = (
-    "claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "marketplace", "skill", "mcpb", "server-json"
+    "claude-plugin", "codex-plugin", "copilot-plugin", "gemini-extension", "marketplace", "openclaw-plugin", "skill",
+    "mcpb", "server-json",
 )  # fmt: skip
 
 
@@ -33,6 +34,7 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
     crabmem bundle copilot-plugin FOLDER      then: copilot --plugin-dir FOLDER
     crabmem bundle gemini-extension FOLDER    then: gemini extensions install FOLDER
     crabmem bundle marketplace FOLDER         all of these in a repository, which hosts then install from by its name
+    crabmem bundle openclaw-plugin FOLDER     then: openclaw plugins install FOLDER
     crabmem bundle skill FOLDER               a SKILL.md that says when to remember, for any agent that reads skills
     crabmem bundle mcpb crabmem.mcpb          then open the file in Claude Desktop
     crabmem bundle server-json server.json --name io.github.OWNER/crabmem
