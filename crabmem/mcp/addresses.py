@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
-from ..watch import News
-from ..workspace.layout import Layout
-from .protocol import RESOURCES_CHANGED, UPDATED
+from .protocol import INVALID_PARAMS, RESOURCES_CHANGED, UPDATED, Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..watch import News
+    from ..workspace.layout import Layout
     from .protocol import Notice
 
 MEMORY = "crabmem://memory"
@@ -29,6 +29,16 @@ def address(label: str) -> str:
 def entry_name_at(uri: str) -> str | None:
     """The name of the entry at an address; None for the address of something else."""
     return unquote(uri.removeprefix(ENTRIES)) or None if uri.startswith(ENTRIES) else None
+
+
+def is_address(uri: str) -> bool:
+    """Whether there may be a resource at an address: an entry may come that is not there yet."""
+    return uri in (MEMORY, SOUL, LOG, SYNC) or entry_name_at(uri) is not None
+
+
+def no_resource(uri: str) -> Refused:
+    """The error for an address at which there is nothing."""
+    return Refused(INVALID_PARAMS, f"no resource at: {uri[:200]}", {"uri": uri})
 
 
 def updated(uri: str) -> Notice:

@@ -10,6 +10,7 @@ import threading
 from collections import deque
 
 from .protocol import (
+    BATCHES,
     CACHEABLE,
     HANDSHAKE_VERSIONS,
     INTERNAL_ERROR,
@@ -73,6 +74,7 @@ class Conversation:
         # None until the first request.
         self._is_todays: bool | None = None
         self._client: Caller | None = None
+        self._has_batches = False
         # What follows is shared by all threads.
         self._changed = threading.Condition()
         self._waiting: deque[_Request] = deque()
@@ -86,9 +88,15 @@ class Conversation:
             data: object = None
             try:
                 data = parse_line(line)
-                self._take(message_in(data))
             except Refused as refusal:
-                self._wire.send(refusal.answer(id_of(data)))
+                self._wire.send(refusal.answer(None))
+                continue
+            # The messages of a batch are answered one by one: only the first requests are answered in order anyway.
+            for message in data if self._has_batches and data and isinstance(data, list) else [data]:
+                try:
+                    self._take(message_in(message))
+                except Refused as refusal:
+                    self._wire.send(refusal.answer(id_of(message)))
         with self._changed:
             self._changed.wait_for(lambda: self._is_over or not (self._waiting or self._unanswered))
 
@@ -169,8 +177,8 @@ class Conversation:
 
     def _caller_of_older(self, method: str, params: Params) -> Caller:
         if method == "initialize":
-            text_in(params, "protocolVersion"), table_in(params, "capabilities")
-            self._client = _introduced(table_in(params, "clientInfo"))
+            version, _ = text_in(params, "protocolVersion"), table_in(params, "capabilities")
+            self._client, self._has_batches = _introduced(table_in(params, "clientInfo")), version == BATCHES
         elif self._client is None and method in _OLDER and method != "ping":
             raise Refused(INVALID_PARAMS, f"{_INVALID}: `initialize` comes first")
         meta = table_in(params, "_meta", is_optional=True)

@@ -23,6 +23,7 @@ from mcp_types import (
     UnsubscribeRequestParams,
 )
 
+from .addresses import is_address, no_resource
 from .protocol import MAX_ADDRESS, MAX_ADDRESSES
 
 TYPE_CHECKING = False
@@ -84,6 +85,8 @@ class Listeners:
     async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
         """The older protocol: notify of this address, too."""
         await self._began.wait()
+        if not is_address(uri := str(params.uri)):
+            raise MCPError(INVALID_PARAMS, no_resource(uri).message, {"uri": uri})
         uris = self._session_of(context.session).uris
         if len(uris) >= MAX_ADDRESSES:
             raise MCPError(INVALID_PARAMS, f"a session subscribes to {MAX_ADDRESSES} addresses at most")

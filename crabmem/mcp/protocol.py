@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: The versions that begin with `initialize`, oldest first, and the one whose requests say all by themselves.
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 TODAY = "2026-07-28"
+BATCHES = "2025-03-26"  # the one in which a line may be a list of messages
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR, UNSUPPORTED_VERSION = -32602, -32603, -32022

@@ -11,8 +11,8 @@ from ..session.session import Session
 from ..text.entry import Entry
 from ..text.quoting import hit_text, visible
 from ..tools.looking import log_text
-from .addresses import ENTRY, LOG, MEMORY, SOUL, SYNC, address, entry_name_at
-from .protocol import INVALID_PARAMS, Caller, Refused, cursor_in, refuse_cursor, text_in, unknown_cursor
+from .addresses import ENTRY, LOG, MEMORY, SOUL, SYNC, address, entry_name_at, no_resource
+from .protocol import Caller, cursor_in, refuse_cursor, text_in, unknown_cursor
 from .served import Served
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ def _text(memory: Session, uri: str) -> tuple[str, str]:
     if name := entry_name_at(uri):
         found = facts.get(memory, name)
         return hit_text(found.path, found.name, found.description, found.content, found.version), MARKDOWN
-    raise Refused(INVALID_PARAMS, f"no resource at: {uri[:200]}", {"uri": uri})
+    raise no_resource(uri)
 
 
 def _entry(entry: Entry, label: str) -> Answer:

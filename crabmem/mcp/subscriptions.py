@@ -68,9 +68,13 @@ class Subscriptions:
         """The older protocol: notify of this address, too.
 
         Raises:
-            Refused: of no more than so many.
+            Refused: of no more than so many, and of none where nothing can be.
         """
+        from .addresses import is_address, no_resource  # late: the first answer need not wait for it
+
         uri = text_in(params, "uri")[:MAX_ADDRESS]
+        if not is_address(uri):
+            raise no_resource(uri)
         if len(self._session.uris) >= MAX_ADDRESSES:
             raise Refused(INVALID_PARAMS, f"a session subscribes to {MAX_ADDRESSES} addresses at most")
         self._session.uris.add(uri)

@@ -301,6 +301,30 @@ def test_a_client_subscribes_to_so_many_addresses_and_no_more(root: Path) -> Non
         assert wire.end() == (0, b"")
 
 
+def test_nobody_subscribes_to_an_address_where_nothing_can_be(root: Path) -> None:
+    with piped(command(root)) as wire:
+        answered(wire, "initialize", 0, HELLO)
+        for uri in ("file:///etc/passwd", "crabmem://nothing", "crabmem://entries/", "x" * 2_000):
+            refused = answered(wire, "resources/subscribe", 1, {"uri": uri})["error"]
+            assert refused["code"] == -32602 and refused["message"].startswith("no resource at: ")
+        assert "error" not in answered(wire, "resources/subscribe", 2, {"uri": "crabmem://entries/yet-to-come"})
+
+
+@pytest.mark.parametrize(
+    ("version", "answers"),
+    [("2025-03-26", [(1, None), (None, -32600), (2, -32601)]), ("2025-06-18", [(None, -32600)])],
+)
+def test_a_batch_is_its_messages_in_the_one_version_that_has_batches(
+    version: str, answers: list[tuple[int | None, int | None]], root: Path
+) -> None:
+    with piped(command(root)) as wire:
+        answered(wire, "initialize", 0, {**HELLO, "protocolVersion": version})
+        batch = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"jsonrpc": "2.0", "id": 2, "method": "nothing"}]
+        wire.send(json.dumps(batch).encode() + b"\n")
+        found = [wire.line() for _ in answers]
+        assert [(each["id"], each.get("error", {}).get("code")) for each in found] == answers
+
+
 def answered(wire: Wire, method: str, asked: int, params: dict[str, Any]) -> Any:
     """The answer to a request of the older protocol."""
     wire.send(json.dumps({"jsonrpc": "2.0", "id": asked, "method": method, "params": params}).encode() + b"\n")
