@@ -42,7 +42,8 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
         is_brief=is_brief,
         is_alone=wanted.alone,
     )
-    memory = session_at(wanted.place, Actor(wanted.agent, wanted.session, is_person), wanted.kind, options)
+    actor = Actor(wanted.agent, wanted.session, is_person, proposes=wanted.propose)
+    memory = session_at(wanted.place, actor, wanted.kind, options)
     ctx.call_on_close(lambda: memory.close(wait=False))
     ctx.call_on_close(lambda: _tell_waiting(memory))
     if is_brief and memory.kind != "main" and memory.profile.limits_tools(memory.kind):

@@ -42,6 +42,7 @@ class GlobalOptions:
     verbose: bool = False
     project: str | None = None
     alone: bool = False
+    propose: bool = False
 
     @classmethod
     def of(cls, *, profile: str | None, kind: str | None, **others: Any) -> Self:
@@ -132,6 +133,12 @@ _GLOBALS = (
         default="main",
         shell_complete=completing("complete_kinds"),
         help=_KIND,
+    ),
+    click.option(
+        "--propose",
+        is_flag=True,
+        envvar="CRABMEM_PROPOSE",
+        help="What this writes waits for you: `crabmem review`.  [env: CRABMEM_PROPOSE]",
     ),
     click.option("-q", "--quiet", is_flag=True, help="Print data, warnings and errors, and nothing about them."),
     click.option("-v", "--verbose", is_flag=True, help="Print long lists and diffs whole, not their beginning."),

@@ -11,7 +11,7 @@ from ..results import Changed, Document, Proposed, json_of
 from ..text.hashes import short
 from .app import ABOUT_A_FILE, open_session, verb
 from .input import TEXT, content_of
-from .options import as_of_option, global_options, json_option
+from .options import as_of_option, json_option
 from .output import diff_of_commit, plain, show, tell, tell_recorded, warn
 
 TYPE_CHECKING = False
@@ -98,7 +98,7 @@ def file_group(
         check(memory)
         setup.init(memory)
         file = memory.file(read(memory, None).path)
-        if global_options(ctx).agent:
+        if memory.actor.is_agent:
             done = edit_copy(file, lambda text, version: write(memory, text, version), seed(memory))
             return show_changed(False, done) if done else tell("nothing changed")
         made, text = not file.exists(), seed(memory)

@@ -29,7 +29,7 @@ def leave(session: Session, dry_run: bool = False) -> tuple[str, ...]:
         Disabled: the actor is an agent.
         Inapplicable: something waits for the person there, or facts are gone that nobody forgot.
     """
-    if session.actor.agent or session.actor.only_reads:
+    if session.actor.agent or session.actor.only_reads or session.actor.proposes:
         raise Disabled("a person takes crabmem out of a folder; leave out --agent")
     if not fs.is_own_folder(session.engine.workspace.private):
         raise Inapplicable(f"{session.root} is no workspace")

@@ -253,7 +253,9 @@ def apply_proposal(
     from .changes import changed, diff_of
 
     proposal = _to_decide_on(session, id)
-    main, keys = proposal.path, (("Proposal", proposal.id), ("Proposed-by", proposal.author))
+    main, keys = proposal.path, [("Proposal", proposal.id), ("Proposed-by", proposal.author)]
+    if proposal.session and not session.actor.session:  # so that `undo --in` takes it back with all of that session
+        keys.append(("Session", proposal.session))
     texts = [each.text for each in wording.values() if each.text is not None]
     screen = rules.screen(session, *texts)
     for each in texts:

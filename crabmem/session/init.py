@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from ..disk import fs
-from ..errors import CrabmemError
+from ..errors import CrabmemError, Disabled
 from ..results import CREATOR, Begun
 from ..text.entry import decode
 from ..workspace.layout import AGENTS, SETTINGS
@@ -81,6 +81,8 @@ def init_with(
         draft = decide(scan)
         paths = tuple(path for path, data in draft.changes.items() if data != scan.data(path))
         return Begun(str(session.root), is_new, None, paths, tuple(draft.result))
+    if session.actor.proposes:
+        raise Disabled("a session that only proposes begins no memory; leave out --propose")
     if claim and not is_new and not history.has_begun():
         history.claim()
     if is_new and (around := session.engine.workspace.around) and fs.is_own_folder(around / ".git"):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+#: The variable by which a process, and all that it starts, only proposes.
+PROPOSE = "CRABMEM_PROPOSE"
 #: In a process that answers for another: gives an engine what is known of its workspace already.
 lender: Callable[[Engine], None] | None = None
 
@@ -61,7 +63,8 @@ def session_at(root: Path | str, actor: Actor | None = None, kind: str = "main",
 
 
 def recover(session: Session) -> None:
-    """Check who acts in a session that was just opened, and finish what a crash interrupted.
+    """Check who acts in a session that was just opened, and finish what a crash interrupted. With $CRABMEM_PROPOSE all
+    that it writes waits for a person: hosts hand that on to their hooks and servers.
 
     Raises:
         InvalidArguments: the agent is called as the person is, or as crabmem.
@@ -70,6 +73,8 @@ def recover(session: Session) -> None:
         from ..text.agent_names import refuse_taken  # late: a person names no agent
 
         refuse_taken(session.agent, _person_in(session))
+    if os.environ.get(PROPOSE):
+        session.actor = replace(session.actor, proposes=True)
     session.engine.recover()
 
 

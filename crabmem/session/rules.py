@@ -55,14 +55,14 @@ def check_may_write(session: Session) -> None:
 
 
 def check_may_erase(session: Session) -> None:
-    """Refuse an agent what nobody can take back, where what it writes may have to wait for a person.
+    """Refuse what nobody can take back, where what the actor writes may have to wait for a person.
 
     Raises:
-        Disabled: the actor is an agent, and the settings have something wait.
+        Disabled: it may.
     """
     check_may_write(session)
-    if session.actor.is_agent and session.settings.review.is_on:
-        raise Disabled("a person purges where [review] in crabmem.toml has agents' writes wait; leave out --agent")
+    if session.actor.may_wait(session.settings.review):
+        raise Disabled("a person purges where what is written waits for one; leave out --agent and --propose")
 
 
 def soul_editable(session: Session) -> bool:

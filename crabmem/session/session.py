@@ -74,7 +74,7 @@ class Session:
         """The same memory for another agent who reads and writes. Closing one closes both."""
         from ..write.actor import Actor
 
-        return self._with(Actor(agent, session), self.kind)
+        return self._with(Actor(agent, session, proposes=self.actor.proposes), self.kind)
 
     def of_kind(self, kind: Kind) -> Self:
         """The same memory for a session of another kind. Closing one closes both.

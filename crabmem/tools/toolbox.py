@@ -106,7 +106,7 @@ class Toolbox:
             offered = ", ".join(tool.name for tool in self.chosen(names)) or "none in this session"
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
         memory = self._memory
-        if memory.settings.review.is_on:  # one that knows what of this call waits, and of no other
+        if memory.actor.may_wait(memory.settings.review):  # one that knows what of this call waits, and of no other
             memory = memory.of_kind(memory.kind)
         try:
             given = parsed(item, arguments, memory)

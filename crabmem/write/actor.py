@@ -9,21 +9,24 @@ from ..text.values import value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..git.commits import Note
+    from ..workspace.settings import Review
 
-_ABOUT_AN_ENTRY = ("remember", "forget", "edit")
+_ABOUT_AN_ENTRY = ("remember", "forget", "edit", "confirm")
 
 
 @value
 class Actor:
     """The agent and its session, as far as they are known; or the person, where no agent is named.
 
-    `only_reads`: in a session of a kind that is to write nothing.
+    `only_reads`: in a session of a kind that is to write nothing. `proposes`: all that it writes waits for a person,
+    whatever the settings say; it may then do no more than an agent may.
     """
 
     agent: str | None = None
     session: str | None = None
     is_person: bool = False
     only_reads: bool = False
+    proposes: bool = False
 
     def __post_init__(self) -> None:
         for what, given in (("agent", self.agent), ("session", self.session)):
@@ -32,8 +35,13 @@ class Actor:
 
     @property
     def is_agent(self) -> bool:
-        """Whether a program writes and reads here: everybody does but a person who names no agent."""
-        return bool(self.agent) or not self.is_person
+        """Whether a program writes and reads here: in all sessions but those of a person who names no agent and writes
+        at once."""
+        return bool(self.agent) or not self.is_person or self.proposes
+
+    def may_wait(self, review: Review) -> bool:
+        """Whether something of what it writes may have to wait for a person, by that setting."""
+        return self.proposes or (self.is_agent and review.is_on)
 
     @property
     def names(self) -> tuple[str | None, str | None]:

@@ -129,13 +129,13 @@ class Writer:
         with self._alone():
             scan = self._adopt_outside()
             draft = decide(scan)
-            if not (actor.is_agent and draft.changes and self._settings().review.is_on):
+            if not (draft.changes and actor.may_wait(self._settings().review)):
                 return self._apply(draft, scan)
             from .reviewer import Reviewer  # late: few settings ask for one
 
             before = {path: scan.data(path) for path in draft.changes}
             head = self._history.head_if_any()
-            goes_on, waits = Reviewer(self._recorder, head).parted(before, draft.changes, draft.note)
+            goes_on, waits = Reviewer(self._recorder, head, actor.proposes).parted(before, draft.changes, draft.note)
             return replace(self._apply(replace(draft, changes=goes_on), scan), waits=waits)
 
     @contextmanager

@@ -242,7 +242,7 @@ def test_a_person_applies_it_in_a_commit_that_names_it(root: Path, agent: Memory
     [newest] = person.log(limit=1)
     assert (newest.author, newest.subject, newest.is_person) == ("person", "apply: Crab.md as coder proposed", True)
     assert git(root, "log", "-1", "--format=%b") == (
-        f"Ann cannot hear me.\n\nTool: apply\nProposal: {made.id}\nProposed-by: coder\n\n"
+        f"Ann cannot hear me.\n\nTool: apply\nProposal: {made.id}\nProposed-by: coder\nSession: s-1\n\n"
     )
     person.undo()
     assert (root / "Crab.md").read_text() == TEXT

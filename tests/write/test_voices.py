@@ -9,9 +9,15 @@ import pytest
 
 from crabmem import Disabled, Memory, Proposed
 from crabmem.operations import proposals
+from crabmem.prompt.shipped import families_with
+from crabmem.session.opening import local_time
+from crabmem.tools.toolbox import Toolbox
+from crabmem.write.actor import Actor
 from tests import samples
 from tests.conftest import Run, assert_clean, git
+from tests.opening import opened_with
 
+_OF_TYPE = {"string": "Wifi", "integer": 1, "number": 1, "boolean": True, "array": ["Wifi"], "object": {}}
 VERBS = [name for name in samples.verbs() if samples.verb(name).ends and name != "try"]
 
 
@@ -93,6 +99,48 @@ def test_no_verb_lets_an_agent_change_an_identity_that_is_the_persons(
     assert git(root, "show", "HEAD:Crab.md") == "# A crab of mine\n"
     if verb in ("identity set", "identity edit", "undo", "restore"):
         assert result.exit_code == 1 and "a person may" in result.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_nothing_of_a_session_that_proposes_reaches_a_file(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    rules(root, "soul_editable = true\n")
+    run("note", "Something to take back.")
+    words = prepared(verb, root)
+    with Memory(root) as memory:
+        memory.adopt()
+    before, waiting = files_and_branch(root), len(json.loads(run("review", "list", "--json").stdout)["proposals"])
+    monkeypatch.setenv("CRABMEM_PROPOSE", "1")  # as hooks and servers inherit it
+    writes = samples.verb(verb).does == "writes"
+    for who in ([], ["--agent", "scribe"]):
+        result = run(*who, *words, stdin=samples.verb(verb).stdin)
+        assert result.exit_code in (0, 1), result.stderr
+        assert not (samples.verb(verb).is_for_people or verb == "purge") or result.exit_code == 1
+        assert files_and_branch(root) == before
+    monkeypatch.delenv("CRABMEM_PROPOSE")
+    waits = json.loads(run("review", "list", "--json").stdout)["proposals"]
+    assert (len(waits) > waiting) == writes and all(each["reason"] == "waits: everything" for each in waits[waiting:])
+
+
+def test_no_tool_of_a_session_that_proposes_writes_a_file(root: Path) -> None:
+    rules(root, "soul_editable = true\n")
+    before = files_and_branch(root)
+    for profile in families_with("profile.toml"):
+        with opened_with(root, Actor("scribe", "s", proposes=True), local_time, profile=profile) as memory:
+            for tool in memory.tools_named({*Toolbox(memory).usual, *samples.shared_tools()}):
+                made_up = {name: _OF_TYPE[each["type"]] for name, each in tool.input_schema["properties"].items()}
+                given = samples.TOOLS[tool.name].arguments if tool.name in samples.TOOLS else made_up
+                memory.for_actor("other", "t").call(tool.name, given, [tool.name])
+                assert files_and_branch(root) == before, (profile, tool.name)
+    with Memory(root, is_person=True) as memory:
+        assert len(proposals.proposals(memory)) > len(samples.TOOLS) / 2
+
+
+def files_and_branch(root: Path) -> dict[str, str]:
+    """What is in memory, on the disk and in the history."""
+    files = (file for file in root.rglob("*") if file.is_file() and ".git" not in file.parts)
+    return {"main": git(root, "rev-parse", "main"), **{str(each): each.read_text() for each in files}}
 
 
 def test_the_editor_does_not_even_open_for_an_agent_that_may_not_write_the_identity(

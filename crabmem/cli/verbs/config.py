@@ -85,7 +85,7 @@ def allow(ctx: click.Context, purges: bool, yes: bool, json_wanted: bool) -> Non
     crabmem --dir ~/notes config allow --yes
     crabmem --dir /srv/memory config allow --purges --yes
     """
-    if global_options(ctx).agent:
+    if global_options(ctx).agent or global_options(ctx).propose:
         raise Disabled("a person allows what settings reach, and no agent; leave out --agent (and CRABMEM_AGENT)")
     root = global_options(ctx).root.absolute()
     rules, allowed = settings_at(root), Allowed(os.environ)

@@ -9,7 +9,6 @@ from ...text.frontmatter import parts_of
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..editor import edit_copy, edit_file
-from ..options import global_options
 from ..output import tell, tell_recorded, warn
 
 _HEADLESS = "the name and description are gone: is that meant? `crabmem undo` brings them back"
@@ -34,7 +33,7 @@ def edit(ctx: click.Context, name: str) -> None:
     file = memory.file(entry.path)
     check_may_write(memory)  # before the editor opens
     had_header = _has_header(memory, entry.path)
-    if not global_options(ctx).agent:
+    if not memory.actor.is_agent:
         edit_file(file)
         tell_recorded(memory, adoption.adopt(memory))
         return warn([_HEADLESS] if had_header and not _has_header(memory, entry.path) else ())
