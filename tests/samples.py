@@ -64,6 +64,7 @@ VERBS: Mapping[str, Verb] = {
     "list": Verb(unseen=["", "--json", "--as-of HEAD", "--tag feeding", "--since HEAD~1 --sort changed", "--long"]),
     "edit": Verb(does="writes", has_data=False, unseen=["Vet", "Wifi"]),
     "forget": Verb(does="writes", unseen=["Vet", "privat", "Wifi"]),
+    "confirm": Verb(does="writes", unseen=["Vet", "privat", "Wifi"]),
     "rename": Verb(does="writes", unseen=["Wifi Vet", "Vet Other", "Wifi Net --dry-run", "Wifi Net"]),
     "move": Verb("wifi --to team", does="writes", unseen=["Vet --to me", "privat --to me", "Wifi --to me"]),
     "links": Verb("wifi", unseen=["", "--json", "Wifi", "Vet"]),
@@ -209,7 +210,7 @@ VALUES: Mapping[str, Any] = {"name": "Wifi", "query": "password", "limit": 2}
 _WRITTEN = "path version commit created diff warnings"
 TOOLS: Mapping[str, Call] = {
     "remember": Call(
-        VET, {"aliases": ["the vet"], "tags": ["dog"], "if_version": None},
+        VET, {"aliases": ["the vet"], "tags": ["dog"], "stale_after": "2099-12-31", "if_version": None},
         "remembered: Luna's vet", f"name slug {_WRITTEN} like",
     ),
     "recall": Call(
@@ -225,6 +226,9 @@ TOOLS: Mapping[str, Call] = {
     "note": Call({"text": "Asked about tea."}, {}, "noted in memory/", _WRITTEN),
     "memory": Call({}, {"content": "# Overview\n", "if_version": None}, "MEMORY.md updated", _WRITTEN),
     "soul": Call({"content": "# A crab\n"}, {"reason": "I grew."}, "Crab.md updated", _WRITTEN),
+    "confirm": Call(
+        {"name": "Wifi"}, {"until": "2099-12-31"}, "confirmed: Wifi, until 2", f"name slug {_WRITTEN} like",
+    ),
     "forget": Call({"name": "Wifi"}, {}, "forgot: Wifi", "name path commit"),
 }  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import CrabmemError
+from ..errors import CrabmemError, InvalidArguments
 from ..results import Changed, Forgotten, Saved
 from ..text.entry import Fact, checked, checked_or_why, entry_in, render_entry
 from ..text.staleness import STALE_AFTER, checked_day
@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from ..recall.entries import Entries
     from ..session.session import Session
     from ..session.snapshot import Snapshot
+    from ..text.entry import Entry
     from ..write.writer import Draft
 
 # So many facts are saved between two calls of `progress`.
 _PROGRESS_EVERY = 50
+# Days that a fact is confirmed for where nothing says how many.
+_DAYS = 90
 
 
 def remember(
@@ -76,6 +79,49 @@ def remember(
 
     done = session.write(decide)
     return saved(session, done, *done.result)
+
+
+def confirm(session: Session, name: str, until: str | None = None) -> Saved:
+    """Have the fact called `name` hold until a later day: `until`, else for as many days from today as the day that it
+    names was ahead when it was written, or 90.
+
+    Raises:
+        NotFound: there is none.
+        InvalidArguments: `until` is no day to come.
+    """
+    from datetime import timedelta
+
+    from ..session import rules
+    from ..write.writer import Draft
+    from .changes import saved
+    from .plan import Plan
+
+    today = session.engine.today()
+    day = None if until is None else checked_day(until)
+    if until is not None and (day is None or day <= today.isoformat()):
+        raise InvalidArguments("until must be a day to come, such as 2026-12-31")
+
+    def decide(now: Snapshot) -> Draft[str]:
+        entry = now.get(name)
+        later = day or (today + timedelta(_days_it_had(session, now, entry) or _DAYS)).isoformat()
+        plan = Plan(now, rules.screen(session))
+        path = plan.add(Fact(entry.path, entry.description, entry.content, keys={STALE_AFTER: later}))
+        return Draft(plan.files, rules.note(session, "confirm", f"{entry.name} until {later}"), path)
+
+    done = session.write(decide)
+    return saved(session, done, done.result)
+
+
+def _days_it_had(session: Session, now: Snapshot, entry: Entry) -> int:
+    """How many days the day that an entry names was ahead when it was written; 0 where nothing tells."""
+    from datetime import date
+
+    text, history = now.read(entry.path) or b"", session.engine.history
+    owners = history.owners(text, entry.path) if history.head_if_any() else ()
+    for line, owner in zip(text.splitlines(), owners, strict=False):
+        if line.startswith(f"{STALE_AFTER}:".encode()) and owner and entry.stale_after:
+            return max(0, (date.fromisoformat(entry.stale_after) - owner.time.date()).days)
+    return 0
 
 
 def remember_all(

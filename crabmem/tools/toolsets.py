@@ -10,7 +10,7 @@ from ..errors import InvalidSettings
 from .tool import ToolFunction
 
 #: The toolsets that several families have. In every profile a host may ask for their tools by name.
-SHARED = ("entries", "files", "looking", "notes")
+SHARED = ("entries", "files", "looking", "notes", "upkeep")
 #: The toolset that the settings add to that of a profile.
 SYNC = "sync"
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
-from crabmem.operations import export, maintenance
+from crabmem.operations import export, facts, maintenance
 from crabmem.text.staleness import checked_day, stale_after
 from crabmem.write.actor import Actor
 from tests.conftest import typed
@@ -43,9 +43,38 @@ def test_a_hit_says_since_when_it_is_stale_once_its_day_is_past(memory: Memory, 
     hit = memory.recall("parking")[0]
     assert hit.stale_since == since
     answer = memory.call("recall", {"query": "parking"})
-    assert (f", stale since {since})" in answer.text) == bool(since)
+    assert (f", stale since {since}: still true? Then save it with a later stale_after)" in answer.text) == bool(since)
     assert answer.data["hits"][0].get("stale_since", "") == since
     assert (f"stale since {since}" in memory.before_turn("where may the car stand? the parking permit?")) == bool(since)
+
+
+def test_a_tool_says_until_when_a_fact_holds(memory: Memory) -> None:
+    given = dict(zip(("name", "description", "content"), FACT, strict=True))
+    assert not memory.call("remember", {**given, "stale_after": "2026-12-31"}).is_error
+    assert memory.get("Parking permit").stale_after == "2026-12-31"
+    assert memory.call("remember", {**given, "stale_after": "soon"}).is_error
+
+
+def test_a_fact_is_confirmed_for_as_long_as_it_was_given_at_first(tmp_path: Path) -> None:
+    day = NOW
+    with opened_with(tmp_path / "notes", Actor(None, None, is_person=True), lambda: day) as memory:
+        memory.remember(*FACT, stale_after="2026-07-05")  # 20 days
+        memory.remember("Boiler", "its service", "In May.", stale_after="2026-06-01")
+        memory.remember("Roof", "its tiles", "Holds.")
+        day = datetime(2026, 7, 10, tzinfo=UTC)
+        memory.remember(FACT[0], FACT[1], "Zone 5, by the harbour.")  # which does not write the day again
+        file = memory.root / memory.get(FACT[0]).path
+        before = file.read_text()
+        assert facts.confirm(memory, "parking PERMIT").entry.stale_after == "2026-07-30"
+        assert file.read_text() == before.replace("2026-07-05", "2026-07-30")
+        assert memory.log()[0].subject == "confirm: Parking permit until 2026-07-30"
+        assert memory.recall("parking")[0].stale_since == ""
+        assert [facts.confirm(memory, name).entry.stale_after for name in ("Boiler", "Roof")] == ["2026-10-08"] * 2
+        assert facts.confirm(memory, "Roof", "2027-01-01").entry.stale_after == "2027-01-01"
+        for until in ("2026-07-10", "", "soon"):
+            with pytest.raises(InvalidArguments):
+                facts.confirm(memory, "Roof", until)
+        assert memory.call("confirm", {"name": "Roof"}, ["confirm"]).text.startswith("confirmed: Roof, until 2027-01-01")
 
 
 def test_nothing_is_hidden_or_ranked_down(memory: Memory) -> None:
@@ -127,11 +156,16 @@ def test_the_command_line_sets_it_and_says_it(tmp_path: Path) -> None:
     assert crabmem(root, *words, "--stale-after", "2020-02-03").exit_code == 0
     hits = json.loads(crabmem(root, "recall", "parking", "--json").stdout)["hits"]
     assert hits[0]["stale_since"] == "2020-02-03"
-    assert "stale since 2020-02-03" in crabmem(root, "recall", "parking").stdout
+    assert "(from memory/entries/parking-permit.md, version " in crabmem(root, "recall", "parking").stdout
+    assert "stale since 2020-02-03: still true? " in crabmem(root, "recall", "parking").stdout
     assert "## Stale (1)\n\n- **Parking permit**: where the car may stand (since 2020-02-03)\n" in (
         crabmem(root, "digest").stdout
     )
     assert json.loads(crabmem(root, "digest", "--json").stdout)["stale"][0]["name"] == "Parking permit"
+    confirmed = json.loads(crabmem(root, "confirm", "Parking permit", "--until", "2099-01-01", "--json").stdout)
+    assert (confirmed["name"], confirmed["stale_after"]) == ("Parking permit", "2099-01-01")
+    assert "2020-02-03" not in crabmem(root, "recall", "parking").stdout
+    assert crabmem(root, "confirm", "Nobody").exit_code == 1
     assert crabmem(root, *words, "--stale-after", "").exit_code == 0
     assert "stale_since" not in crabmem(root, "recall", "parking", "--json").stdout
     assert crabmem(root, *words, "--stale-after", "soon").exit_code == 2

@@ -169,7 +169,7 @@ def _staleness(entry: Entry, today: str) -> Iterator[Finding]:
     day = entry.stale_after
     if day and day < today:
         yield info(
-            entry.path, f"it is stale since {day}: see whether it still holds, and give it a later {STALE_AFTER}"
+            entry.path, f"it is stale since {day}: see whether it still holds; `crabmem confirm` gives it a later day"
         )
     elif not day and STALE_AFTER in entry.keys:
         said = shortened(str(entry.keys[STALE_AFTER]), _SHOWN)
