@@ -621,6 +621,19 @@ class Digest:
 
 
 @value
+class Untidy:
+    """Facts that need a look, or a daily note: `kind` is why, `about` more of it, and `command` what mends it."""
+
+    JSON = ("kind", "names", "paths", "about", "command")
+
+    kind: str
+    names: tuple[str, ...]
+    paths: tuple[str, ...]
+    about: str
+    command: str
+
+
+@value
 class Provenance:
     """Where a fact comes from: the commits it was `learned` and `changed` last with, since it was last missing.
 

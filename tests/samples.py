@@ -65,6 +65,7 @@ VERBS: Mapping[str, Verb] = {
     "edit": Verb(does="writes", has_data=False, unseen=["Vet", "Wifi"]),
     "forget": Verb(does="writes", unseen=["Vet", "privat", "Wifi"]),
     "confirm": Verb(does="writes", unseen=["Vet", "privat", "Wifi"]),
+    "tidy": Verb(unseen=["", "--json", "--days 1"]),
     "rename": Verb(does="writes", unseen=["Wifi Vet", "Vet Other", "Wifi Net --dry-run", "Wifi Net"]),
     "move": Verb("wifi --to team", does="writes", unseen=["Vet --to me", "privat --to me", "Wifi --to me"]),
     "links": Verb("wifi", unseen=["", "--json", "Wifi", "Vet"]),

@@ -60,7 +60,7 @@ class _Choice:
 def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = True, server: bool = True) -> None:
     """Put crabmem into the configs of a host: its hooks, its server, or both."""
     host, here = host_named(name), surroundings()
-    options = replace(_options(ctx, host), with_hooks=hooks, with_server=server)
+    options = replace(options_for(ctx, host), with_hooks=hooks, with_server=server)
     installation = _installation(options, here, request)
     is_by_project = bool(global_options(ctx).project)
     if request.memory == "inside" and (request.project or not (host.own_memory and host.own_memory.can_unite)):
@@ -101,7 +101,7 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
 def uninstall(ctx: click.Context, name: str, request: Request) -> None:
     """Take crabmem out of the configs of a host."""
     host, here = host_named(name), surroundings()
-    changes = _installation(_options(ctx, host), here, request).removal()
+    changes = _installation(options_for(ctx, host), here, request).removal()
     is_done = _carry_out(changes, here, request, "uninstalled")
     lines = _removal_outcome(host, changes, is_done)
     show(request.json_wanted, _data(host, request, changes, is_done), lambda: "\n".join(lines))
@@ -110,7 +110,7 @@ def uninstall(ctx: click.Context, name: str, request: Request) -> None:
 def show_all(ctx: click.Context, json_wanted: bool) -> None:
     """List the hosts, and whether each is found and has crabmem."""
     here = surroundings()
-    options = _options(ctx, HOSTS[0])
+    options = options_for(ctx, HOSTS[0])
     rows = [_row(replace(options, host=host), here) for host in HOSTS]
     lines = (f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows)
     show(json_wanted, {"hosts": rows}, lambda: "\n".join(lines))
@@ -343,7 +343,7 @@ def _is_installed(installation: Installation) -> bool:
         return False
 
 
-def _options(ctx: click.Context, host: Host) -> InstallOptions:
+def options_for(ctx: click.Context, host: Host) -> InstallOptions:
     """Everything there is to register, and how a host is to call crabmem: this program by its whole path, with the
     workspace unless it is yours, and with the profile that is named."""
     wanted = global_options(ctx)
@@ -362,7 +362,7 @@ def _options(ctx: click.Context, host: Host) -> InstallOptions:
     with session_at(root, options=Options(profile=wanted.profile)) as memory:
         tools = tuple(Toolbox(memory).usual)
     folder = root / workspace.layout.memory
-    return InstallOptions(host, (*_program(), *chosen), folder, tools=tools)
+    return InstallOptions(host, (*program(), *chosen), folder, tools=tools)
 
 
 def _plain_options(host: Host) -> InstallOptions:
@@ -370,7 +370,7 @@ def _plain_options(host: Host) -> InstallOptions:
     return InstallOptions(host, (_MODULE,), Path())
 
 
-def _program() -> tuple[str, ...]:
+def program() -> tuple[str, ...]:
     """This program as anybody can call it."""
     for file in (Path(sys.argv[0]), Path(sys.executable).parent / _MODULE):
         found = shutil.which(str(file.absolute())) if file.stem == _MODULE else None

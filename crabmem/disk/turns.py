@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from ..text.values import value
 from .jsonl import JsonLines, moment, number, text, text_or_none
 
 #: The event that a line tells of.
-Kind: TypeAlias = Literal["turn", "begun", "anew", "asked", "stored"]
+Kind: TypeAlias = Literal["turn", "begun", "anew", "asked", "stored", "tidy"]
 
 
 _MOST = 256_000
@@ -27,7 +27,8 @@ class Turn:
     """One turn: when, in which session, the versions of the entries that were injected, and how many characters.
 
     Or what else a host told of a session: that it begins, that its context was emptied ("anew"), that it was asked
-    to store what is worth keeping ("asked") or had stored something by itself ("stored"); `transcript` is how many
+    to store what is worth keeping ("asked") or had stored something by itself ("stored"), that the person was told what
+    waits to be tidied ("tidy"); `transcript` is how many
     bytes the host's record of it had then.
     """
 
@@ -78,6 +79,10 @@ class Turns:
         """Whether a hook told of the beginning of a session, to which it showed the overview."""
         return session is not None and any(line.kind == "begun" for line in self._of(session))
 
+    def has_told_to_tidy(self, since: datetime) -> bool:
+        """Whether the person was told since then what waits to be tidied."""
+        return any(line.kind == "tidy" and line.when >= since for line in self._lines.all())
+
     def add(self, turn: Turn) -> None:
         """Remember a turn, where there is a place for it."""
         self._lines.add(turn, _MOST)
@@ -99,7 +104,7 @@ def _said(turn: Turn) -> dict[str, Any]:
 
 def _heard(said: Any) -> Turn:
     kind: Kind = said.get("kind", "turn")
-    if kind not in ("turn", "begun", "anew", "asked", "stored"):
+    if kind not in get_args(Kind):
         raise ValueError("no line of ours")
     versions = tuple(text(version) for version in said["versions"])
     session, transcript = text_or_none(said["session"]), number(said.get("transcript", 0))

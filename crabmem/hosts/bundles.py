@@ -61,6 +61,7 @@ def claude_plugin(version: str) -> dict[str, bytes]:
         ".claude-plugin/marketplace.json": _market(version, "./"),
         ".mcp.json": _server("claude-code"),
         "hooks/hooks.json": _hooks("claude-code"),
+        "skills/tidy/SKILL.md": _tidy_skill(),
         "README.md": _README.format(title="Claude Code", about=ABOUT).encode(),
     }
 
@@ -87,6 +88,7 @@ def codex_plugin(version: str) -> dict[str, bytes]:
         ".mcp.json": _json({"mcpServers": servers["mcp_servers"]}),
         "hooks/hooks.json": _hooks("codex"),
         **{f"skills/{NAME}/{path}": data for path, data in skill(version).items()},
+        "skills/tidy/SKILL.md": _tidy_skill(),
         "README.md": _README.format(title="Codex", about=ABOUT).encode(),
     }
 
@@ -100,6 +102,7 @@ def copilot_plugin(version: str) -> dict[str, bytes]:
         ".mcp.json": _server("copilot"),
         "hooks.json": _hooks("copilot"),
         **{f"skills/{NAME}/{path}": data for path, data in skill(version).items()},
+        "skills/tidy/SKILL.md": _tidy_skill(),
         "README.md": _README.format(title="GitHub Copilot CLI", about=ABOUT).encode(),
     }
 
@@ -197,6 +200,15 @@ def _offer(profile: str, names: Mapping[str, str]) -> dict[str, object]:
         for name, ours in names.items()
     ]
     return {"guide": guide.splitlines(), "tools": tools}
+
+
+def _tidy_skill() -> bytes:
+    """An Agent Skill that a person asks for by name, `/crabmem:tidy`: the prompt `tidy`."""
+    from ..operations.tidy import words
+
+    about = "Tidy memory: merge, reword or forget facts, once I agree. Only when I ask for it."
+    head = f"---\nname: tidy\ndescription: {about}\ndisable-model-invocation: true\n---\n\n"
+    return f"{head}{words('', 'Ask `recall`, or `crabmem tidy` and `crabmem list` in a shell.').strip()}\n".encode()
 
 
 #: What makes the files of each kind that is a folder, for a version of crabmem.

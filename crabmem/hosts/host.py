@@ -5,6 +5,7 @@ Every hook loads this module and `table`, and a host waits for every hook. So th
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 TYPE_CHECKING = False
@@ -107,13 +108,23 @@ class HookDialect(NamedTuple):
         return next((name for name, ours in self.events.items() if ours == event), event)
 
 
+class Headless(NamedTuple):
+    """How a host works off one prompt, with nobody there and with our server alone: the command, what it has in its
+    environment, and the text of files in the folder that it stands in."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = MappingProxyType({})
+    files: Mapping[str, str] = MappingProxyType({})
+
+
 class Host(NamedTuple):
     """A program that runs agents.
 
     `folder` is a folder of its own, which shows that it is on this machine. `user` and `project` are the configs of
     each scope; none where the host has no such scope. `hooks` is None for a host that is given the server alone.
     `next_step` is what the person does after an installation. `permission` is what the person can do so that the agent
-    need not ask, where no config takes a permission.
+    need not ask, where no config takes a permission. `headless` makes a run of the command that starts our server and a
+    prompt; None for a host that has no such mode, or in which no server can be named for one run alone.
     """
 
     name: str
@@ -127,3 +138,4 @@ class Host(NamedTuple):
     permission: str = ""
     own_memory: OwnMemory | None = None
     hooks: HookDialect | None = None
+    headless: Callable[[Sequence[str], str], Headless] | None = None

@@ -25,6 +25,7 @@ from .host import (
     Config,
     Content,
     Folder,
+    Headless,
     HookDialect,
     Host,
     Json,
@@ -67,6 +68,17 @@ def _trusted(want: "InstallOptions") -> "Sequence[Desired]":
 def _versioned_hooks(command: Callable[[str, int], dict[str, Any]]) -> Content:
     """A file of hooks without groups, which says the version of its format."""
     return lambda want: [*want.if_hooks(want.default(("version",), 1)), *want.hooks(command, is_grouped=False)]
+
+
+def _json(value: object) -> str:
+    import json  # late: no hook needs it here
+
+    return json.dumps(value)
+
+
+def _servers(server: Sequence[str], **more: object) -> dict[str, object]:
+    """A config that names our server alone, as most hosts write it."""
+    return {"mcpServers": {NAME: {"command": server[0], "args": [*server[1:]], **more}}}
 
 
 def _event(given: Mapping[str, object]) -> str:
@@ -148,6 +160,11 @@ def _is_memory_of(folder: str, command: str) -> bool:
     return any(f" --dir {shlex.quote(place)} " in command for place in (folder, str(Path(folder).parent)))
 
 
+def _claude_headless(server: Sequence[str], prompt: str) -> Headless:
+    alone = ("--strict-mcp-config", "--tools", "", "--allowedTools", f"mcp__{NAME}")
+    return Headless(("claude", "-p", prompt, "--mcp-config", _json(_servers(server)), *alone))
+
+
 _CLAUDE_CODE = Host(
     "claude-code",
     "Claude Code",
@@ -189,6 +206,7 @@ _CLAUDE_CODE = Host(
         other_sender=lambda given: "vscode" if "hookEventName" in given else None,
         project="CLAUDE_PROJECT_DIR",
     ),
+    headless=_claude_headless,
 )
 
 # Codex
@@ -222,6 +240,13 @@ def _is_codex(given: Mapping[str, object]) -> bool:
     return "turn_id" in given or _transcript(given).rpartition("/")[2].startswith("rollout-")
 
 
+def _codex_headless(server: Sequence[str], prompt: str) -> Headless:
+    # Without `required` it asks the model before the server has begun, and without its tools.
+    entry = {"command": server[0], "args": [*server[1:]], "required": True, "default_tools_approval_mode": "approve"}
+    said = (word for key, value in entry.items() for word in ("-c", f"mcp_servers.{NAME}.{key}={_json(value)}"))
+    return Headless(("codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", *said, prompt))
+
+
 _CODEX = Host(
     "codex",
     "Codex",
@@ -234,6 +259,7 @@ _CODEX = Host(
     "until then `codex exec` skips both in silence",
     own_memory=OwnMemory("its memories", _codex_memories),
     hooks=HookDialect(_CLAUDE_EVENTS, _claude_context, _claude_turn, limit=10_000, notice=_NOTICE, is_sender=_is_codex),
+    headless=_codex_headless,
 )
 
 # GitHub Copilot CLI
@@ -266,6 +292,14 @@ def _copilot_permission(want: "InstallOptions") -> "Sequence[Desired]":
     answer = {"matcher": f"^{NAME}-[a-z_]+$", "command": """echo '{"permissionDecision": "allow"}'""", "timeoutSec": 5}
     rule = want.element(("hooks", "preToolUse"), {"type": "command", **answer})
     return want.if_allowed(want.default(("version",), 1), rule)
+
+
+def _copilot_headless(server: Sequence[str], prompt: str) -> Headless:
+    config, denied = (
+        _json(_servers(server, type="local", tools=["*"])),
+        ("--deny-tool", "shell", "--deny-tool", "write"),
+    )
+    return Headless(("copilot", "-p", prompt, "--additional-mcp-config", config, "--allow-tool", NAME, *denied))
 
 
 _COPILOT = Host(
@@ -304,6 +338,7 @@ _COPILOT = Host(
         is_sender=lambda given: "sessionId" in given and not {"hookEventName", "hook_event_name"} & set(given),
         other_sender=lambda given: "vscode" if {"hookEventName", "hook_event_name"} & set(given) else None,
     ),
+    headless=_copilot_headless,
 )
 
 # Cursor
@@ -396,6 +431,15 @@ def _is_gemini(given: Mapping[str, object]) -> bool:
     return has_its_name or ("timestamp" in given and "/.gemini/" in _transcript(given))
 
 
+def _gemini_headless(server: Sequence[str], prompt: str) -> Headless:
+    # No option names a server: settings of the folder do, before the person's.
+    files = {".gemini/settings.json": _json(_servers(server, trust=True))}
+    return Headless(
+        ("gemini", "-p", prompt, "--skip-trust", "--approval-mode", "default", "--allowed-mcp-server-names", NAME),
+        files=files,
+    )
+
+
 _GEMINI = Host(
     "gemini",
     "Gemini CLI",
@@ -419,6 +463,7 @@ _GEMINI = Host(
         is_sender=_is_gemini,
         project="GEMINI_PROJECT_DIR",
     ),
+    headless=_gemini_headless,
 )
 
 # OpenCode
@@ -443,6 +488,13 @@ def _opencode_plugin(want: "InstallOptions") -> "Sequence[Desired]":
     return want.if_hooks(want.setting(("text",), plugin(want.program), MARK))
 
 
+def _opencode_headless(server: Sequence[str], prompt: str) -> Headless:
+    entry = {"type": "local", "command": [*server], "enabled": True}
+    asks = {"edit": "deny", "bash": "deny", f"{NAME}_*": "allow"}
+    content = _json({"mcp": {NAME: entry}, "permission": asks})
+    return Headless(("opencode", "run", prompt), {"OPENCODE_CONFIG_CONTENT": content})
+
+
 _OPENCODE_FILES = ("opencode.json", "opencode.jsonc")
 _OPENCODE = Host(
     "opencode",
@@ -461,6 +513,7 @@ _OPENCODE = Host(
     permission='it asks for no tool unless your "permission" says so; there "crabmem_*": "allow" is the exception',
     # Its plugin asks in the words of Claude Code, and puts the text where it belongs.
     hooks=HookDialect(_CLAUDE_EVENTS, _claude_context, _claude_turn),
+    headless=_opencode_headless,
 )
 
 # VS Code

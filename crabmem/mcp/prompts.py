@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from ..operations import facts, history
+from ..operations import facts, history, tidy
 from ..session.session import Session
-from ..text.quoting import block, one_line, visible
+from ..text.quoting import block, visible
 from ..text.templates import storing_prompt, template
-from ..text.words import counted, shortened
 from ..tools.looking import log_text
 from .addresses import ENTRY
 from .protocol import INVALID_PARAMS, Caller, Refused, refuse_cursor, table_in, text_in
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 Given = Mapping[str, str]
 _COMMITS = 100
-_FACTS = 500
-_WIDTH = 160
 _MOST = 100
 
 
@@ -50,14 +47,7 @@ def _review(memory: Session, given: Given) -> str:
 
 
 def _tidy(memory: Session, given: Given) -> str:
-    entry, entries = given.get("entry", "").strip(), facts.entries(memory)
-    lines = [
-        one_line(f"- {each.name}: {shortened(each.description or each.content, _WIDTH)}") for each in entries[:_FACTS]
-    ]
-    more = len(entries) - len(lines)
-    text = "\n".join(lines) + (f"\n({counted(more, 'more fact')})" if more else "") or "none yet"
-    about = f", above all what has to do with {facts.get(memory, entry).name}" if entry else ""
-    return template("tidy").replace("{about}", about).replace("{facts}", block("memory", text))
+    return tidy.prompt(memory, tidy.tidy(memory), given.get("entry", "").strip())
 
 
 _ENTRY = "entry"

@@ -97,8 +97,8 @@ def confirm(session: Session, name: str, until: str | None = None) -> Saved:
     from .plan import Plan
 
     today = session.engine.today()
-    day = None if until is None else checked_day(until)
-    if until is not None and (day is None or day <= today.isoformat()):
+    day = checked_day(until) if until is not None else None
+    if until is not None and (day or "") <= today.isoformat():
         raise InvalidArguments("until must be a day to come, such as 2026-12-31")
 
     def decide(now: Snapshot) -> Draft[str]:
@@ -106,7 +106,7 @@ def confirm(session: Session, name: str, until: str | None = None) -> Saved:
         later = day or (today + timedelta(_days_it_had(session, now, entry) or _DAYS)).isoformat()
         plan = Plan(now, rules.screen(session))
         path = plan.add(Fact(entry.path, entry.description, entry.content, keys={STALE_AFTER: later}))
-        return Draft(plan.files, rules.note(session, "confirm", f"{entry.name} until {later}"), path)
+        return Draft(plan.files, rules.note(session, "confirm", entry.name), path)
 
     done = session.write(decide)
     return saved(session, done, done.result)

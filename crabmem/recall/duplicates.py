@@ -32,14 +32,14 @@ _LEAST = 3
 
 
 def near_duplicate(new: Entry, entries: Entries, language: str) -> Entry | None:
-    """The entry that says nearly the same as `new`, which is not among `entries`; None for none that surely does.
+    """The entry of `entries` that says nearly the same as `new`, and is another; None for none that surely does.
 
     No daily note, and no item of a store of keys, which a program keeps.
     """
     if len(new.content) > _LONGEST:
         return None
     said = _Words(new, language)
-    for path in _candidates(entries.index, said.telling(_ASKED)):
+    for path in _candidates(entries.index, said.telling(_ASKED), new.path):
         other = entries.at(path)
         if other.is_note or "namespace" in other.keys or len(other.content) > _LONGEST:
             continue
@@ -48,11 +48,11 @@ def near_duplicate(new: Entry, entries: Entries, language: str) -> Entry | None:
     return None
 
 
-def _candidates(index: Index, words: list[str]) -> list[str]:
-    """The paths of what has most of the rarest of some words, those that have more first."""
+def _candidates(index: Index, words: list[str], own: str) -> list[str]:
+    """The paths of what has most of the rarest of some words, those that have more first; without its `own`."""
     asked = [(index.document_frequency_at_most(word), word) for word in words]
     rarest = nsmallest(_PROBES, [(held, word) for held, word in asked if 0 < held <= _MOST_HOLDERS])
-    found = Counter(path for _, word in rarest for path in index.having([word]))
+    found = Counter(path for _, word in rarest for path in index.having([word]) if path != own)
     return [path for path, _ in sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_CANDIDATES]]
 
 

@@ -19,10 +19,8 @@ def confirm(
 ) -> Annotated[Result, Saved]:
     """Say that a stale fact is still true: it gets a later `stale_after`."""
     saved = facts.confirm(memory, name, until)
-    return Result(
-        saved_text(f"confirmed: {saved.entry.name}, until {saved.entry.stale_after}", saved, memory.agent),
-        json_of(saved),
-    )
+    said = f"confirmed: {saved.entry.name}, until {saved.entry.stale_after}"
+    return Result(saved_text(said, saved, memory.agent), json_of(saved))
 
 
 TOOLS = (ToolFunction(confirm, "Confirm a fact", SAVES),)

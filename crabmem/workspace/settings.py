@@ -72,12 +72,15 @@ class AutoRecall:
 
 @value
 class Hooks:
-    """After how much talk an agent that stored nothing is asked, once, to store what is worth keeping."""
+    """After how much talk an agent that stored nothing is asked, once, to store; and what you are told unasked."""
 
     messages: Annotated[int, Meta(ge=0, description="how many messages of the person; 0: never because of them")] = 8
     transcript: Annotated[int, Meta(ge=0, description="bytes of the host's record, as long work has few messages")] = (
         400_000
     )
+    tidy: Annotated[
+        bool, Meta(description="are you told once a week, as a session begins, how much `crabmem tidy` lists?")
+    ] = False
 
 
 @value

@@ -35,8 +35,7 @@ class Actor:
 
     @property
     def is_agent(self) -> bool:
-        """Whether a program writes and reads here: in all sessions but those of a person who names no agent and writes
-        at once."""
+        """Whether a program writes and reads here: all but a person who names no agent, and writes at once."""
         return bool(self.agent) or not self.is_person or self.proposes
 
     def may_wait(self, review: Review) -> bool:

@@ -12,9 +12,6 @@ from .proposals import Proposals, expired_before
 from .recorder import Recorder
 from .withholding import Files, Rule
 
-# What waits of a session that only proposes.
-_ALL = Review(("everything",))
-
 
 class Reviewer:
     """Parts what agents write to one workspace, by the rule of `withholding`, and keeps what waits. Only under the
@@ -24,7 +21,7 @@ class Reviewer:
         """`at` is the commit that has the files as they were before the write; of who `proposes` everything waits."""
         self._recorder = recorder
         self._at = at
-        self._least = _ALL if proposes else Review()
+        self._proposes = proposes
 
     def parted(self, before: Files, after: Files, note: Note) -> tuple[Files, Mapping[str, Proposal]]:
         """What the files are to say now, of the bytes of the same paths `before` and `after`; and by path what waits.
@@ -56,7 +53,8 @@ class Reviewer:
 
     def _review(self) -> Review:
         """What waits by the settings as they are, and as they were: an agent's host may just have written them."""
-        review, history = self._recorder.settings().review.and_all_of(self._least), self._recorder.history
+        review, history = self._recorder.settings().review, self._recorder.history
+        review = review.and_all_of(Review(("everything",))) if self._proposes else review
         blob = history.file(self._at, SETTINGS)
         try:
             return review.and_all_of(read_settings(history.blob(blob), SETTINGS)[0].review) if blob else review

@@ -100,7 +100,8 @@ def test_an_option_is_called_the_same_in_every_verb() -> None:
     assert not given & {"--at", "--rev", "--on"}, "a moment is --as-of"
     assert not given & {"--no-input", "--assume-yes", "--force"}, "who does not want to be asked says --yes"
     for option in (each for name in VERBS for each in options(name)):
-        if _MOMENTS & {*option.opts} and option.metavar not in ("URL", "MEMORY"):  # of `sync --to`, `move --to`
+        # Of `sync --to`, `move --to` and `confirm --until`.
+        if _MOMENTS & {*option.opts} and option.metavar not in ("URL", "MEMORY", "DAY"):
             assert option.metavar == "WHEN", f"{option.opts}: a commit, a date or '2 days ago' is WHEN"
         if "--yes" in option.opts:
             assert "-y" in option.opts

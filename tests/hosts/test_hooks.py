@@ -1009,3 +1009,17 @@ def test_at_a_sessions_start_the_person_is_told_what_waits_and_the_model_is_not(
     assert answer.pop("systemMessage", None) == (words if (hooks := host_named(host).hooks) and hooks.notice else None)
     assert context(answer) == context(before)
     assert "Vaillant" not in str(answer)
+
+
+def test_once_a_week_and_where_the_settings_say_so_the_person_is_told_what_waits_to_be_tidied(root: Path) -> None:
+    def told(session: str) -> object:
+        return heard(root, spoken("claude-code", "session-start", session_id=session)).get("systemMessage")
+
+    (root / "memory/entries/bare.md").write_text("---\nname: Bare\n---\n\nIn the cellar.\n")
+    assert told("s-1") is None
+    (root / "crabmem.toml").write_text("[hooks]\ntidy = true\n")
+    words = "crabmem: 1 thing to look at in memory: `crabmem tidy`"
+    assert [told("s-2"), told("s-3")] == [words, None]
+    turns = root / ".git/crabmem/turns"
+    turns.write_text(re.sub(r'"when": ?"20\d\d', '"when": "2020', turns.read_text()))
+    assert told("s-4") == words

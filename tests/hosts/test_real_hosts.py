@@ -233,6 +233,25 @@ def test_installed_it_knows_the_memory_and_uninstalled_all_is_as_before(
     assert OVERVIEW_SAYS not in model.heard and facts_in(first(model)) == []
 
 
+def test_what_a_model_writes_that_tidies_waits_for_the_person(case: Case, rig: Rig, model: stub.Model) -> None:
+    rig.call("install", case.host, *INSTALL)  # with a server of the same name that would write at once
+    before, models = (
+        rig.call("log", "-n", "1"),
+        {"ANTHROPIC_MODEL": "claude-sonnet-4-5", "GEMINI_MODEL": "gemini-2.5-flash"},
+    )
+    path = f"{Path(program(case.program)).parent}:{rig.environment()['PATH']}"
+
+    said = rig.run(str(rig.crabmem), "tidy", "--with", case.program, **case.environment(model.url), **models, PATH=path)
+
+    assert "1 proposal waits for you: `crabmem review --in tidy-" in said
+    assert "Nobody is there to ask" in json.dumps(first(model))
+    assert SAVED not in said and rig.call("log", "-n", "1") == before
+    [answer] = stub.results(model.requests[-1])
+    assert "Nothing is written yet: it waits for the person" in answer
+    [proposal] = json.loads(rig.call("review", "list", "--json"))["proposals"]
+    assert (proposal["agent"], proposal["session"][:5]) == (case.host, "tidy-")
+
+
 def test_a_fact_of_one_session_comes_back_in_the_next(case: Case, rig: Rig, model: stub.Model) -> None:
     rig.call("install", case.host, *INSTALL)
     assert stub.DONE in installed(case).question(rig, model.url, "we release on Fridays, please remember that")

@@ -67,14 +67,16 @@ def test_a_fact_is_confirmed_for_as_long_as_it_was_given_at_first(tmp_path: Path
         before = file.read_text()
         assert facts.confirm(memory, "parking PERMIT").entry.stale_after == "2026-07-30"
         assert file.read_text() == before.replace("2026-07-05", "2026-07-30")
-        assert memory.log()[0].subject == "confirm: Parking permit until 2026-07-30"
+        assert memory.log()[0].subject == "confirm: Parking permit"
         assert memory.recall("parking")[0].stale_since == ""
         assert [facts.confirm(memory, name).entry.stale_after for name in ("Boiler", "Roof")] == ["2026-10-08"] * 2
         assert facts.confirm(memory, "Roof", "2027-01-01").entry.stale_after == "2027-01-01"
         for until in ("2026-07-10", "", "soon"):
             with pytest.raises(InvalidArguments):
                 facts.confirm(memory, "Roof", until)
-        assert memory.call("confirm", {"name": "Roof"}, ["confirm"]).text.startswith("confirmed: Roof, until 2027-01-01")
+        assert memory.call("confirm", {"name": "Roof"}, ["confirm"]).text.startswith(
+            "confirmed: Roof, until 2027-01-01"
+        )
 
 
 def test_nothing_is_hidden_or_ranked_down(memory: Memory) -> None:

@@ -56,7 +56,7 @@ def test_an_empty_file_means_the_documented_defaults(text: str) -> None:
         "transcripts": (),
         "also": (),
         "auto_recall": {"limit": 3, "words": 0, "characters": 4_000, "threshold": 0.24},
-        "hooks": {"messages": 8, "transcript": 400_000},
+        "hooks": {"messages": 8, "transcript": 400_000, "tidy": False},
         "vectors": {"provider": "auto", "model": "", "url": "", "key": "", "weight": 0.6, "timeout": 5.0},
         "sync": {"auto": "off", "tool": False},
         "review": {"wait": (), "protect": "off", "expire": 0},

@@ -19,7 +19,7 @@ from ..options import global_options, json_option, yes_option
 from ..output import confirm, plain, show, tell_always, warn
 
 
-@verb(after="record", cls=click.Group, invoke_without_command=True)
+@verb(after="tidy", cls=click.Group, invoke_without_command=True)
 @json_option
 @click.pass_context
 def config_verbs(ctx: click.Context, json_wanted: bool) -> None:

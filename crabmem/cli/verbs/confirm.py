@@ -11,12 +11,12 @@ from ..options import json_option
 from ..output import plain, show
 
 
-@verb(after="forget")
+@verb(after="leave")
 @click.argument("name", shell_complete=complete_names)
-@click.option("--until", metavar="DAY", type=LINE, help="The last day on which it surely holds, as 2026-12-31.")
+@click.option("--until", "day", metavar="DAY", type=LINE, help="The last day on which it surely holds, as 2026-12-31.")
 @json_option
 @click.pass_context
-def confirm(ctx: click.Context, name: str, until: str | None, json_wanted: bool) -> None:
+def confirm(ctx: click.Context, name: str, day: str | None, json_wanted: bool) -> None:
     """Say that a fact is still true: its `stale_after` becomes a later day.
 
     Without --until it holds as many days again as it was given when that day was written, or 90.
@@ -25,6 +25,6 @@ def confirm(ctx: click.Context, name: str, until: str | None, json_wanted: bool)
     crabmem confirm "Parking permit"
     crabmem confirm "Parking permit" --until 2027-06-30
     """
-    done = facts.confirm(open_session(ctx), name, until)
+    done = facts.confirm(open_session(ctx), name, day)
     said = f"{'waits' if done.proposal else 'confirmed'}: {plain(done.entry.name)}, until {done.entry.stale_after}"
     show(json_wanted, json_of(done) | {"stale_after": done.entry.stale_after}, lambda: said)

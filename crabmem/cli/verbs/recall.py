@@ -130,13 +130,10 @@ def recall(
 
 def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
     """A hit as a person sees it: as it is, with its file and the words it was found by."""
-    from shlex import quote
-
     from ...recall.marking import on_terminal
     from ...text.quoting import entry_text
 
-    way = f"`crabmem confirm {quote(hit.entry.name)}`"
-    aside = f"(stale since {hit.stale_since}: still true? {way})" if hit.stale_since else ""
+    aside = f"(stale since {hit.stale_since}: still true? `crabmem confirm NAME`)" if hit.stale_since else ""
     text = entry_text(hit.entry.name, f"{hit.entry.description} {aside}".strip(), hit.shown)
     return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
 

@@ -14,7 +14,7 @@ from ..output import plain, progress_bar, show, tell, tell_recorded
 from ..restoring import yes_if_many_option
 
 
-@verb(after="doctor")
+@verb(after="confirm")
 @yes_if_many_option
 @dry_run_option
 @json_option

@@ -10,7 +10,7 @@ from ..options import dry_run_option, json_option
 from ..output import diff_of_commit, plain, show, warn
 
 
-@verb(after="confirm")
+@verb(after="forget")
 @click.argument("old", shell_complete=complete_names)
 @click.argument("new")
 @click.option("--keep-alias", is_flag=True, help="The old name stays, as an alias.")

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ...session.session import Session
 
 SUBAGENT = "subagent"
+# Facts of which a hook asks what is untidy: each takes half a millisecond.
+_FEW = 2_000
 # Where the references of proposals are.
 _PROPOSALS = "refs/crabmem/proposals"
 
@@ -102,8 +104,8 @@ def answer(call: Call) -> Json:
 def _session_start(call: Call) -> Json:
     """Answer with who the agent is and the overview, also when the context was emptied.
 
-    The person is told if facts are missing, if memory is paused, how much waits for them, and if syncing fails for
-    long; the model is not.
+    The person is told if facts are missing, if memory is paused, how much waits for them or to be tidied, and if
+    syncing fails for long; the model is not.
     """
     call.note("begun")
     if call.input.is_emptied:
@@ -114,7 +116,7 @@ def _session_start(call: Call) -> Json:
     with _memory(call) as memory:
         _sync(memory)
         text = prompt(memory, guide=call.is_guide, limit=call.input.dialect.limit, overview=not is_known)
-        notices = _missing(call, memory), _pause(call), _waiting(call, memory), _trouble(memory)
+        notices = _missing(call, memory), _pause(call), _waiting(call, memory), _untidy(call, memory), _trouble(memory)
         return call.context(text) | call.notice("; ".join(filter(None, notices)))
 
 
@@ -142,6 +144,20 @@ def _waiting(call: Call, memory: Session) -> str:
 
     count, since = waiting(memory)
     return waiting_words(count, since, call.now) if count else ""
+
+
+def _untidy(call: Call, memory: Session) -> str:
+    """How much waits to be tidied, once a week, where the settings say so; "" otherwise."""
+    is_wanted = memory.settings.hooks.tidy and call.input.dialect.notice and call.kind == "main" and call.session
+    if not is_wanted or call.turns.has_told_to_tidy(call.now - timedelta(days=7)):
+        return ""
+    from ...operations.tidy import tidy
+    from ...text.words import counted
+
+    found = tidy(memory) if memory.look(lambda now: len(now.entries.paths)) <= _FEW else ()
+    if found:
+        call.note("tidy")
+    return f"{counted(len(found), 'thing')} to look at in memory: `crabmem tidy`" if found else ""
 
 
 def _may_wait(git: Path) -> bool:

@@ -1,0 +1,125 @@
+"""What of memory needs a look, and the words with which a model is asked to tidy it. Writes nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import islice
+from shlex import quote
+
+from ..recall.duplicates import near_duplicate
+from ..results import Untidy
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.daily_notes import day_in
+from ..text.entry import Entry
+from ..text.quoting import block, one_line
+from ..text.slug import name_key
+from ..text.templates import template
+from ..text.words import counted, listed, shortened
+from .facts import get
+from .history import commits
+from .last_changed import changed_on_disk
+
+#: How the sessions begin in which a model tidies, and the tools that it has in them.
+SESSION, TOOLS = "tidy-", ("remember", "forget", "recall", "get", "list", "confirm")
+#: What each kind of things is called, in the order in which they are told, and what mends one.
+KINDS = {
+    "stale": ("stale", "confirm {}"),
+    "alike": ("nearly the same", "forget {}"),
+    "clash": ("called the same", "edit {}"),
+    "undescribed": ("without a description", "remember {} -d WHAT"),
+    "unused": ("not told for long", "confirm {}"),
+    "note": ("daily notes", "show {}"),
+}
+#: Days after which a fact counts as unused.
+UNUSED = 90
+# Days of which daily notes are listed, and commits among which the last tidying is sought.
+_NOTES, _COMMITS = 30, 1_000
+_FACTS, _WIDTH, _NAMED = 400, 160, 3
+
+
+def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
+    """What needs a look: facts that are stale, say nearly the same, answer to the same name, have no description, or
+    were not told for so many `days`; and daily notes since what a model proposed was last applied.
+    """
+
+    def read(now: Snapshot) -> list[Untidy]:
+        entries = [entry for entry in map(now.entries.at, now.entries.paths) if "namespace" not in entry.keys]
+        today, clashes = session.engine.today().isoformat(), list(_clashes(entries))
+        stale = [
+            _of("stale", each, about=f"since {each.stale_after}") for each in entries if "" < each.stale_after < today
+        ]
+        bare = [each for each in entries if not each.description.strip() and not each.content.startswith(each.name)]
+        found = [*stale, *_alike(session, now, entries, {frozenset(each.paths) for each in clashes}), *clashes]
+        found += [_of("undescribed", each) for each in bare]
+        since = session.engine.clock() - timedelta(days)
+        return [*found, *_unused(session, now, entries, since), *_notes(session, now)]
+
+    return session.look(read)
+
+
+def _of(kind: str, *entries: Entry, mend: str = "", about: str = "") -> Untidy:
+    command = f"crabmem {KINDS[kind][1].format(quote(mend or entries[0].name))}"
+    return Untidy(kind, tuple(each.name for each in entries), tuple(each.path for each in entries), about, command)
+
+
+def _alike(session: Session, now: Snapshot, entries: Sequence[Entry], known: set[frozenset[str]]) -> Iterator[Untidy]:
+    for entry in entries:
+        other = near_duplicate(entry, now.entries, session.settings.language)
+        if other and (pair := frozenset((entry.path, other.path))) not in known:
+            known.add(pair)
+            yield _of("alike", *sorted((entry, other), key=lambda each: len(each.content)))
+
+
+def _clashes(entries: Sequence[Entry]) -> Iterator[Untidy]:
+    called = defaultdict[str, dict[str, Entry]](dict)
+    for entry in entries:
+        for name in (entry.name, *entry.aliases):
+            called[name_key(name)][entry.path] = entry
+    for paths, same in {tuple(same): same for same in called.values() if len(same) > 1}.items():
+        yield _of("clash", *same.values(), mend=paths[-1])
+
+
+def _unused(session: Session, now: Snapshot, entries: Sequence[Entry], since: datetime) -> Iterator[Untidy]:
+    """Facts that are older than `since`, and were neither told before a turn nor asked for by name since then; none
+    where turns are not known for so long."""
+    turns, used = session.engine.turns.all(), session.engine.uses.known()
+    told = {version for turn in turns if turn.when >= since for version in turn.versions}
+    for entry in entries if turns and turns[0].when < since else ():
+        use = used(entry.path)
+        is_told = entry.version in told or (use is not None and use.last >= since)
+        if not is_told and changed_on_disk(session, now, entry.path) < since:
+            yield _of("unused", entry)
+
+
+def _notes(session: Session, now: Snapshot) -> Iterator[Untidy]:
+    since = session.engine.clock() - timedelta(_NOTES)
+    ours = (each.time for each in islice(commits(session), _COMMITS) if (each.session or "").startswith(SESSION))
+    first = max(since, next(ours, since)).date().isoformat()
+    for path in sorted(path for path in now.files if session.layout.is_note(path) and day_in(path) >= first):
+        yield Untidy("note", (day_in(path),), (path,), "", f"crabmem show {day_in(path)}")
+
+
+def prompt(session: Session, found: Sequence[Untidy], entry: str = "", is_alone: bool = False) -> str:
+    """What asks a model to tidy, with the facts there are, first those that were `found`; above all what has to do with
+    the fact called `entry`. With `is_alone` nobody answers it, and all that it writes waits."""
+    why = defaultdict[str, str](str)
+    for each in found:
+        for path in each.paths:
+            others = [name for name, other in zip(each.names, each.paths, strict=True) if other != path]
+            why[path] += f" [{KINDS[each.kind][0]} {each.about or listed(others, _NAMED)}".rstrip() + "]"
+    entries = session.look(lambda now: [now.entries.at(path) for path in now.entries.paths])
+    entries.sort(key=lambda each: each.path not in why)
+    lines = [f"- {shortened(f'{it.name}{why[it.path]}: {it.description or it.content}', _WIDTH)}" for it in entries]
+    more = f"({counted(len(lines) - _FACTS, 'more fact')})"
+    facts = "\n".join([*map(one_line, lines[:_FACTS]), *([more] if len(lines) > _FACTS else [])])
+    about = f", above all what has to do with {get(session, entry).name}" if entry else ""
+    return words(about, block("memory", facts or "none yet"), is_alone)
+
+
+def words(about: str, facts: str, is_alone: bool = False) -> str:
+    """The one text that asks a model to tidy the `facts`."""
+    consent = template("tidying" if is_alone else "tidying-asked").strip()
+    return template("tidy").replace("{about}", about).replace("{consent}", consent).replace("{facts}", facts)
