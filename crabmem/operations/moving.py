@@ -41,8 +41,8 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     if target.root == source.root:
         raise InvalidArguments(f"{name} is in {to} already")
     for side in (source, target):
-        if side.actor.is_agent and side.settings.review.is_on:
-            raise Disabled("a person moves facts where [review] in crabmem.toml has agents' writes wait")
+        if side.actor.may_wait(side.settings.review):
+            raise Disabled("a person moves facts where what is written waits for one")
     entry, data = source.look(lambda now: _with_data(now, name))
     came_from = next((known for known, other in others(session).items() if other.root == source.root), "")
     token = secrets.token_hex(8)

@@ -19,6 +19,7 @@ from ..loopback.connections import trust
 from ..loopback.guard import Guard
 from ..loopback.headers import WithHeaders
 from ..operations.chronicle import Chronicle
+from ..session import scopes
 from ..session.session import Session
 from . import agent, around, facts, inbox, past
 from .asking import Ask, Given, Go, Page
@@ -90,17 +91,30 @@ class _Door:
                 return await closed(scope, receive, send)
             trust(scope)
             self._noticed()
-            scope = {**scope, "path": page}
+            scope = {**scope, "memory": page[0], "path": page[1]}
         await self._app(scope, receive, send)
 
 
+class _Memory:
+    """One memory whose pages are shown, what was decided on in it, and how its pages look."""
+
+    def __init__(self, session: Session) -> None:
+        self.session, self.chronicle = session, Chronicle(session)
+        self.decided, self.pages = set[str](), Pages(session)
+
+
+def _way(here: str, to: str) -> str:
+    """The address of the first page of a memory, as seen from any page of another."""
+    return f"{'../' if here else './'}{f'{to}/' if to else ''}"
+
+
 class _Site:
-    """The views of one memory as a web server calls them."""
+    """The views of a memory, and of those that are seen beside it, as a web server calls them."""
 
     def __init__(self, session: Session, entrance: Entrance) -> None:
         self._session, self._entrance = session, entrance
-        self._chronicle, self._decided = Chronicle(session), set[str]()
-        self.pages = Pages(session)
+        self._shelf = {"": _Memory(session)}
+        self.pages = self._shelf[""].pages
 
     async def enter(self, request: Request) -> Response:
         """Change a ticket for the cookie. The way on is a link of this page, and no redirect: of a page that another
@@ -120,12 +134,16 @@ class _Site:
 
     async def look(self, request: Request) -> Response:
         """A page, of which nothing changes."""
+        if not self._is_seen(request):
+            return await self.nowhere(request)
         return await to_thread.run_sync(self._answer, VIEWS[request.url.path], self._ask(request))
 
     async def act(self, request: Request) -> Response:
         """What a form asks for."""
         if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
             return PlainTextResponse("a form is wanted\n", 415)
+        if not self._is_seen(request):
+            return await self.nowhere(request)
         body = b""
         try:
             async for part in request.stream():
@@ -137,8 +155,9 @@ class _Site:
             return PlainTextResponse("this form cannot be read\n", 400)
         return await to_thread.run_sync(self._answer, ACTIONS[request.url.path], self._ask(request, form))
 
-    async def nowhere(self, request: Request, error: Exception) -> Response:
+    async def nowhere(self, request: Request, error: Exception | None = None) -> Response:
         """What is at no address."""
+        request.scope["memory"] = ""
         page = Page("error", {"title": "Not found", "problem": "there is no such page"}, 404)
         return await to_thread.run_sync(self._shown, page, self._ask(request))
 
@@ -146,7 +165,20 @@ class _Site:
         query = Given()
         with suppress(ValueError):  # of more fields than a page has
             query = Given(parse_qs(request.url.query, keep_blank_values=True, max_num_fields=_FIELDS))
-        return Ask(self._session, self._chronicle, self._decided, request.url.path, query, Given(form or {}))
+        others, memory = scopes.others(self._session), request.scope.get("memory", "")
+        places = {"": self._session.engine.scopes.own, **{name: name for name in others}} if others else {}
+        ways = tuple((name, _way(memory, to), to == memory) for to, name in places.items())
+        shown, given = self._shelf[memory], Given(form or {})
+        return Ask(shown.session, shown.chronicle, shown.decided, request.url.path, query, given, memory, ways)
+
+    def _is_seen(self, request: Request) -> bool:
+        """Whether the memory of an address is seen; then it is at hand."""
+        name = request.scope.get("memory", "")
+        if name and (other := scopes.others(self._session).get(name)):
+            if name not in self._shelf or self._shelf[name].session.engine is not other.engine:
+                self._shelf[name] = _Memory(other)
+            return True
+        return not name
 
     def _answer(self, view: View, ask: Ask) -> Response:
         try:
@@ -159,4 +191,4 @@ class _Site:
         return self._shown(found, ask)
 
     def _shown(self, page: Page, ask: Ask) -> Response:
-        return HTMLResponse(self.pages.of(page, ask), page.status)
+        return HTMLResponse(self._shelf[ask.memory].pages.of(page, ask), page.status)

@@ -48,7 +48,11 @@ class Given(dict[str, list[str]]):
 
 @dataclass(frozen=True)
 class Ask:
-    """A request of the person: the memory, what was `decided` on here, the address, and what they filled in."""
+    """A request of the person: the memory, what was `decided` on here, the address, and what they filled in.
+
+    `memory` is what one beside the memory at hand is called, "" for that. `memories` are all that are seen where there
+    are several: what each is called, where its pages begin, and whether it is this one.
+    """
 
     session: Session
     chronicle: Chronicle
@@ -56,6 +60,8 @@ class Ask:
     path: str
     query: Given
     form: Given = field(default_factory=Given)
+    memory: str = ""
+    memories: tuple[tuple[str, str, bool], ...] = ()
 
     @cached_property
     def waiting(self) -> list[Proposal]:

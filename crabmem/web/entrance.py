@@ -39,16 +39,20 @@ class Entrance:
         found = next((each for each in self._tickets if _is_same(each, ticket)), "")
         return bool(found) and self._tickets.pop(found) >= self._clock()
 
-    def page(self, path: str, cookies: Iterable[str]) -> str | None:
-        """The path of a page below the folder, "/" first; None where it is not in there, or the cookie is missing.
+    def page(self, path: str, cookies: Iterable[str]) -> tuple[str, str] | None:
+        """The name of a memory and the path of its page, "/" first; None where that is not below the folder, or the
+        cookie is missing. The memory at hand, "", has its pages in the folder, each other in one of its name.
 
         `cookies` are the headers of that name. A server on another port can add a cookie of the same name to ours, so
         any of several counts.
         """
-        start, end, name = path.rpartition("/")
+        start, _, name = path.rpartition("/")
+        outer, _, memory = start.rpartition("/")
+        places = {f"{start}/": "", f"{outer}/": memory}
         said = (pair.strip().partition("=") for header in cookies for pair in header.split(";"))
         is_known = any([_is_same(value, self.secret) for key, _, value in said if key == COOKIE])
-        return f"/{name}" if _is_same(start + end, self.folder) and is_known else None
+        found = [whose for place, whose in places.items() if _is_same(place, self.folder)]
+        return (found[0], f"/{name}") if found and is_known else None
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -67,6 +67,7 @@ class Pages:
         names = {name: [self._name(id) for id in known[name] if id in ask.decided] for name in ("rejected", "again")}
         around = {
             "waiting": len(ask.waiting), "here": _WITHIN.get(ask.path, ask.path), "root": self._root,
+            "memories": ask.memories,
             "outcome": [
                 *(commit.subject for commit in commits), *(f"rejected: {name}" for name in names["rejected"]),
                 *(f"waits again: {name}" for name in names["again"]),

@@ -194,7 +194,7 @@ def test_what_waits_in_the_other_memory_is_told_as_waiting(project: Memory, me: 
     (me.root / "crabmem.toml").write_text('[review]\nwait = ["entries"]\n')
     (project.root / "crabmem.toml").write_text('[review]\nwait = ["overview"]\n')
     assert project.call("remember", {**VET, "to": "me"}).text.startswith("Nothing is written yet")
-    with pytest.raises(Disabled, match="a person moves facts"):
+    with pytest.raises(Disabled, match="a person moves facts where"):
         move(project, "Build", "me")
 
 

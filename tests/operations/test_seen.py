@@ -113,6 +113,7 @@ def values_of(root: Path, hidden: list[str]) -> dict[str, list[Any]]:
         "questions": [[Expectation("feeding", ("Wifi",))], [Expectation("feeding", ("Marsupial",))]],
         "messages": [[Message("how does the feeding at dawn go?", True)], [Message("x", True, ("Marsupial",))]],
         "tools": [["recall"]],
+        "found": [[]],
         "what": ["words"],
         "operation": [entries],
         "side": ["ours"],

@@ -424,6 +424,7 @@ _VET = {"name": "Luna's vet"}
 TOOLS: Mapping[str, tuple[list[dict[str, Any]], Mapping[str, str]]] = {
     "remember": (FACT_CALLS, _FACTS),
     "forget": ([_VET], _but("it is this fact", VET)),
+    "confirm": ([{**_VET, "until": "2099-12-31"}], _but("it is this fact", VET)),
     "memory": ([{"content": "# Other"}], _but("it is the overview", OVERVIEW)),
     "soul": ([{"content": "# Other"}], _but("it is the identity", SOUL)),
     "note": ([{"text": "Other."}], _NOTE),
@@ -451,6 +452,7 @@ VERBS: Mapping[tuple[str, ...], Mapping[str, str]] = {
     ("remember", "FACT", "-d", "other", "-c", "Other."): _FACTS,
     ("forget", "FACT"): _FACTS,
     ("rename", "FACT", "FACT of old"): _MOVED,
+    ("confirm", "FACT"): _FACTS,
     ("edit", "FACT"): _FACTS,
     ("overview set", "-c", "# Other"): _but("it is the overview", OVERVIEW),
     ("overview edit",): _but("it is the overview", OVERVIEW),
@@ -468,6 +470,7 @@ VERBS: Mapping[tuple[str, ...], Mapping[str, str]] = {
 #: Each verb that does something beside looking and is no way, and why.
 NO_WAYS_OF_VERBS = {
     "import": "a way of its own: import of a folder",
+    "move": "it is refused where anything may have to wait, on either side: see `test_scopes.py`",
 }
 
 WAYS: Mapping[str, Way] = {

@@ -132,7 +132,7 @@ def test_without_the_cookie_nothing_of_memory_is_shown(site: Site, cookie: str |
         assert site.post(path, FORGET, {"Cookie": said}).status in (403, 405)
 
 
-@pytest.mark.parametrize("folder", ["/", "/x/", "/{folder}0/", "/{folder}/facts/", "//{folder}/", "/é/"])
+@pytest.mark.parametrize("folder", ["/", "/x/", "/{folder}0/", "/{folder}/facts/x/", "//{folder}/", "/é/"])
 def test_outside_of_the_folder_of_the_pages_nothing_of_memory_is_shown(site: Site, folder: str) -> None:
     """Not even with the cookie, which no browser sends there."""
     site.folder = quote(folder.format(folder=site.folder.strip("/")))
@@ -175,7 +175,9 @@ def test_a_wrong_ticket_lets_nobody_in(site: Site, ticket: str) -> None:
 def test_two_pages_are_told_apart() -> None:
     one, other = (Entrance(8001, lambda: 0.0) for _ in range(2))
     assert one.folder != other.folder and one.secret != other.secret
-    assert one.page(one.folder, [f"{COOKIE}={one.secret}"]) == "/"
+    assert one.page(one.folder, [f"{COOKIE}={one.secret}"]) == ("", "/")
+    assert one.page(f"{one.folder}me/facts", [f"{COOKIE}={one.secret}"]) == ("me", "/facts")
+    assert one.page(f"{one.folder}me/facts/x", [f"{COOKIE}={one.secret}"]) is None
     assert one.page(one.folder, [f"{COOKIE}={other.secret}"]) is None
     assert one.page(other.folder, [f"{COOKIE}={one.secret}"]) is None
 
