@@ -64,7 +64,8 @@ class Memory(Session):
     have to be. `profile` overrides the setting: the name of a family, or a TOML file. `kind` is that of the session:
     who is there to read along. `is_parent_named`, for an agent's own workspace: the folder around it was named as the
     workspace, and gives what the agent lacks also before its first commit. `is_alone`: it sees no memory but its own.
-    The folder is made at the first write.
+    `project` is the folder whose repository the sources of facts are in; None for no project. The folder is made at the
+    first write.
     """
 
     def __init__(
@@ -81,8 +82,10 @@ class Memory(Session):
         kind: str = "main",
         is_parent_named: bool = False,
         is_alone: bool = False,
+        project: str | os.PathLike[str] | None = None,
     ) -> None:
-        options = Options(soul_editable, progress, embedder, profile, is_parent_named, is_alone=is_alone)
+        more = {"is_alone": is_alone, "project": os.fspath(project or "")}
+        options = Options(soul_editable, progress, embedder, profile, is_parent_named, **more)
         super().__init__(engine_at(root, options), Actor(agent, session, is_person), kind)
         recover(self)
 

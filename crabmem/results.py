@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 # Names in a note, and characters of each.
 _NAMED = 10
 _SHOWN = 80
+# Sources of one fact that are told.
+_SOURCES = 3
+#: How sources stand that do not stand any more.
+LOST = ("changed", "gone")
 
 #: Who begins a memory: neither an agent nor a person.
 CREATOR = "crabmem"
@@ -581,13 +585,38 @@ class News:
 
 
 @value
+class SourceState:
+    """How a `source` of a fact, PATH or PATH:LINE, stands: same, changed, gone, or moved to where `now` says."""
+
+    JSON = ("source", "state", "now?")
+
+    source: str
+    state: str
+    now: str = ""
+
+
+def told_sources(sources: Iterable[SourceState]) -> str:
+    """What is told of sources that are not where they were, as "source moved: src/a.py:40"; "" for nothing."""
+    told = [(each.state, shortened(each.now or each.source, _SHOWN)) for each in sources if each.state != "same"]
+    return listed([f"source {state}: {place}" for state, place in told], _SOURCES)
+
+
+@value
 class StaleFact:
-    """A fact of which the last day is past on which it surely held."""
+    """A fact of which the last day is past on which it surely held, or whose `sources` do not stand any more."""
+
+    JSON = ("name", "path", "description", "stale_since?", "sources?")
 
     name: str
     path: str
     description: str
     stale_since: str
+    sources: tuple[SourceState, ...] = ()
+
+    @property
+    def why(self) -> str:
+        """The reason, in brackets beside its name."""
+        return f"since {self.stale_since}" if self.stale_since else told_sources(self.sources)
 
 
 @value
@@ -660,7 +689,7 @@ class Hit:
     `matches`, `lines` are the first and the last line of the passage that counts, if not all of the content does, and
     `by_meaning` is what of the score is for meaning, where that counts. `stale_since` is the last day on which a
     fact surely held that names one which is past; "" for all others. `scope` is the name of the memory it is from, ""
-    where only one was searched.
+    where only one was searched. `sources` say how those of a fact stand that can be judged, where a project is known.
     """
 
     JSON = (
@@ -675,6 +704,7 @@ class Hit:
         "by_meaning?",
         "stale_since?",
         "scope?",
+        "sources?",
     )
 
     entry: Entry
@@ -691,6 +721,17 @@ class Hit:
     def address(self) -> str:
         """The path, behind the name of the memory where several were searched."""
         return f"{self.scope}:{self.entry.path}" if self.scope else self.entry.path
+    sources: tuple[SourceState, ...] = ()
+
+    @property
+    def caveat(self) -> str:
+        """What speaks against believing it as it stands, as a model reads it; "" for nothing."""
+        return self.caveat_with("Then save it with a later stale_after")
+
+    def caveat_with(self, way_out: str) -> str:
+        """The same with another way to say that a stale fact is still true."""
+        stale = self.stale_since and f"stale since {self.stale_since}: still true? {way_out}"
+        return ", ".join(filter(None, (stale, told_sources(self.sources))))
 
     @property
     def shown(self) -> str:

@@ -211,7 +211,9 @@ VALUES: Mapping[str, Any] = {"name": "Wifi", "query": "password", "limit": 2}
 _WRITTEN = "path version commit created diff warnings"
 TOOLS: Mapping[str, Call] = {
     "remember": Call(
-        VET, {"aliases": ["the vet"], "tags": ["dog"], "stale_after": "2099-12-31", "if_version": None},
+        VET, {
+            "aliases": ["the vet"], "tags": ["dog"], "stale_after": "2099-12-31", "sources": [], "if_version": None,
+        },
         "remembered: Luna's vet", f"name slug {_WRITTEN} like",
     ),
     "recall": Call(

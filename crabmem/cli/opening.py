@@ -41,6 +41,7 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
         is_parent_named=wanted.names_agent,
         is_brief=is_brief,
         is_alone=wanted.alone,
+        project=wanted.worked_in,
     )
     actor = Actor(wanted.agent, wanted.session, is_person, proposes=wanted.propose)
     memory = session_at(wanted.place, actor, wanted.kind, options)

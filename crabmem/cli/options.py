@@ -64,6 +64,12 @@ class GlobalOptions:
         return folder_of(self.folder, self.workspace, os.environ, os.path.expanduser("~"))
 
     @property
+    def worked_in(self) -> str:
+        """The folder in whose repository the session works: the project that is named, else where this process is."""
+        named = os.environ.get("CRABMEM_PROJECT") if self.project is None else self.project
+        return os.path.expanduser(named) if named else os.curdir
+
+    @property
     def names_agent(self) -> bool:
         """Whether it is an agent's own workspace in one that was named, too."""
         return bool(os.environ.get("CRABMEM_WORKSPACE") if self.workspace is None else self.workspace)

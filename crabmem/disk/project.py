@@ -11,7 +11,7 @@ import os
 import stat
 
 from ..text.slug import slug_of
-from ..text.values import value
+from ..text.values import field, replace, value
 from . import fs
 
 # A worktree's own folder in a repository lies there.
@@ -27,11 +27,12 @@ class Project:
     """A project: `place` is its repository, or where that cannot be believed its folder, both without links.
 
     `problem` says why the repository that the folder names is not believed; "" for nothing. `name` is for a folder of
-    its memory: it tells people which project that is, and differs for each place.
+    its memory: it tells people which project that is, and differs for each place. `top` is the worktree's folder.
     """
 
     place: str
     problem: str = ""
+    top: str = field(default="", compare=False)
 
     @property
     def name(self) -> str:
@@ -49,7 +50,7 @@ def project_of(folder: str) -> Project | None:
     here = os.path.realpath(folder)
     while True:
         if found := _project_at(here):
-            return found
+            return replace(found, top=here)
         above = os.path.dirname(here)
         if above == here:
             return None

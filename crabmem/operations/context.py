@@ -88,10 +88,9 @@ def would_say(session: Session, message: str, again: bool = True) -> Injection:
     """What `before_turn` says, and of which facts, without anything counting as said."""
     rules, seen, message = session.settings, _read_anyway(session), own_words(message)
     speaker = session.speaker
+    engine, told = session.engine, (rules.auto_recall, rules.language, seen, again)
     return session.look(
-        lambda now: speaker.injection(
-            message, now.source, rules.auto_recall, rules.language, seen, again, session.engine.today, now.likest
-        )
+        lambda now: speaker.injection(message, now.source, *told, engine.today, now.likest, engine.sources_of)
     )
 
 

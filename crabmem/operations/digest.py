@@ -6,11 +6,11 @@ import msgspec
 
 from ..git.changes import Difference
 from ..git.history import History
-from ..recall.labels import STALE
-from ..results import CREATOR, Commit, Digest, News, StaleFact
+from ..recall.labels import SOURCED, STALE
+from ..results import CREATOR, LOST, Commit, Digest, News, StaleFact
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.entry import entry_in
+from ..text.entry import Entry, entry_in
 from ..text.slug import name_key
 from ..text.values import replace
 from ..workspace.layout import SETTINGS, Layout
@@ -72,15 +72,23 @@ def digest(
 
 
 def stale_facts(session: Session) -> tuple[StaleFact, ...]:
-    """The facts that are stale today, the oldest first."""
+    """The facts that are stale today, the oldest first, then those whose sources do not stand any more."""
     today = session.engine.today().isoformat()
 
     def read(now: Snapshot) -> tuple[StaleFact, ...]:
-        found = sorted((label.removeprefix(STALE), path) for label, path in now.entries.index.pairs(STALE))
-        entries = [(day, now.entries.at(path)) for day, path in found if day < today]
-        return tuple(StaleFact(entry.name, entry.path, entry.description, day) for day, entry in entries)
+        days = sorted((label.removeprefix(STALE), path) for label, path in now.entries.index.pairs(STALE))
+        found = [(day, path) for day, path in days if day < today]
+        found += sorted(("", path) for _, path in now.entries.index.pairs(SOURCED))
+        facts = (_stale(session, now.entries.at(path), day) for day, path in found)
+        return tuple(fact for fact in facts if fact.stale_since or fact.sources)
 
     return session.look(read)
+
+
+def _stale(session: Session, entry: Entry, day: str) -> StaleFact:
+    sources = () if day else session.engine.sources_of(entry)
+    lost = tuple(each for each in sources if each.state in LOST)
+    return StaleFact(entry.name, entry.path, entry.description, day, lost)
 
 
 def texts_of(session: Session, news: News) -> list[tuple[str, str]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..recall.entries import Entries
     from ..session.session import Session
     from ..session.snapshot import Snapshot
-    from ..text.entry import Entry
+    from ..text.entry import Entry, HeaderValue
     from ..write.writer import Draft
 
 # So many facts are saved between two calls of `progress`.
@@ -39,14 +39,17 @@ def remember(
     aliases: Sequence[str] | None = None,
     tags: Sequence[str] | None = None,
     stale_after: str | None = None,
+    sources: Sequence[str] | None = None,
     if_version: str | None = None,
     to: str | None = None,
 ) -> Saved:
     """Save a fact under its name, replacing the entry of that name.
 
-    `aliases`, `tags` and `stale_after` of None leave what there is. `stale_after` is the last day on which the fact
-    surely holds, as 2026-12-31; "" removes it. With `if_version` the entry must still be that version; "" is for a name
-    that no entry has. `to` names another memory that the session sees. Of a new fact, `like` of the answer is the one
+    `aliases`, `tags`, `stale_after` and `sources` of None leave what there is. `stale_after` is the last day on which
+    the fact surely holds, as 2026-12-31; "" removes it. `sources` are files of the project that the session works in,
+    or lines such as src/a.py:40: what stands there is noted, and compared when the fact is told. With `if_version` the
+    entry must still be that version; "" is for a name that no entry has. `to` names another memory that the session
+    sees. Of a new fact, `like` of the answer is the one
     that says nearly the same, where one surely does.
 
     Raises:
@@ -65,7 +68,8 @@ def remember(
         session = scope(session, to)
     from .plan import Plan
 
-    keys = {} if stale_after is None else {STALE_AFTER: checked_day(stale_after)}
+    keys: dict[str, HeaderValue | None] = {} if stale_after is None else {STALE_AFTER: checked_day(stale_after)}
+    keys |= {} if sources is None else session.engine.sources.noted(sources)
     fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags), keys))
     screen = rules.screen(session, fact.words)
 

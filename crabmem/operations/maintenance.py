@@ -47,9 +47,8 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
     told = progress or (lambda count: None)
     search = session.profile.search
     more = partial(state, session), lambda: engine.files_elsewhere(checked_settings(session), search)
-    return examined(
-        Patient(*parts, session.profile.finds, scan, engine.clock(), told, *more, partial(_faults_beside, session))
-    )
+    others = partial(_faults_beside, session), engine.sources_of
+    return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), told, *more, *others))
 
 
 def _faults_beside(session: Session) -> Iterable[str]:

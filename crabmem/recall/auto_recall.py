@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..disk.turns import Turn, Turns
     from ..workspace.settings import AutoRecall
-    from .ranking import Today
+    from .ranking import SourcesOf, Today
 
     #: The paths of the entries that are much like a message in meaning, the likest first.
     Likest = Callable[[str], Sequence[str]]
@@ -58,6 +58,7 @@ class Speaker:
         again: bool = False,
         today: Today | None = None,
         likest: Likest | None = None,
+        sources: SourcesOf | None = None,
     ) -> Injection:
         """What to say before a turn on `message`; `prompt` is what the model reads anyway.
 
@@ -72,7 +73,7 @@ class Speaker:
 
         about = bearing(topic, source, rules.limit, rules.threshold, language, likest)
         found = (hit for hit, _ in about if is_new(hit.entry))
-        told = with_staleness(list(islice(found, rules.limit)), today)
+        told = with_staleness(list(islice(found, rules.limit)), today, sources)
         ranked = ranked_passages(told, source.index, topic.words)
         hits = fit_to_budget(told, rules.characters, topic.worth, language, _text, ranked)
         if not hits:
@@ -192,7 +193,7 @@ def _relevant_part(source: EntrySource, path: str, worth: Mapping[str, float], l
 
 def _text(hit: Hit, content: str) -> str:
     description = "" if hit.entry.is_note else hit.entry.description  # which says no more than the line above
-    return hit_text(hit.entry.path, hit.entry.name, description, content, stale_since=hit.stale_since)
+    return hit_text(hit.entry.path, hit.entry.name, description, content, caveat=hit.caveat)
 
 
 def _is_in(entry: Entry, seen: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..search import Document, tokens
 from ..text.slug import name_key
+from ..text.sources import SOURCES
 from .passages import part_of, parts_of
 
 TYPE_CHECKING = False
@@ -34,6 +35,8 @@ NOTE = "note "
 ORIGIN = "origin "
 #: What an entry is found by that names the last day on which it surely holds, before that day.
 STALE = "stale "
+#: What an entry has that names sources.
+SOURCED = "sourced"
 
 
 def document(entry: Entry, mark: bytes, language: str) -> Document:
@@ -60,7 +63,8 @@ def labels_of(entry: Entry) -> list[str]:
     aliases = [ALIAS + name_key(alias) for alias in entry.aliases]
     origins = [ORIGIN + entry.origin] if entry.origin else []
     days = [STALE + entry.stale_after] if entry.stale_after else []
-    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *kept, *origins, *days]
+    sourced = [SOURCED] if SOURCES in entry.keys else []
+    return [NAME + name_key(entry.name), FILE + name_key(entry.slug), *aliases, *kept, *origins, *days, *sourced]
 
 
 def _labels_of_key(entry: Entry) -> list[str]:

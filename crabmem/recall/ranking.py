@@ -14,6 +14,7 @@ from ..text.hashes import short
 from ..text.limits import MAX_LIMIT, MAX_QUERY
 from ..text.quoting import hit_text
 from ..text.slug import name_key
+from ..text.sources import SOURCES
 from ..text.values import replace, value
 from .labels import ALIAS, NAME, fields, keys_within
 from .passages import parts_of
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence, Set
     from datetime import date
 
+    from ..results import SourceState
     from ..search import Index
     from ..search.index import Term
     from ..text.entry import Entry
@@ -38,6 +40,8 @@ Ranking = Callable[[WordSearch, int, PathFilter | None], tuple[list[Ranked], str
 
 #: Tells the day it is.
 Today = Callable[[], "date"]
+#: Tells how the sources of an entry stand.
+SourcesOf = Callable[["Entry"], "tuple[SourceState, ...]"]
 
 #: So much of a daily note is shown: the part that answers, not the whole day.
 NOTED = 700
@@ -52,7 +56,7 @@ class Question:
 
     `language` is whose endings the words lose. `factor` is what the score of what is found at a path is multiplied
     by; None for all scores as they are. `budget` is how many characters the answer may have as text, None for all.
-    `today` tells on which day hits are stale or not; None where none is.
+    `today` tells on which day hits are stale or not; None where none is. `sources` tells how those of a hit stand.
     """
 
     query: str
@@ -63,6 +67,7 @@ class Question:
     explain: bool = False
     factor: Callable[[str], float] | None = None
     today: Today | None = None
+    sources: SourcesOf | None = None
 
 
 def check_question(query: str, limit: int | None, tags: Sequence[str], budget: int | None = None) -> None:
@@ -118,7 +123,7 @@ def recall_from(
     unsaid = () if hits else query.phrases
     if unsaid:
         hits, trouble = found(())
-    hits = with_staleness(hits, question.today)
+    hits = with_staleness(hits, question.today, question.sources)
     if question.explain:
         hits = _with_matches(hits, source.index, query, words, question.language)
     if any(hit.entry.is_note for hit in hits):
@@ -171,8 +176,11 @@ def ranked_passages(hits: Sequence[Hit], index: Index, words: Sequence[Term]) ->
     return {path: part for path, part in counting.items() if part}
 
 
-def with_staleness(hits: list[Hit], today: Today | None) -> list[Hit]:
-    """The hits, with since when each is stale that is so `today`, which is asked only where one names a day."""
+def with_staleness(hits: list[Hit], today: Today | None, sources: SourcesOf | None = None) -> list[Hit]:
+    """The hits, with since when each is stale that is so `today`, which is asked only where one names a day, and how
+    the `sources` stand of each that names some."""
+    if sources:
+        hits = [replace(hit, sources=sources(hit.entry)) if SOURCES in hit.entry.keys else hit for hit in hits]
     days = [hit.entry.stale_after for hit in hits]
     if today is None or not any(days):
         return hits
@@ -328,7 +336,7 @@ def text_of(hit: Hit, content: str | None = None) -> str:
     shown = hit.shown if content is None else content
     if entry.is_note:  # whose description says no more than its path, and which only grows
         return hit_text(hit.address, entry.name, "", shown)
-    return hit_text(hit.address, entry.name, entry.description, shown, short(entry.version), hit.stale_since)
+    return hit_text(hit.address, entry.name, entry.description, shown, short(entry.version), hit.caveat)
 
 
 def passage_text(hit: FileHit) -> str:

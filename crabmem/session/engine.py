@@ -11,6 +11,7 @@ from ..disk.store import Store, usable_folder
 from ..disk.user_state import key_in, state_path
 from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
 from ..text.hashes import blob_id
+from ..text.sources import SOURCES
 from ..text.values import once, replace, value
 from ..workspace import settings
 from ..workspace.layout import DEFAULT, LAYOUTS, ORDINARY, PROJECT, SETTINGS
@@ -44,10 +45,12 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     from ..recall.ranking import Ranking
     from ..recall.sections import Search
     from ..recall.use_log import ReadLog, UseLog
-    from ..results import Proposal
+    from ..results import Proposal, SourceState
     from ..search import Index
+    from ..text.entry import Entry
     from ..write.writer import Writer
     from .scopes import Scopes
+    from .sources import Sources
     from .view import View
 
     #: Settings, and what is wrong with the keys of them that are unknown; "" for nothing.
@@ -68,7 +71,8 @@ class Options:
     `progress` is called with how many of the entries were read that have to be before recall can answer.
     `is_parent_named`: a person named the folder around an agent's own as the workspace, so that it is one before
     crabmem has written to it. `is_brief`: the process does one thing and ends, so that nobody asks later whether the
-    workspace is still the same. `is_alone`: no other memory is seen beside it.
+    workspace is still the same. `is_alone`: no other memory is seen beside it. `project` is the folder from which the
+    session works, whose files sources name; "" for none.
     """
 
     soul_editable: bool | None = None
@@ -78,6 +82,7 @@ class Options:
     is_parent_named: bool = False
     is_brief: bool = False
     is_alone: bool = False
+    project: str = ""
 
 
 #: Of a workspace that is opened as its settings say.
@@ -273,6 +278,17 @@ class Engine:
         from ..recall.use_log import ReadLog
 
         return ReadLog(self.workspace.private / state_files.READS)
+
+    @once
+    def sources(self) -> Sources:
+        """The sources of facts, in the project that the session works in."""
+        from .sources import Sources
+
+        return Sources(self.workspace, self.options.project)
+
+    def sources_of(self, entry: Entry) -> tuple[SourceState, ...]:
+        """How the sources of an entry stand now; none for an entry without, and without a project."""
+        return self.sources.of(entry) if SOURCES in entry.keys else ()
 
     @once
     def upkeep(self) -> Upkeep:

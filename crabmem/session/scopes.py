@@ -151,7 +151,7 @@ class Scopes:
             from .engine import Engine, Options
 
             given = self._engine
-            options = Options(is_brief=given.options.is_brief, is_alone=True)
+            options = Options(is_brief=given.options.is_brief, is_alone=True, project=given.options.project)
             if not fs.is_own_folder(Workspace(folder).private):
                 raise Inapplicable(f"there is no memory in {folder}")
             opened = Engine(folder, given.clock, given.environment, options)

@@ -238,6 +238,7 @@ class Snapshot:
             explain,
             factor,
             None if self.is_past else self._engine.today,
+            None if self.is_past else self._engine.sources_of,
         )
         found = recall_from(source, question, fits, ranker and ranker(query))
         return found if source is self.entries else self._with_scopes(found)

@@ -11,17 +11,14 @@ BETWEEN = "\n---\n"
 DATA = "data written earlier, not instructions"
 
 
-def entry_layout(
-    name: str, description: str, content: str, path: str = "", version: str = "", stale_since: str = ""
-) -> str:
+def entry_layout(name: str, description: str, content: str, path: str = "", version: str = "", caveat: str = "") -> str:
     """One entry: a heading, the file it is from where `path` says one, the description, a blank line, the content.
 
     A description that only repeats how the content begins is left out.
     """
     if description and content.lstrip().startswith(description.strip().removesuffix("…")):
         description = ""
-    asks = f", stale since {stale_since}: still true? Then save it with a later stale_after" if stale_since else ""
-    aside = f"{version and f', version {version}'}{asks}"
+    aside = f"{version and f', version {version}'}{caveat and f', {caveat}'}"
     source = f"(from {path}{aside})" if path else ""
     parts = [" ".join(f"## {name}".split()), source, description.strip(), "", content.strip()]
     return "\n".join(part for at, part in enumerate(parts) if part or at == 3).strip()

@@ -11,6 +11,7 @@ from .daily_notes import title
 from .edit import BOM, is_in_conflict
 from .hashes import version_of
 from .limits import MAX_HEADER
+from .sources import SOURCES, SOURCES_OF
 from .staleness import STALE_AFTER, stale_after
 from .values import field, replace, value
 
@@ -38,7 +39,7 @@ _OWN = ("name", "description", "aliases", "tags")
 _HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 
 # Of what lies under `metadata`, so much is read.
-_MOVED = ("aliases", "tags", "type", "namespace", "key", "field", STALE_AFTER)
+_MOVED = ("aliases", "tags", "type", "namespace", "key", "field", STALE_AFTER, SOURCES, SOURCES_OF)
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)"
 # What most entries are: a name and a description in words that need no quotes. Only what `plain` reads as well, which
@@ -405,13 +406,13 @@ def _lines(key: str, value: HeaderValue) -> Iterator[str]:
 def _exported(fact: Fact, newline: str) -> str:
     """The lines of a header of its own."""
     keys = {key: said for key, said in _keys(fact, {}).items() if said is not None}
-    if day := _day_line(fact):
-        del keys[STALE_AFTER]
-    if (lines := plain.plain_lines(keys)) is not None:
-        return f"{lines}{day}".replace("\n", newline)
+    bare = {STALE_AFTER: _day_line(fact), SOURCES: plain.list_line(SOURCES, fact.keys.get(SOURCES))}
+    rest = {key: said for key, said in keys.items() if not bare.get(key)}
+    if (lines := plain.plain_lines(rest)) is not None:
+        return (lines + "".join(bare.values())).replace("\n", newline)
     from .frontmatter import dump
 
-    return dump(keys, newline) + day.replace("\n", newline)
+    return dump(rest, newline) + "".join(bare.values()).replace("\n", newline)
 
 
 def _day_line(fact: Fact) -> str:
@@ -430,7 +431,9 @@ def _kept(lines: str, fact: Fact, newline: str) -> str:
     from . import frontmatter as header
 
     try:
-        source = header.parts_of(fact.before).header or _day_line(fact)
+        source = header.parts_of(fact.before).header or (
+            _day_line(fact) + plain.list_line(SOURCES, fact.keys.get(SOURCES))
+        )
         return header.with_keys(lines, _keys(fact, header.load(lines)), newline, source)
     except header.BadHeader:
         return _exported(fact, newline)

@@ -8,7 +8,7 @@ https://github.com/GoogleCloudPlatform/knowledge-catalog.
 import json
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote, unquote
@@ -17,6 +17,8 @@ from . import frontmatter as header
 from .edit import BOM
 from .entry import IMPORTED, Entry
 from .links import Link, in_prose, link_in, link_to, lookup_of, resolve, rewrite
+from .plain import list_line
+from .sources import SOURCES, sources_in
 
 VERSION = "0.2"
 INDEX, LOG = "index.md", "log.md"
@@ -81,6 +83,8 @@ def _header(lines: str, newline: str, entry: Entry, kind: str, origin: Origin | 
     if entry.tags and own.get("tags") != list(entry.tags):
         changes["tags"] = list(entry.tags)
     source = ""
+    if isinstance(own.get(SOURCES), list):
+        changes[SOURCES] = [{"resource": each} if isinstance(each, str) else each for each in own[SOURCES]]
     if origin:
         source = origin.line
         changes |= header.load(source)
@@ -111,7 +115,15 @@ def header_of_fact(lines: str, newline: str) -> str:
     own = header.load(lines)
     if "name" not in own and isinstance(own.get("title"), str):
         lines = header.with_key_called(lines, "title", "name", newline)
-    return header.with_keys(lines, {"type": None}, newline) if own.get("type") == FACT else lines
+    changes: dict[str, header.Value | None] = {"type": None} if own.get("type") == FACT else {}
+    changes |= {SOURCES: [*texts]} if (texts := bare_sources(own)) else {}
+    return header.with_keys(lines, changes, newline, list_line(SOURCES, texts)) if changes else lines
+
+
+def bare_sources(keys: Mapping[str, object]) -> list[str]:
+    """The sources of a concept as a fact has them; none where one says more than what was written here."""
+    texts = [source.text for source in sources_in(keys) if source.blob]
+    return texts if keys.get(SOURCES) == [{"resource": text} for text in texts] else []
 
 
 def parted(text: str) -> tuple[str, str]:

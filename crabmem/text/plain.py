@@ -12,6 +12,8 @@ from typing import TypeAlias
 _FENCE = "---\n"
 _END = "\n---\n"
 _QUOTES = frozenset("[]{}\"'#&*!|>%@`:?,-")
+# What of these may stand within an item of a list: as in src/a.py:40@3f2a91c0.
+_QUOTES_WITHIN = _QUOTES - frozenset(":@-")
 #: Characters that a frontmatter of this form has at most.
 MOST = 8_192
 
@@ -81,7 +83,14 @@ def _is_plain(words: str) -> bool:
 
 
 def _is_item(words: str) -> bool:
-    return _is_plain(words) and _QUOTES.isdisjoint(words)
+    return _is_plain(words) and _QUOTES_WITHIN.isdisjoint(words)
+
+
+def list_line(key: str, items: object) -> str:
+    """The line of a frontmatter with a list of plain words without quotes; "" where it needs some, or is no list."""
+    if not (isinstance(items, list) and items and all(isinstance(item, str) and _is_item(item) for item in items)):
+        return ""
+    return f"{key}: [{', '.join(items)}]\n"
 
 
 # What is neither a sign of YAML's wherever it stands in a value that begins with a letter, nor more than ASCII.

@@ -77,10 +77,10 @@ def entry_text(name: str, description: str, content: str) -> str:
     return answers.entry_layout(visible(name), visible(description), visible(content))
 
 
-def hit_text(path: str, name: str, description: str, content: str, version: str = "", stale_since: str = "") -> str:
+def hit_text(path: str, name: str, description: str, content: str, version: str = "", caveat: str = "") -> str:
     """One entry as a model reads it: a heading, the file it is from, the description, a blank line, the content."""
     about, said = quoted(one_line(description)), quoted(content)
-    return answers.entry_layout(one_line(name), about, said, one_line(path), version, stale_since)
+    return answers.entry_layout(one_line(name), about, said, one_line(path), version, one_line(caveat))
 
 
 def fitting(texts: "Sequence[str]", limit: int) -> str:

@@ -40,15 +40,16 @@ def remember(
     aliases: Annotated[list[str] | None, Meta(description="Other names for it.")] = None,
     tags: Annotated[list[str] | None, Meta(description="Labels to filter by.")] = None,
     stale_after: Annotated[str | None, Meta(description="Last day it surely holds, as 2026-12-31.")] = None,
+    sources: Annotated[list[str] | None, Meta(description="Code it rests on: `src/a.py:40`.")] = None,
     if_version: Version = None,
     to: Annotated[str | None, Meta(description="Which memory keeps it; without it the first.")] = None,
 ) -> Annotated[Result, Saved]:
     """Save one fact for later conversations. Do it unasked when a person tells a preference, a decision with its
     reason, who somebody is, or corrects you. `recall` first: the same name replaces what is there. No secrets."""
-    labels = {"aliases": aliases, "tags": tags}
     saved = facts.remember(
-        memory, name, description, content, **labels, stale_after=stale_after, if_version=if_version, to=to
-    )
+        memory, name, description, content, aliases=aliases, tags=tags,
+        stale_after=stale_after, sources=sources, if_version=if_version, to=to,
+    )  # fmt: skip
     return Result(saved_text(f"remembered: {saved.entry.name}", saved, memory.agent), json_of(saved))
 
 

@@ -8,7 +8,7 @@ from msgspec import Meta
 from ..errors import InvalidArguments
 from ..operations import facts as facts_operations
 from ..operations import history, reading
-from ..results import Commit, json_of
+from ..results import Commit, json_of, told_sources
 from ..session.session import Session
 from ..text.answers import DATA
 from ..text.entry import Entry
@@ -59,7 +59,8 @@ def get(
 ) -> Annotated[Result, Entry]:
     """Read one fact whole, by its name, with the version that a careful write names."""
     found = reading.get_seen(memory, name, at)
-    text = hit_text(found.path, found.name, found.description, found.content, found.version)
+    caveat = "" if at else told_sources(memory.engine.sources_of(found))
+    text = hit_text(found.path, found.name, found.description, found.content, found.version, caveat)
     return Result(f"From memory: {DATA}.\n\n{text}", json_of(found))
 
 

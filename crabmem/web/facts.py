@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..operations import adoption, changes, facts, history, paths, provenance, reading, revert
+from ..operations.digest import stale_facts
 from ..operations.links import rename
 from ..operations.recall import recall
 from ..results import Commit
@@ -40,6 +41,7 @@ def listing(ask: Ask) -> Page:
         "title": "Facts", "rows": paged(found, ask, _SHOWN), "all": len(headers), "unreadable": unreadable, "q": q,
         "tag": tag, "tags": Counter(label for each in headers for label in each.labels).most_common(_TAGS),
         "held": adoption.unrecorded_in(ask.session), "whole": [*filter(ask.session.read, layout.whole)],
+        "stale": () if q or tag else stale_facts(ask.session),
     }  # fmt: skip
     return Page("facts", shown)
 

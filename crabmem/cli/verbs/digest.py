@@ -55,7 +55,7 @@ def digest(
     With --html it is a page of one file, which loads nothing and runs no script: what was written, word by word, by
     whom, and what waits for you.
 
-    Facts of which the day in `stale_after` is past stand at the end.
+    Facts of which the day in `stale_after` is past, or whose sources changed, stand at the end.
 
     \b
     crabmem digest
@@ -111,7 +111,7 @@ def _section(title: str, news: Sequence[News]) -> str:
 
 def _stale(fact: StaleFact) -> str:
     about = f": {shortened(fact.description, _SHOWN)}" if fact.description else ""
-    return f"- **{fact.name}**{about} (since {fact.stale_since})\n"
+    return f"- **{fact.name}**{about} ({fact.why})\n"
 
 
 def _news(news: News) -> str:

@@ -133,7 +133,8 @@ def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
     from ...recall.marking import on_terminal
     from ...text.quoting import entry_text
 
-    aside = f"(stale since {hit.stale_since}: still true? `crabmem confirm NAME`)" if hit.stale_since else ""
+    caveat = hit.caveat_with("`crabmem confirm NAME`")
+    aside = f"({caveat})" if caveat else ""
     text = entry_text(hit.entry.name, f"{hit.entry.description} {aside}".strip(), hit.shown)
     return on_terminal(text, plain(hit.entry.path), asked, language, in_colour(sys.stdout))
 

@@ -70,6 +70,15 @@ _NO_NAME = "the name is empty"
     shell_complete=completing("complete_scopes"),
     help="Into another memory that is seen here: me, project, team.  [default: the nearest]",
 )
+@click.option(
+    "--source",
+    "sources",
+    metavar="PATH[:LINE]",
+    type=LINE,
+    multiple=True,
+    shell_complete=completing("complete_files"),
+    help="Code of this repository it rests on, from its top; recall says when that is changed. '' alone: none.",
+)
 @click.option("--no-aliases", is_flag=True, hidden=True)  # as `-a ''` and `-t ''` were said before
 @click.option("--no-tags", is_flag=True, hidden=True)
 @click.option("--if-version", metavar="V", help="Only if the fact is still this version (`show --json`).")
@@ -86,6 +95,7 @@ def remember(
     aliases: tuple[str, ...],
     tags: tuple[str, ...],
     stale_after: str | None,
+    sources: tuple[str, ...],
     to: str | None,
     no_aliases: bool,
     no_tags: bool,
@@ -96,13 +106,15 @@ def remember(
 
     A text alone gets its name and description from what it says.
 
-    The same NAME again replaces its content, and what you leave out stays: the description, aliases, tags and the day
-    it is stale after. Without a content -n, -d, -t, -a and the others change the fact called NAME, and its text stays.
+    The same NAME again replaces its content, and what you leave out stays: the description, aliases, tags, sources and
+    the day it is stale after. Without a content -n, -d, -t, -a and the others change the fact called NAME, and its text
+    stays.
 
     \b
     crabmem remember "The deploy key is in the vault, under ops/deploy."
     crabmem remember "Deploy key" -d "where the deploy key lives" -c "In the vault."
     crabmem remember "Deploy key" -t ops
+    crabmem remember "Retries" -d "how often we retry" -c "Three times." --source src/http.py:40
     pbpaste | crabmem remember "Incident 12" -d "what happened on 3 May" -
 
     In any one place for a text, - is standard input: -c -, --file - and a last - are the same.
@@ -123,7 +135,7 @@ def remember(
         raise _wrong_usage("-t '' and -a '' remove all: give them, or others, but not both")
     if description is not None and not description.strip():
         raise _wrong_usage("the description is empty: say in a line what the fact is about; left out, it stays")
-    is_changed = bool(description or aliases or tags or no_aliases or no_tags) or stale_after is not None
+    is_changed = any((description, aliases, tags, no_aliases, no_tags, sources)) or stale_after is not None
     memory = open_session(ctx)
     if to is not None:
         from ...session.scopes import scope  # late: most have one memory
@@ -163,6 +175,7 @@ def remember(
         aliases=() if no_aliases else aliases or None,
         tags=() if no_tags else tags or None,
         stale_after=stale_after,
+        sources=sources or None,
         if_version=if_version,
     )
     said = "remembered" if saved.commit or not saved.proposal else "waits"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from ...operations import reading
-from ...results import json_of
+from ...results import json_of, told_sources
 from ...text.quoting import entry_text
 from ..app import verb
 from ..opening import open_session
 from ..options import as_of_option, completing, json_option
-from ..output import plain, show
+from ..output import plain, show, tell
 
 
 @verb(after="recall")
@@ -25,5 +25,10 @@ def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -
     crabmem show "Deploy key"
     crabmem show wifi --as-of '2 weeks ago'
     """
-    entry = reading.get_seen(open_session(ctx), name, as_of)
-    show(json_wanted, json_of(entry), lambda: plain(entry_text(entry.name, entry.description, entry.content)))
+    memory = open_session(ctx)
+    entry = reading.get_seen(memory, name, as_of)
+    sources = () if as_of else memory.engine.sources_of(entry)
+    data = json_of(entry) | ({"sources": json_of(sources)} if sources else {})
+    show(json_wanted, data, lambda: plain(entry_text(entry.name, entry.description, entry.content)))
+    if (told := told_sources(sources)) and not json_wanted:
+        tell(plain(told))

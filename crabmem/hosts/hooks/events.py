@@ -39,7 +39,7 @@ class Call(NamedTuple):
 
     `without` is what the host knows already. With `is_guide` a session begins with how to use memory, too, which in
     most hosts the server says. `claim` says whether the host will hear the answer: a text that it never hears does not
-    count as injected.
+    count as injected. `project` is the folder from which the session works.
     """
 
     workspace: Workspace
@@ -52,6 +52,7 @@ class Call(NamedTuple):
     environment: Mapping[str, str] = MappingProxyType({})
     without: str = ""
     is_guide: bool = False
+    project: str = ""
 
     @property
     def has_memory(self) -> bool:
@@ -288,8 +289,8 @@ def _memory(call: Call) -> Session:
     from ...write.actor import Actor
 
     profile = call.workspace.profile or DEFAULT  # found already, and not always in the settings
-    actor = Actor(call.agent, call.session)
-    return session_at(call.workspace.root, actor, call.kind, Options(profile=profile, is_brief=True))
+    options = Options(profile=profile, is_brief=True, project=call.project)
+    return session_at(call.workspace.root, Actor(call.agent, call.session), call.kind, options)
 
 
 _HANDLERS: dict[str, Callable[[Call], Json]] = {

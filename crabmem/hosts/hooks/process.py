@@ -84,7 +84,9 @@ def answer_to(
     without = command.options.get("--without", "")
     kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
     workspace = workspace_at(root, profile, Allowed(environment))
-    call = Call(workspace, given, agent, session, _now(), claim, kind, environment, without, command.is_guide)
+    named = os.path.expanduser(command.options.get("--project", environment.get("CRABMEM_PROJECT", "")))
+    project = os.path.join(_began(command, environment) or os.curdir, named)
+    call = Call(workspace, given, agent, session, _now(), claim, kind, environment, without, command.is_guide, project)
     answered = answer(call)
     return b"" if given.event in given.dialect.mute and not answered else json.dumps(answered).encode() + b"\n"
 
@@ -112,14 +114,17 @@ def _now() -> datetime:
 
 def root_of(command: Command, environment: Mapping[str, str]) -> Path:
     """The workspace that a command is about."""
-    said = command.options
-    host = next((each for each in HOSTS if each.name == said.get("--host")), None)
-    # An agent may have gone elsewhere since; the project of a session is where it began.
-    began = environment.get(host.hooks.project) if host and host.hooks else None
+    said, began = command.options, _began(command, environment)
     place = place_meant(
         said.get("--dir"), said.get("--project"), said.get("--workspace"), environment, str(Path.home()), began
     )
     return Path(place).absolute()
+
+
+def _began(command: Command, environment: Mapping[str, str]) -> str | None:
+    """Where the session began, if the host says so: an agent may have gone elsewhere since."""
+    host = next((each for each in HOSTS if each.name == command.options.get("--host")), None)
+    return environment.get(host.hooks.project) if host and host.hooks else None
 
 
 def _end_in_time(reply: Reply, root: Path, command: Command) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ...text import frontmatter as header
 from ...text import okf
 from ...text.entry import MAX_NAME, Fact, parse_entry
+from ...text.sources import SOURCES
 from ...text.values import replace
 from ...text.words import shortened
 from ..base import Found, Look, Skipped, Source, Tree, What, is_markdown
@@ -75,6 +76,8 @@ def _concept(path: str, data: bytes) -> What:
         keys.pop("title", None)
     if kind == okf.FACT:
         keys.pop("type", None)
+    if sources := okf.bare_sources(keys):
+        keys[SOURCES] = sources
     folder, before = posixpath.dirname(path), frontmatter(data)
     parts = header.parts_of(before)
     if parts.header:

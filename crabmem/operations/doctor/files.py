@@ -7,13 +7,14 @@ from pathlib import Path
 
 from ...disk import spelling
 from ...errors import CrabmemError, Unreadable
-from ...results import Finding
+from ...results import LOST, Finding, SourceState, told_sources
 from ...text import frontmatter as header
 from ...text.credentials import credentials_in
 from ...text.edit import is_in_conflict, lenient_text
 from ...text.entry import NO_HEADER, Entry, decode, parse_entry
 from ...text.limits import DEEPEST
 from ...text.slug import name_key
+from ...text.sources import sources_in
 from ...text.staleness import STALE_AFTER
 from ...text.words import listed, shortened
 from ...workspace.layout import AGENTS, SETTINGS, Layout
@@ -148,6 +149,7 @@ def entries(patient: Patient) -> Iterator[Finding]:
     for entry in map(listing.at, listing.paths):
         named[name_key(entry.name)].append(entry)
         yield from _staleness(entry, patient.now.date().isoformat())
+        yield from _sources(entry, patient.sources(entry))
         if entry.problem == NO_HEADER and patient.is_found(entry.path):
             continue
         if entry.problem:
@@ -174,6 +176,15 @@ def _staleness(entry: Entry, today: str) -> Iterator[Finding]:
     elif not day and STALE_AFTER in entry.keys:
         said = shortened(str(entry.keys[STALE_AFTER]), _SHOWN)
         yield warning(entry.path, f"its {STALE_AFTER} is no day, and counts as none: write 2026-12-31, not {said}")
+
+
+def _sources(entry: Entry, judged: Iterable[SourceState]) -> Iterator[Finding]:
+    """Whether the sources of an entry stand, and can be compared."""
+    lost = told_sources(each for each in judged if each.state in LOST)
+    bare = (f"source not compared: {each.place}" for each in sources_in(entry.keys) if each.line and not each.blob)
+    for words in filter(None, (lost, *bare)):
+        way_out = "see whether it holds; `crabmem remember NAME --source …` notes what is there"
+        yield info(entry.path, f"{shortened(words, 2 * _SHOWN)}: {way_out}")
 
 
 def _folded(patient: Patient) -> Iterator[Finding]:

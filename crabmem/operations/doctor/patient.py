@@ -10,7 +10,8 @@ from ...git.history import History
 from ...recall.catalog import Catalog
 from ...recall.file_search import Files
 from ...recall.hybrid import Meaning
-from ...results import Finding, SyncState
+from ...results import Finding, SourceState, SyncState
+from ...text.entry import Entry
 from ...workspace.settings import Settings
 from ...workspace.workspace import Workspace
 from ...write.writer import Writer
@@ -38,6 +39,8 @@ class Patient:
     elsewhere: Callable[[], Files]
     #: Why other memories that this one may see cannot be read.
     beside: Callable[[], Iterable[str]]
+    #: How the sources of an entry stand.
+    sources: Callable[[Entry], tuple[SourceState, ...]]
 
     @property
     def wants_secrets_named(self) -> bool:

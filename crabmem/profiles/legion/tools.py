@@ -138,7 +138,7 @@ def _text(found: FoundData) -> str:
 
 
 def _hit_text(hit: Hit) -> str:
-    return hit_text(hit.entry.path, hit.entry.name, _about(hit), hit.shown, stale_since=hit.stale_since)
+    return hit_text(hit.entry.path, hit.entry.name, _about(hit), hit.shown, caveat=hit.caveat)
 
 
 def _about(hit: Hit) -> str:

@@ -1,0 +1,73 @@
+"""The sources of facts in the project that a session works in: noted when a fact is saved, judged when it is told."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ..disk.project import Project, project_of
+from ..errors import InvalidArguments
+from ..git.work_tree import WorkTree
+from ..results import SourceState
+from ..text.sources import MAX_SOURCES, SOURCES, SOURCES_OF, Source, seen_source, source_in, sources_in, standing
+from ..text.values import replace
+from ..workspace.layout import PROJECT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..text.entry import Entry
+    from ..workspace.workspace import Workspace
+
+_NO_PROJECT = "this session is in no Git repository; go into one, name it with --project, or leave them out"
+
+
+class Sources:
+    """The sources of facts of one memory, in the project around a folder."""
+
+    def __init__(self, workspace: Workspace, folder: str) -> None:
+        """`folder` is where the session works, "" for nowhere; a memory in a project's repository is of that."""
+        is_guest, project = workspace.layout is PROJECT, None
+        with suppress(OSError):  # the folder where this process works may be gone
+            project = project_of(workspace.folder if is_guest else folder) if is_guest or folder else None
+            project = project if is_guest or project != project_of(workspace.folder) else None
+        is_own = is_guest or (project is not None and workspace.root.name == project.name)
+        #: What the project is called in the facts of a memory that is not its alone.
+        self._called = "" if is_own or project is None else project.name.rpartition("-")[0]
+        self._trouble = (project.problem and f"{project.place}: {project.problem}") if project else _NO_PROJECT
+        top = project or Project("")
+        self._tree = WorkTree(top.top, top.place, workspace.layout.is_kept if is_guest else lambda path: False)
+
+    def of(self, entry: Entry) -> tuple[SourceState, ...]:
+        """How the sources of an entry stand that can be judged: those with a version, of this project."""
+        is_ours = not self._called or entry.keys.get(SOURCES_OF) in (None, self._called)
+        return tuple(self._judged(entry)) if is_ours and not self._trouble else ()
+
+    def _judged(self, entry: Entry) -> Iterator[SourceState]:
+        for source in (each for each in sources_in(entry.keys) if each.blob):
+            with suppress(InvalidArguments):  # it may not be read
+                state, line = standing(source, self._tree.read(source.path))
+                yield SourceState(source.place, state, replace(source, line=line).place if state == "moved" else "")
+
+    def noted(self, given: Sequence[str]) -> dict[str, list[str] | str | None]:
+        """The keys of a fact with these sources, as they are seen now; none of them, or "" alone, removes them.
+
+        Raises:
+            InvalidArguments: one cannot be a source; the message says why.
+        """
+        if isinstance(given, str) or len(given) > MAX_SOURCES:
+            raise InvalidArguments(f"sources: give a list of at most {MAX_SOURCES}, such as ['src/a.py:40']")
+        if not any(given):
+            return {SOURCES: None, SOURCES_OF: None}
+        if self._trouble:
+            raise InvalidArguments(f"sources: {self._trouble}")
+        return {SOURCES: [*dict.fromkeys(map(self._seen, given))], SOURCES_OF: self._called or None}
+
+    def _seen(self, text: str) -> str:
+        source = source_in(text.strip()) or Source("")
+        data = self._tree.read(source.path)
+        seen = None if data is None else seen_source(source.path, source.line, data)
+        if seen is None:
+            what = "such file" if data is None else "text on that line"
+            raise InvalidArguments(f"sources: {text!r}: there is no {what}; give one from the top, such as src/a.py:40")
+        return seen.text
