@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ..disk import state
 from ..disk.project import Project, project_of
 from ..errors import InvalidArguments
 from ..git.work_tree import WorkTree
@@ -30,7 +32,9 @@ class Sources:
         is_guest, project = workspace.layout is PROJECT, None
         with suppress(OSError):  # the folder where this process works may be gone
             project = project_of(workspace.folder if is_guest else folder) if is_guest or folder else None
-            project = project if is_guest or project != project_of(workspace.folder) else None
+        private = os.path.join(project.place, "crabmem") if project and not is_guest else ""
+        if os.path.isdir(private) and not os.path.lexists(os.path.join(private, state.PROJECT)):
+            project = None  # a memory, of which a session may not see everything
         is_own = is_guest or (project is not None and workspace.root.name == project.name)
         #: What the project is called in the facts of a memory that is not its alone.
         self._called = "" if is_own or project is None else project.name.rpartition("-")[0]
@@ -46,8 +50,8 @@ class Sources:
     def _judged(self, entry: Entry) -> Iterator[SourceState]:
         for source in (each for each in sources_in(entry.keys) if each.blob):
             with suppress(InvalidArguments):  # it may not be read
-                state, line = standing(source, self._tree.read(source.path))
-                yield SourceState(source.place, state, replace(source, line=line).place if state == "moved" else "")
+                told, line = standing(source, self._tree.read(source.path))
+                yield SourceState(source.place, told, replace(source, line=line).place if told == "moved" else "")
 
     def noted(self, given: Sequence[str]) -> dict[str, list[str] | str | None]:
         """The keys of a fact with these sources, as they are seen now; none of them, or "" alone, removes them.

@@ -101,6 +101,8 @@ def test_without_the_project_or_in_another_one_or_of_a_past_nothing_is_said(proj
     for place in (None, other, memory.root, project.parent / "none"):
         with opened(place, memory.root) as elsewhere:
             assert told(elsewhere) == ""
+    with opened(memory.root, project.parent / "apart") as apart, pytest.raises(InvalidArguments, match="no Git repo"):
+        apart.remember(*FACT, sources=["Crab.md"])
 
 
 def test_a_projects_own_memory_goes_by_its_worktree_whatever_a_clone_is_called(project: Path) -> None:
