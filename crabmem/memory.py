@@ -84,8 +84,8 @@ class Memory(Session):
         is_alone: bool = False,
         project: str | os.PathLike[str] | None = None,
     ) -> None:
-        more = {"is_alone": is_alone, "project": os.fspath(project or "")}
-        options = Options(soul_editable, progress, embedder, profile, is_parent_named, **more)
+        worked_in = os.fspath(project or "")
+        options = Options(soul_editable, progress, embedder, profile, is_parent_named, False, is_alone, worked_in)
         super().__init__(engine_at(root, options), Actor(agent, session, is_person), kind)
         recover(self)
 

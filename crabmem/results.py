@@ -721,6 +721,7 @@ class Hit:
     def address(self) -> str:
         """The path, behind the name of the memory where several were searched."""
         return f"{self.scope}:{self.entry.path}" if self.scope else self.entry.path
+
     sources: tuple[SourceState, ...] = ()
 
     @property

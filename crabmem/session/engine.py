@@ -288,7 +288,10 @@ class Engine:
 
     def sources_of(self, entry: Entry) -> tuple[SourceState, ...]:
         """How the sources of an entry stand now; none for an entry without, and without a project."""
-        return self.sources.of(entry) if SOURCES in entry.keys else ()
+        if SOURCES not in entry.keys:
+            return ()
+        scope, is_address, _ = entry.path.partition(":")
+        return self.sources.of(entry, bool(is_address and "/" not in scope and scope != self.scopes.own))
 
     @once
     def upkeep(self) -> Upkeep:

@@ -14,6 +14,7 @@ from ..results import SourceState
 from ..text.sources import MAX_SOURCES, SOURCES, SOURCES_OF, Source, seen_source, source_in, sources_in, standing
 from ..text.values import replace
 from ..workspace.layout import PROJECT
+from ..workspace.workspace import PROJECTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,16 +36,21 @@ class Sources:
         private = os.path.join(project.place, "crabmem") if project and not is_guest else ""
         if os.path.isdir(private) and not os.path.lexists(os.path.join(private, state.PROJECT)):
             project = None  # a memory, of which a session may not see everything
-        is_own = is_guest or (project is not None and workspace.root.name == project.name)
+        self._is_own = is_guest or (project is not None and workspace.root.name == project.name)
         #: What the project is called in the facts of a memory that is not its alone.
-        self._called = "" if is_own or project is None else project.name.rpartition("-")[0]
+        self._called = project.name.rpartition("-")[0] if project else ""
+        self._is_others = not self._is_own and workspace.root.parent.name == PROJECTS
         self._trouble = (project.problem and f"{project.place}: {project.problem}") if project else _NO_PROJECT
         top = project or Project("")
         self._tree = WorkTree(top.top, top.place, workspace.layout.is_kept if is_guest else lambda path: False)
 
-    def of(self, entry: Entry) -> tuple[SourceState, ...]:
-        """How the sources of an entry stand that can be judged: those with a version, of this project."""
-        is_ours = not self._called or entry.keys.get(SOURCES_OF) in (None, self._called)
+    def of(self, entry: Entry, is_beside: bool) -> tuple[SourceState, ...]:
+        """How the sources of an entry stand that can be judged: those with a version, of this project.
+
+        Not those of an entry that names no project and is from a memory beside this one, or from another project's.
+        """
+        of, is_others = entry.keys.get(SOURCES_OF), is_beside or self._is_others
+        is_ours = not is_others if of is None else of == self._called
         return tuple(self._judged(entry)) if is_ours and not self._trouble else ()
 
     def _judged(self, entry: Entry) -> Iterator[SourceState]:
@@ -65,7 +71,7 @@ class Sources:
             return {SOURCES: None, SOURCES_OF: None}
         if self._trouble:
             raise InvalidArguments(f"sources: {self._trouble}")
-        return {SOURCES: [*dict.fromkeys(map(self._seen, given))], SOURCES_OF: self._called or None}
+        return {SOURCES: [*dict.fromkeys(map(self._seen, given))], SOURCES_OF: None if self._is_own else self._called}
 
     def _seen(self, text: str) -> str:
         source = source_in(text.strip()) or Source("")

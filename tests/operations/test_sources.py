@@ -183,8 +183,17 @@ def test_the_command_line_and_hooks_go_by_the_folder_where_they_work(
         assert (b"source moved: src/a.py:6" in answer) == words
     assert "source moved" in typed("--dir", root, "show", FACT[0], "--project", "").stderr or folder != project
     own = "--dir", root, "--project", project
+    assert "(from me:memory/entries/retries.md, " in (found := typed(*own, "recall", "retries").stdout)
+    assert "source moved: src/a.py:6" in found and "source moved" in typed(*own, "show", "me:Retries").stderr
     assert typed(*own, "remember", FACT[0], "-d", FACT[1], "-c", FACT[2], "--source", "src/a.py:6").exit_code == 0
-    assert json.loads(typed(*own, "recall", "retries", "--json").stdout)["hits"][0]["sources"][0]["state"] == "same"
+    hits = json.loads(typed(*own, "recall", "retries", "--json").stdout)["hits"]
+    assert {hit["scope"]: hit["sources"][0]["state"] for hit in hits} == {"project": "same", "me": "moved"}
+    (file,) = root.glob("memory/entries/*.md")
+    file.write_text(file.read_text().replace("sources_of: shop\n", ""))
+    hits = json.loads(typed(*own, "recall", "retries", "--json").stdout)["hits"]
+    assert {hit["scope"]: len(hit.get("sources", ())) for hit in hits} == {"project": 1, "me": 0}
+    apart = typed("--dir", (root / ".projects").glob("*").__next__(), "recall", "retries", "--json")
+    assert "sources" not in json.loads(apart.stdout)["hits"][0]
 
 
 @given(
