@@ -2,7 +2,9 @@
 
 import json
 import os
+import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -258,3 +260,34 @@ def test_no_read_says_what_any_of_the_memories_hides(home: Path, hidden: list[st
     for name in roots:
         assert (f"quokka of {name}" in told) is not (kind == "group" and name in hidden)
         assert (f"Private plan {name}" in told) is (kind == "main" and name in hidden)
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(["to me", "to project", "undo", "redo", "edit", "other"]), max_size=8))
+def test_however_a_fact_is_moved_undone_and_edited_it_is_in_just_one_memory(home: Path, steps: list[str]) -> None:
+    with tempfile.TemporaryDirectory(dir=home) as folder:
+        me, project = (Memory(f"{folder}/{place}", agent="coder") for place in ("", ".projects/code-1"))
+        me.remember("Tea", "which tea", "Oolong.")
+        project.remember("Thing", "what it is", "A thing.")
+        for number, step in enumerate(steps):
+            there = next(each for each in (project, me) if _has_thing(each))
+            with suppress(Inapplicable, InvalidArguments, NotFound):
+                if step.startswith("to "):
+                    move(project, "Thing" if there is project else "me:Thing", step.removeprefix("to "))
+                elif step == "undo":
+                    project.undo()
+                elif step == "redo":
+                    project.redo()
+                elif step == "edit":
+                    there.remember("Thing", "what it is", f"A thing, {number}.")
+                else:
+                    project.remember("Other", "another", str(number))
+            if project.log(limit=1)[0].subject == "undo: remember Thing":
+                break
+            assert _has_thing(me) != _has_thing(project), steps
+        me.close()
+        project.close()
+
+
+def _has_thing(memory: Memory) -> bool:
+    return (memory.root / "memory/entries/thing.md").exists()
