@@ -172,7 +172,9 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
     from . import frontmatter as header  # late: to load YAML takes longer than a recall
 
     parts = header.parts_of(text)
-    bare = Entry(path, version, _stem(path), "", text.removeprefix(BOM))
+    whole = text.removeprefix(BOM)
+    # As with a header: who writes the content back would double what ends its lines.
+    bare = Entry(path, version, _stem(path), "", whole if parts.newline == "\n" else whole.replace("\r\n", "\n"))
     if parts.header is None:
         return replace(bare, problem=NO_HEADER)
     try:

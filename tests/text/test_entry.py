@@ -509,3 +509,11 @@ def test_tags_are_all_that_a_change_of_tags_changes(text: str) -> None:
     assert changed.endswith(parts_of(text).content) and parse_entry(PATH, with_tags(PATH, text, ()).encode()).tags == ()
     with pytest.raises(InvalidArguments, match="tags: one of them is empty"):
         with_tags(PATH, text, ["#"])
+
+
+def test_a_file_without_a_header_keeps_its_line_ends_when_its_content_is_written_back() -> None:
+    before = "First line.\r\nSecond line.\r\n"
+    entry = parse_entry("memory/entries/plain.md", before.encode())
+    assert entry.content == "First line.\nSecond line.\n"
+    after = render_entry(Fact("Plain", "what it is", entry.content), before)
+    assert after.endswith("---\r\n\r\nFirst line.\r\nSecond line.\r\n\r\n") and "\r\r" not in after
