@@ -226,7 +226,8 @@ class History:
         if self.is_of_project():
             raise Unwritable(
                 f"{self._root} is a project's repository. For a memory beside it: `crabmem --project "
-                f"{shlex.quote(str(self._root))}`; to put memory into the project's own history: `crabmem init` there"
+                f"{shlex.quote(str(self._root))}`; to put memory into the project's own history: "
+                f"`crabmem --dir {shlex.quote(str(self._root))} init`"
             )
         if not os.path.isdir(self._private):
             self.claim()
@@ -244,7 +245,8 @@ class History:
     def is_of_project(self) -> bool:
         """Return whether the repository is a project's, on whose branch there is no memory: it has files, none is ours.
 
-        What a person agreed to on one branch is no word about another.
+        What a person agreed to on one branch is no word about another. Markdown in a folder `memory/` is no sign of
+        ours: a project may document its own there.
         """
         is_ours = os.path.isdir(self._private) and not os.path.lexists(self._private / state.PROJECT)
         if self._is_claimed or is_ours or not self.exists():
@@ -256,9 +258,10 @@ class History:
             return os.listdir(self._root) != [".git"] and not any(os.path.lexists(self._root / each) for each in own)
         if not layout.memory:
             return not any(map(layout.is_kept, self.files(head)))
-        beside = self.files_in(head, layout.memory, with_folders=False) if self.folder(head, layout.memory) else {}
-        has_facts = self.folder(head, layout.entries[0]) or (beside and all(map(layout.is_entry, beside)))
-        return not has_facts and not any(self.file(head, each) for each in signs)
+        facts = (
+            self.files_in(head, layout.entries[0], with_folders=False) if self.folder(head, layout.entries[0]) else {}
+        )
+        return not (facts and all(map(layout.is_entry, facts))) and not any(self.file(head, each) for each in signs)
 
     def claim(self) -> None:
         """Put what is ours into a repository that somebody else made.

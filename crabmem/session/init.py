@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 
 from ..disk import fs
-from ..errors import CrabmemError, Disabled
+from ..errors import CrabmemError, Disabled, Unwritable
 from ..results import CREATOR, Begun
 from ..text.entry import decode
 from ..workspace.layout import AGENTS, SETTINGS
+from .locate import workspace_at
 from .rules import check_may_write
 
 TYPE_CHECKING = False
@@ -86,6 +87,9 @@ def init_with(
     if claim and not is_new and not history.has_begun():
         history.claim()
     if is_new and (around := session.engine.workspace.around) and fs.is_own_folder(around / ".git"):
+        if workspace_at(around, None, session.engine.allowed).layout.is_guest and any(session.root.glob("*")):
+            words = f"{session.root} has files of the project, and an agent's memory would lie there"
+            raise Unwritable(f"{words}; name the agent otherwise")
         repository.exclude(around / ".git", f"/{AGENTS}/{session.root.name}/\n", (f"/{AGENTS}/\n",))
     writer.record_ahead(progress or (lambda done, total: None))
     done = writer.write(decide, ITSELF)

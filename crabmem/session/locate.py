@@ -230,13 +230,15 @@ def outside(root: Path | str, profile: str) -> str:
 def agent_folders(workspace: Workspace, within: str = AGENTS) -> list[Path]:
     """The folders of the named agents of a workspace, by name; none that only links lead to.
 
-    With `within` as `PROJECTS` those of projects.
+    With `within` as `PROJECTS` those of projects. In a project's repository a folder `agents` may be the project's:
+    there only what has a memory of its own is an agent.
     """
     home = workspace.root / within
     if os.path.islink(home) or not os.path.isdir(home):
         return []
     seen = (each for each in home.iterdir() if each.name[0] != "." and not each.is_symlink())
-    return sorted(each for each in seen if each.is_dir())
+    folders = sorted(each for each in seen if each.is_dir())
+    return [each for each in folders if not workspace.layout.is_guest or fs.is_own_folder(Workspace(each).private)]
 
 
 def neighbours(workspace: Workspace) -> list[str]:

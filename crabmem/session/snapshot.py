@@ -62,6 +62,11 @@ class Snapshot:
         return self if self.view.is_whole else Snapshot(self._engine, EVERYTHING, self._scan, self.commit, self._keep)
 
     @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+        return self._engine.workspace.root
+
+    @property
     def layout(self) -> Layout:
         """Which files are what."""
         return self._engine.workspace.layout
@@ -186,6 +191,8 @@ class Snapshot:
             InvalidArguments: there are several.
             Unreadable: there is none, and a file that may be it cannot be read.
         """
+        from shlex import quote
+
         from ..recall.names import entry_called
         from ..text.entry import MAX_NAME, parse_entry
         from ..text.slug import slug_of
@@ -193,6 +200,10 @@ class Snapshot:
         try:
             return entry_called(self.entries, name)
         except NotFound:
+            whose = name.partition(":")[0]
+            if whose in self.others:
+                root = self.others[whose].root
+                raise NotFound(f"{name} is in another memory: `crabmem --dir {quote(str(root))}` looks there") from None
             for path in [] if self.is_past else self._places_of(slug_of(name[:MAX_NAME])):
                 if self.view.allows(path) and (data := self._engine.store.read(path)):
                     parse_entry(path, data)  # says so when the file is there and cannot be read

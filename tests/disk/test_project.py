@@ -89,7 +89,7 @@ def test_two_repositories_have_two_memories_and_what_is_in_none_has_yours(tmp_pa
     assert json.loads(result.stdout) == {"path": str(tmp_path / "memory"), "project": None}
     assert "no Git repository" in result.stderr
     run(tmp_path, "remember", "Mine", "-d", "d", "-c", "Tea.")
-    assert "Tea." not in run(tmp_path, "--project", one, "recall", "tea").stdout
+    assert "Tea." not in run(tmp_path, "--alone", "--project", one, "recall", "tea").stdout
     assert "Tea." in run(tmp_path, "recall", "tea").stdout
 
 

@@ -240,7 +240,7 @@ KEPT: tuple[Kept, ...] = (
     _row("page-cookie", "the page answers to the browser with the cookie", "web/entrance.py",
          'and is_known else None', "else None",
          "test_without_the_cookie_nothing_of_memory_is_shown"),
-    _row("page-folder", "and below its folder", "web/entrance.py", "_is_same(start + end, self.folder) and", "",
+    _row("page-folder", "and below its folder", "web/entrance.py", "if _is_same(place, self.folder)]", "]",
          "test_outside_of_the_folder_of_the_pages_nothing_of_memory_is_shown"),
     _row("page-cookie-path", "no other port is sent the cookie", "web/app.py", ", path=folder,", ",",
          "test_a_ticket_lets_in_one_browser_and_is_nowhere_afterwards"),

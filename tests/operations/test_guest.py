@@ -6,7 +6,7 @@ import pytest
 from click.testing import Result
 
 from crabmem import Memory, Unwritable
-from crabmem.operations import adoption, setup
+from crabmem.operations import adoption, agents, setup
 from crabmem.operations.doctor import machine
 from crabmem.operations.status import status
 from tests.conftest import git, typed
@@ -102,7 +102,7 @@ def files(root: Path) -> dict[str, bytes]:
 def test_a_write_in_a_project_names_a_memory_beside_it_first(project: Path) -> None:
     with Memory(project) as memory, pytest.raises(Unwritable, match="project's repository") as refused:
         memory.remember("Luna", "dog", "Thursday")
-    assert 0 < str(refused.value).index("--project") < str(refused.value).index("crabmem init")
+    assert 0 < str(refused.value).index("--project") < str(refused.value).index(" init`")
 
 
 def test_memory_that_was_begun_on_one_branch_is_not_written_to_another(project: Path) -> None:
@@ -132,9 +132,10 @@ def test_a_clone_of_a_project_with_memory_keeps_to_it(project: Path, tmp_path_fa
     assert of_the_person(clone) == " M README.md\n?? .env\n"
 
 
-def test_files_of_a_project_where_memory_would_lie_stay_out_of_it(project: Path) -> None:
-    (project / "memory").mkdir()
-    (project / "memory/alloc.c").write_text("int x;\n")
+@pytest.mark.parametrize("file", ["alloc.c", "README.md", "entries/alloc.c"])
+def test_files_of_a_project_where_memory_would_lie_stay_out_of_it(project: Path, file: str) -> None:
+    (project / "memory" / file).parent.mkdir(parents=True)
+    (project / "memory" / file).write_text("int x;\n")
     git(project, "add", "memory")
     git(project, "commit", "-qm", "an allocator")
     with Memory(project) as memory:
@@ -143,6 +144,20 @@ def test_files_of_a_project_where_memory_would_lie_stay_out_of_it(project: Path)
         with pytest.raises(Unwritable, match="has files of the project"):
             memory.init(claim=True)
     assert not (project / ".git/crabmem").exists() and not (project / "Crab.md").exists()
+
+
+def test_an_agents_folder_of_the_project_becomes_no_memory(project: Path) -> None:
+    (project / "agents/coder").mkdir()
+    (project / "agents/coder/prompt.md").write_text("Be brief.\n")
+    with Memory(project) as memory:
+        memory.init(claim=True)
+        assert agents.agents(memory) == []
+        with pytest.raises(Unwritable, match="has files of the project"):
+            agents.new_agent(memory, "coder")
+        agents.new_agent(memory, "scribe")
+        assert [each.name for each in agents.agents(memory)] == ["scribe"]
+    assert not (project / "agents/coder/.git").exists()
+    assert "?? agents/coder/prompt.md" in of_the_person(project)
 
 
 def test_a_repository_without_commits_is_a_projects_once_it_has_files(tmp_path: Path) -> None:

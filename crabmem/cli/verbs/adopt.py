@@ -82,6 +82,11 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bo
     tell(f"{kept}: give every command --dir {root}, or set CRABMEM_DIR={root}")
     for line in _left_out(Workspace(memory.root, memory.layout)):
         tell(line)
+    broken = memory.look(lambda now: now.entries.unreadable)
+    for item in broken[:_NAMED]:
+        tell(plain(f"not recalled: {item.path}: {item.reason}"))
+    if len(broken) > _NAMED:
+        tell(f"not recalled: {len(broken) - _NAMED} more; `crabmem doctor` names them")
     if not facts:
         tell(_why_nothing(memory))
     if ".git" in made:

@@ -6,6 +6,7 @@ import click
 
 from ...operations import facts
 from ...results import json_of
+from ...session.scopes import addressed
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import json_option
@@ -26,7 +27,7 @@ def forget(ctx: click.Context, names: tuple[str, ...], json_wanted: bool) -> Non
     """
     memory = open_session(ctx)
     for name in names:  # before the first is gone
-        facts.get(memory, name)
+        facts.get(*addressed(memory, name))
     done = [facts.forget(memory, name) for name in names]
     lines = [f"{'waits' if gone.proposal else 'forgot'}: {plain(gone.name)}" for gone in done]
     show(json_wanted, {"facts": json_of(done)}, lambda: "\n".join(lines))

@@ -5,6 +5,7 @@ import shlex
 
 import click
 
+from ...disk.project import project_of
 from ...operations import setup
 from ...results import json_of
 from ..app import open_session, profile_option, verb
@@ -46,6 +47,9 @@ def init(ctx: click.Context, yes: bool, dry_run: bool, json_wanted: bool) -> Non
     show(json_wanted, json_of(done), lambda: words)
     if done.paths and not json_wanted:
         tell(f"{'would write' if dry_run else 'wrote'} {', '.join(done.paths)}")
+    wanted = global_options(ctx)
+    if not (wanted.folder or wanted.project or branch or json_wanted) and project_of(os.curdir):
+        tell("for a memory of the project here: `crabmem --project .`, or in its own history `crabmem --dir . init`")
     name = memory.engine.profile_name
     warn(
         f"{old} is no longer read before a conversation: with the profile {name} that is {new}; move there what it says"

@@ -181,7 +181,8 @@ def remember(
     said = "remembered" if saved.commit or not saved.proposal else "waits"
     state = "" if saved.commit or saved.proposal else " (it said so already)"
     diff = "" if saved.created else diff_of_commit(saved)
-    show(json_wanted, json_of(saved), lambda: f"{said}: {plain(saved.entry.name)}{state}\n{diff}")
+    where = f", in {to}" if to else ""
+    show(json_wanted, json_of(saved), lambda: f"{said}: {plain(saved.entry.name)}{where}{state}\n{diff}")
     warn(saved.warnings)
     if not is_named and saved.created and not json_wanted:
         called = shlex.quote(saved.entry.name)

@@ -99,6 +99,8 @@ def sync(
         was = operation.forget_remote(memory)
         words = f"does not sync with {was} any more; Git's origin stays" if was else "no remote was named"
         return show(json_wanted, {"remote": was or None}, lambda: words)
+    if url and dry_run:
+        raise click.UsageError("--to names a remote, and --dry-run changes nothing: `--to URL --status` names it first")
     if is_all:
         named = syncing.addresses(memory, url) if url else {}
         if not _in_all(memory, lambda one: work(one, may_ask=False), named, is_status, json_wanted):
