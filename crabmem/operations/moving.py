@@ -47,7 +47,7 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     came_from = next((known for known, other in others(session).items() if other.root == source.root), "")
     token = secrets.token_hex(8)
     note = _note(target, f"{entry.name} from {came_from or session.engine.scopes.own}", entry, token)
-    path = _put(target, entry, data, note)
+    path, is_put = _put(target, entry, data, note)
 
     def decide(now: Snapshot) -> Draft[None]:
         source.timeline.check_version(entry.path, now.scan.files.get(entry.path), entry.version, now.view.allows)
@@ -56,7 +56,9 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     try:
         done = source.write(decide)
     except CrabmemError:
-        _remove(target, path, entry, token)
+        # Where it is gone from there, whoever moved it at the same time counts on it being here.
+        if is_put and source.read(entry.path) is not None:
+            _remove(target, path, entry, token)
         raise
     return MovedFact(entry.name, path, entry.path, to, done.commit)
 
@@ -74,7 +76,13 @@ def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, C
     if theirs.tool == commit.tool:
         sides.append((other, theirs))
     # The side that gets the fact comes first.
-    states = [Undo(side.engine.history, side.timeline).without(each, side.engine.store.scan()) for side, each in sides]
+    try:
+        states = [
+            Undo(side.engine.history, side.timeline).without(each, side.engine.store.scan()) for side, each in sides
+        ]
+    except Inapplicable:  # which names a commit that may be of the other memory
+        words = f"it was changed since: {commit.subject}"
+        raise Inapplicable(f"{words}; nothing was taken back, `crabmem move` moves it again") from None
     ordered = [side for _, side in sorted(zip(states, sides, strict=True), key=lambda item: None in item[0].values())]
     take_back(*ordered[0])
     try:
@@ -102,8 +110,8 @@ def _with_data(now: Snapshot, name: str) -> tuple[Entry, bytes]:
     return entry, now.read(entry.path) or b""
 
 
-def _put(target: Session, entry: Entry, data: bytes, note: Note) -> str:
-    """The path in `target` where the file of an entry was put as it is."""
+def _put(target: Session, entry: Entry, data: bytes, note: Note) -> tuple[str, bool]:
+    """The path in `target` where the file of an entry is as it was, and whether it was not there before."""
     fact = checked(Fact(entry.name, entry.description, entry.content, entry.aliases, entry.tags))
     screen = rules.screen(target, fact.words)
 
@@ -112,7 +120,8 @@ def _put(target: Session, entry: Entry, data: bytes, note: Note) -> str:
         path = plan.add(fact, may_replace=False)
         return Draft(plan.files if path in now.scan.files else {path: data}, note, path)
 
-    return target.write(decide).result
+    done = target.write(decide)
+    return done.result, done.commit is not None
 
 
 def _remove(target: Session, path: str, entry: Entry, token: str) -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from shlex import quote
 
 from ..recall.duplicates import near_duplicate
-from ..results import Untidy
+from ..results import LOST, Untidy, told_sources
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.daily_notes import day_in
 from ..text.entry import Entry
 from ..text.quoting import block, one_line
 from ..text.slug import name_key
+from ..text.sources import SOURCES
 from ..text.templates import template
 from ..text.words import counted, listed, shortened
 from .facts import get
@@ -30,6 +31,7 @@ KINDS = {
     "alike": ("nearly the same", "forget {}"),
     "clash": ("called the same", "edit {}"),
     "undescribed": ("without a description", "remember {} -d WHAT"),
+    "source": ("code changed since", "edit {}"),
     "unused": ("not told for long", "confirm {}"),
     "note": ("daily notes", "show {}"),
 }
@@ -54,6 +56,7 @@ def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
         bare = [each for each in entries if not each.description.strip() and not each.content.startswith(each.name)]
         found = [*stale, *_alike(session, now, entries, {frozenset(each.paths) for each in clashes}), *clashes]
         found += [_of("undescribed", each) for each in bare]
+        found += [_of("source", each, about=lost) for each in entries if (lost := _lost(session, each))]
         since = session.engine.clock() - timedelta(days)
         return [*found, *_unused(session, now, entries, since), *_notes(session, now)]
 
@@ -65,12 +68,21 @@ def _of(kind: str, *entries: Entry, mend: str = "", about: str = "") -> Untidy:
     return Untidy(kind, tuple(each.name for each in entries), tuple(each.path for each in entries), about, command)
 
 
+def _lost(session: Session, entry: Entry) -> str:
+    """What is told of the sources of an entry that do not stand any more; "" for nothing."""
+    if SOURCES not in entry.keys:
+        return ""
+    return told_sources(each for each in session.engine.sources_of(entry) if each.state in LOST)
+
+
 def _alike(session: Session, now: Snapshot, entries: Sequence[Entry], known: set[frozenset[str]]) -> Iterator[Untidy]:
     for entry in entries:
         other = near_duplicate(entry, now.entries, session.settings.language)
         if other and (pair := frozenset((entry.path, other.path))) not in known:
             known.add(pair)
-            yield _of("alike", *sorted((entry, other), key=lambda each: len(each.content)))
+            less, more = sorted((entry, other), key=lambda each: len(each.content))
+            is_clear = name_key(less.name) != name_key(more.name)
+            yield _of("alike", less, more, mend=less.name if is_clear else less.path)
 
 
 def _clashes(entries: Sequence[Entry]) -> Iterator[Untidy]:
@@ -108,15 +120,28 @@ def prompt(session: Session, found: Sequence[Untidy], entry: str = "", is_alone:
     why = defaultdict[str, str](str)
     for each in found:
         for path in each.paths:
-            others = [name for name, other in zip(each.names, each.paths, strict=True) if other != path]
+            others = [
+                other if each.names.count(name) > 1 else name  # a name that several have says nothing
+                for name, other in zip(each.names, each.paths, strict=True)
+                if other != path
+            ]
             why[path] += f" [{KINDS[each.kind][0]} {each.about or listed(others, _NAMED)}".rstrip() + "]"
     entries = session.look(lambda now: [now.entries.at(path) for path in now.entries.paths])
     entries.sort(key=lambda each: each.path not in why)
-    lines = [f"- {shortened(f'{it.name}{why[it.path]}: {it.description or it.content}', _WIDTH)}" for it in entries]
+    called = Counter(name_key(each.name) for each in entries)
+    lines = [
+        f"- {shortened(f'{_told_name(it, called)}{why[it.path]}: {it.description or it.content}', _WIDTH)}"
+        for it in entries
+    ]
     more = f"({counted(len(lines) - _FACTS, 'more fact')})"
     facts = "\n".join([*map(one_line, lines[:_FACTS]), *([more] if len(lines) > _FACTS else [])])
     about = f", above all what has to do with {get(session, entry).name}" if entry else ""
     return words(about, block("memory", facts or "none yet"), is_alone)
+
+
+def _told_name(entry: Entry, called: Counter[str]) -> str:
+    """The name of an entry, with its path where another is called so: by that, tools find it."""
+    return entry.name if called[name_key(entry.name)] == 1 else f"{entry.name} ({entry.path})"
 
 
 def words(about: str, facts: str, is_alone: bool = False) -> str:

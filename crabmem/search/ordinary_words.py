@@ -64,7 +64,7 @@ slept woke wake bedtime midnight noon lunchtime battery comprehend repeat repeat
 additionally furthermore accordingly consequently eventually initially originally ultimately personally seriously
 surprisingly interestingly luckily sadly thankfully roughly slightly strictly incredibly extremely terribly awfully
 badly instantly immediately constantly frequently rarely seldom regularly beginning ending finishing stopping starting
-continuing resume quit halt cancel undo redo revert retry yep affirmative agreed disagree deal nod shrug swear bet
+continuing resume quit halt cancel undo redo revert yep affirmative agreed disagree deal nod shrug swear bet
 wager doubt guessing guesses assume hands helping helped solved solve sorted figured fixed working worked matters care
 cared caring minding minds hello implement optimise optimize refactor rewrite polish tweak improve enhance rush haste
 patience patient patiently slowly afterwards beforehand momentarily sense nonsense impression feeling feelings mood

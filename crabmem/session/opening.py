@@ -8,7 +8,7 @@ import time
 from ..errors import CrabmemError
 from ..text.values import replace
 from ..workspace.settings import Settings
-from ..write.actor import Actor
+from ..write.actor import PROPOSE, Actor
 from .engine import USUAL, Engine, Options
 from .locate import place_meant
 from .session import Session
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-#: The variable by which a process, and all that it starts, only proposes.
-PROPOSE = "CRABMEM_PROPOSE"
 #: In a process that answers for another: gives an engine what is known of its workspace already.
 lender: Callable[[Engine], None] | None = None
 

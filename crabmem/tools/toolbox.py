@@ -106,7 +106,9 @@ class Toolbox:
             offered = ", ".join(tool.name for tool in self.chosen(names)) or "none in this session"
             return Result(f"no tool named: {name} (there are: {offered})", is_error=True)
         memory = self._memory
-        if memory.actor.may_wait(memory.settings.review):  # one that knows what of this call waits, and of no other
+        rules = memory.settings
+        if memory.actor.may_wait(rules.review) or memory.engine.sees_others(rules):
+            # One that knows what of this call waits, here or in a memory beside this, and of no other.
             memory = memory.of_kind(memory.kind)
         try:
             given = parsed(item, arguments, memory)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from ..git.commits import Note
     from ..workspace.settings import Review
 
+#: The variable by which a process, and all that it starts, only proposes.
+PROPOSE = "CRABMEM_PROPOSE"
 _ABOUT_AN_ENTRY = ("remember", "forget", "edit", "confirm")
 
 

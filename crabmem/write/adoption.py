@@ -166,17 +166,18 @@ class Adoption:
     def _held(self, edits: Mapping[str, File | None], scan: Scan) -> Iterator[Held]:
         """What agents wrote with tools of their hosts and signed, as far as the settings have it wait for a person."""
         head = self._history.head_if_any()
-        if not self._recorder.settings().review.is_on and scan.blob(SETTINGS) == self._history.file(head, SETTINGS):
-            return
-        from .reviewer import Reviewer  # late: few settings ask for one
-
+        may_wait = self._recorder.settings().review.is_on or scan.blob(SETTINGS) != self._history.file(head, SETTINGS)
         bylines = self.bylines.of({path: file.blob if file else None for path, file in edits.items()})
-        reviewer = Reviewer(self._recorder, head)
-        for note, own in self._signed(bylines, scan):
-            before, after = ({path: getattr(edit, side) for path, edit in own.items()} for side in ("before", "after"))
-            changes, waits = reviewer.parted(before, after, note)
-            if waits:
-                yield Held({path: changes[path] for path in waits}, note)
+        for proposes in (False, True) if may_wait else (True,):
+            some = {path: byline for path, byline in bylines.items() if byline.proposes is proposes}
+            for note, own in self._signed(some, scan) if some else ():
+                from .reviewer import Reviewer  # late: few have anything wait
+
+                before = {path: edit.before for path, edit in own.items()}
+                after = {path: edit.after for path, edit in own.items()}
+                changes, waits = Reviewer(self._recorder, head, proposes).parted(before, after, note)
+                if waits:
+                    yield Held({path: changes[path] for path in waits}, note)
 
     def _signed(self, bylines: Mapping[str, Byline], scan: Scan) -> Iterator[tuple[Note, Mapping[str, Edit]]]:
         """The edits that are signed, those of each agent and session with the words of their commit."""

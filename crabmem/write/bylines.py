@@ -17,12 +17,14 @@ from ..workspace.workspace import Workspace
 
 @value
 class Byline:
-    """That an agent made the file at a path what it is: `blob` is the id of its bytes, None for no file."""
+    """That an agent made the file at a path what it is: `blob` is the id of its bytes, None for no file. One that
+    `proposes` wrote what has to wait for a person."""
 
     path: str
     blob: str | None
     agent: str | None
     session: str | None
+    proposes: bool = False
 
 
 def kept_paths(workspace: Workspace, files: Iterable[str]) -> list[str]:
@@ -31,15 +33,17 @@ def kept_paths(workspace: Workspace, files: Iterable[str]) -> list[str]:
     return [path for path in paths if path and workspace.layout.is_kept(path)]
 
 
-def bylines_for(root: Path, paths: Iterable[str], agent: str | None, session: str | None) -> list[Byline]:
+def bylines_for(
+    root: Path, paths: Iterable[str], agent: str | None, session: str | None, proposes: bool = False
+) -> list[Byline]:
     """Bylines for what is at `paths` of the workspace now; none for what cannot be read as a file."""
     found = []
     for path in paths:
         try:
             with fs.inside(root, path) as spot:
-                found.append(Byline(path, blob_id(fs.read(spot)[0]), agent, session))
+                found.append(Byline(path, blob_id(fs.read(spot)[0]), agent, session, proposes))
         except FileNotFoundError:
-            found.append(Byline(path, None, agent, session))
+            found.append(Byline(path, None, agent, session, proposes))
         except OSError:
             continue
     return found
@@ -85,6 +89,7 @@ def _heard(said: Any) -> tuple[Byline, ...]:
             text_or_none(each["blob"]),
             text_or_none(each["agent"], MAX_WHO),
             text_or_none(each["session"], MAX_WHO),
+            each.get("proposes") is True,
         )
         for each in said
     )

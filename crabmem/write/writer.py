@@ -183,7 +183,7 @@ class Writer:
         Other edits of a moment ago that nobody told of stay for a later look: of tools that run at once each tells
         of its own file.
         """
-        bylines = bylines_for(self._recorder.workspace.root, own := sorted(set(paths)), *actor.names)
+        bylines = bylines_for(self._recorder.workspace.root, own := sorted(set(paths)), *actor.names, actor.proposes)
         self._adoption.bylines.add(bylines)  # who has the lock now, or comes before us, records them right
         with self._alone():
             self._adoption.bylines.add(bylines)

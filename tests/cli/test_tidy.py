@@ -103,6 +103,16 @@ def test_what_needs_a_look_is_listed_with_the_command_that_mends_it(run: Run, ro
     assert files(root) == before and not json.loads(run("review", "list", "--json").stdout)["proposals"]
 
 
+def test_of_facts_of_one_name_the_command_and_the_prompt_name_the_file(run: Run, root: Path) -> None:
+    for number in (1, 2):
+        text = f"---\nname: Bob\ndescription: who Bob is\n---\n\nBob paints {number} barns in the north.\n"
+        (root / f"memory/entries/bob-{number}.md").write_text(text)
+    commands = [each["command"] for each in json.loads(run("tidy", "--json").stdout)["found"] if "Bob" in each["names"]]
+    assert commands and all("memory/entries/bob-" in command for command in commands)
+    with Memory(root) as memory:
+        assert "Bob (memory/entries/bob-1.md)" in tidy.prompt(memory, tidy.tidy(memory))
+
+
 def test_what_was_told_or_asked_for_is_not_unused_and_nothing_is_where_nobody_knows(root: Path) -> None:
     later = NOW + timedelta(days=200)
     with opened_with(root, Actor(is_person=True), lambda: later) as memory:

@@ -24,6 +24,7 @@ from crabmem.hosts.hooks.events import Call, answer, is_due
 from crabmem.hosts.hooks.input import HookInput, parse_input
 from crabmem.hosts.host import EVENTS
 from crabmem.hosts.table import HOSTS, host_named
+from crabmem.operations import proposals
 from crabmem.text.quoting import units
 from crabmem.text.templates import storing_prompt
 from crabmem.tools import guide as guide_of
@@ -554,6 +555,18 @@ def test_file_that_a_tool_of_the_host_wrote_is_the_agents_commit(root: Path, hos
     assert newest(root) == (host, "write: Boiler", trailers, BOILER)
     assert_clean(root)
     assert heard(root, spoken(host, "prompt", prompt="when was the boiler serviced?"))
+
+
+def test_what_a_tool_of_the_host_wrote_in_a_session_that_proposes_is_put_back_and_waits(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRABMEM_PROPOSE", "1")
+    before = newest(root)
+    heard(root, wrote(root, BOILER, FACT))
+    monkeypatch.delenv("CRABMEM_PROPOSE")
+    assert newest(root) == before and not (root / BOILER).exists()
+    with Memory(root, is_person=True) as memory:
+        assert [each.path for each in proposals.proposals(memory)] == [BOILER]
 
 
 def test_agent_and_session_of_the_command_win_over_the_hosts(root: Path) -> None:

@@ -13,12 +13,13 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabmem import AlreadyThere, Disabled, Inapplicable, InvalidArguments, Memory, NotFound
+from crabmem import AlreadyThere, Disabled, Inapplicable, InvalidArguments, Memory, NotFound, Stale
 from crabmem.disk.allowed import Allowed
 from crabmem.operations.moving import move
 from crabmem.operations.reading import get_seen
 from crabmem.session.locate import known_settings_at, reach_of
 from crabmem.session.scopes import others
+from crabmem.session.session import Session
 from crabmem.text.values import replace
 from tests.conftest import git
 from tests.samples import VET
@@ -291,3 +292,28 @@ def test_however_a_fact_is_moved_undone_and_edited_it_is_in_just_one_memory(home
 
 def _has_thing(memory: Memory) -> bool:
     return (memory.root / "memory/entries/thing.md").exists()
+
+
+def test_of_two_that_move_a_fact_at_once_neither_takes_it_from_the_other(project: Memory, me: Memory) -> None:
+    me.forget("Build")
+    write = Session.write
+
+    def overtaken(session: Session, *given: Any, **named: Any) -> Any:
+        if session.root == project.root:  # the other is done between both writes of this one
+            with pytest.MonkeyPatch.context() as back, Memory(project.root) as other:
+                back.setattr(Session, "write", write)
+                move(other, "Build", "me")
+        return write(session, *given, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Session, "write", overtaken)
+        with pytest.raises(Stale):
+            move(project, "Build", "me")
+    assert me.get("Build").content == "make all"
+    assert not (project.root / "memory/entries/build.md").exists()
+
+
+def test_what_a_memory_beside_has_wait_is_told_though_nothing_waits_here(project: Memory, me: Memory) -> None:
+    (me.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
+    assert project.call("remember", {**VET, "to": "me"}).text.startswith("Nothing is written yet")
+    assert project.call("forget", {"name": "me:Editor"}).text.startswith("Nothing is written yet")

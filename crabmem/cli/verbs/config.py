@@ -119,6 +119,8 @@ def disallow(ctx: click.Context, json_wanted: bool) -> None:
     \b
     crabmem config disallow
     """
+    if global_options(ctx).propose:
+        raise Disabled("a session that only proposes decides on nothing; leave out --propose (and CRABMEM_PROPOSE)")
     root, allowed = global_options(ctx).root.absolute(), Allowed(os.environ)
     was_allowed = allowed.reach(root) != Reach()
     if was_allowed:

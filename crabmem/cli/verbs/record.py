@@ -2,6 +2,7 @@
 
 import click
 
+from ...errors import Disabled
 from ...operations import adoption
 from ...operations.status import edits as edits_of
 from ...results import Commit, UnrecordedEdit, json_of
@@ -32,6 +33,8 @@ def record(ctx: click.Context, yes_really: bool, dry_run: bool, json_wanted: boo
     crabmem record --dry-run       which of your edits are not recorded yet
     """
     memory = open_session(ctx)
+    if memory.actor.proposes:  # what lies on disk is recorded as the person's
+        raise Disabled("a session that only proposes records nothing; leave out --propose")
     if dry_run:
         edits = edits_of(memory, even_if_many=yes_really)
         show(json_wanted, {"commit": None, "edits": json_of(edits)}, lambda: "\n".join(map(_edit, edits)))

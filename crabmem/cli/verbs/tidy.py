@@ -15,8 +15,8 @@ from ...hosts.table import HOSTS
 from ...operations import proposals
 from ...operations import tidy as operation
 from ...results import Untidy, json_of
-from ...session.opening import PROPOSE
 from ...text.words import counted, listed
+from ...write.actor import PROPOSE
 from ..app import open_session, verb
 from ..failure import Failure
 from ..options import json_option

@@ -21,6 +21,8 @@ LONGER = {"session-start": 5.0, "subagent-start": 5.0, "wrote": 5.0}
 # No host waits for so long, and a timer takes no more than some.
 _LONGEST = 3_600
 _GLOBAL = ("--dir", "--project", "--workspace", "--agent", "--session", "--profile", "--kind")
+# Flags of the command line for which there is a variable.
+_SAID_BY_VARIABLE = {"--alone": "CRABMEM_ONLY_THIS", "--propose": "CRABMEM_PROPOSE"}
 _OWN = ("--host", "--deadline", "--without")
 _LARGEST = 64_000_000
 
@@ -45,6 +47,8 @@ class Command:
                 self.words.append(word)
             elif word == "--guide":
                 self.is_guide = True
+            elif word in _SAID_BY_VARIABLE:
+                os.environ[_SAID_BY_VARIABLE[word]] = "1"
             elif word != "--json":
                 self.odd = word
 

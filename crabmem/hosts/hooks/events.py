@@ -16,6 +16,7 @@ from ...session.locate import known_settings_at, settings_at
 from ...workspace.layout import DEFAULT
 from ...workspace.settings import Hooks, Settings
 from ...workspace.workspace import Workspace
+from ...write.actor import PROPOSE
 from ...write.bylines import Bylines, bylines_for, kept_paths
 from ..host import PRE_COMPACT, PROMPT, SESSION_END, SESSION_START, STOP, SUBAGENT_START, WROTE, Json
 from .input import HookInput
@@ -253,7 +254,8 @@ def _wrote(call: Call) -> Json:
     root, files = call.workspace.root, call.input.files
     if paths := kept_paths(call.workspace, files):
         # A watcher may be about to record them as the person's.
-        Bylines(call.workspace.private / state.BYLINES).add(bylines_for(root, paths, call.agent, call.session))
+        said = bylines_for(root, paths, call.agent, call.session, bool(os.environ.get(PROPOSE)))
+        Bylines(call.workspace.private / state.BYLINES).add(said)
         from ...operations.adoption import adopt_written
 
         with _memory(call) as memory:

@@ -16,6 +16,7 @@ from ...results import Finding
 from ...sync.standing import trouble
 from ...text.hashes import blob_id
 from ...workspace.layout import SETTINGS
+from ...workspace.workspace import PROJECTS
 from ...write.beside import left
 from ..syncing import left_words
 from .patient import Patient, error, info, warning
@@ -29,7 +30,8 @@ def surroundings(patient: Patient) -> Iterator[Finding]:
     """What lies around the workspace, or where its folders belong."""
     workspace = patient.workspace
     around = next((folder for folder in workspace.root.parents if os.path.exists(folder / ".git")), None)
-    if around and around != workspace.around:
+    is_of_person = workspace.root.parent.name == PROJECTS and around == workspace.root.parent.parent
+    if around and around != workspace.around and not is_of_person:
         yield warning(
             "",
             f"the workspace lies inside the repository {around}, which will not hold its files: "
