@@ -215,6 +215,15 @@ def test_a_text_that_waits_for_a_purged_fact_goes_with_it_and_is_named(two: tupl
     assert not proposals(one) and not proposals(other)
 
 
+def test_a_copy_in_which_a_mark_stands_now_is_not_told_to_quote_what_was_purged(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    other.remember("Copy", "of the chip", f"Zebra {SECRET} again.")
+    one.purge(text=SECRET)
+    synced(one)
+    assert agreed(other).quoting == ()
+    assert "Zebra (purged) again." in (other.root / "memory/entries/copy.md").read_text()
+
+
 def test_a_change_of_the_purged_line_goes_with_it_after_a_word(two: tuple[Memory, Memory]) -> None:
     one, other = two
     file = other.root / "memory/entries/luna.md"

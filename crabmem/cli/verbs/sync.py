@@ -235,7 +235,8 @@ def _of_purges(done: Synced) -> Iterator[str]:
     if done.purges:
         yield f"took in {counted(done.purges, 'purge')}: what it took is gone from the files here, and from history"
     if done.given_up:
-        yield f"changed here where it took something, and gone with it: {listed(done.given_up, _NAMED, 'files')}"
+        named = listed(done.given_up, _NAMED, "files")
+        yield f"changed here where it took something, and what it took is gone from these changes, too: {named}"
     if done.quoting:
         yield (
             f"not all: {listed(done.quoting, _NAMED, 'files')}, changed here, still "

@@ -488,7 +488,8 @@ class PurgedLine:
             old, new = self._text(blob), self._text(became[1]) if became else b""
             lines |= distinctive_lines(old) - distinctive_lines(new)
             words |= _telling(old) - _telling(new) if became else set()
-        texts = ((path, self._text(blob)) for path, blob in own)
+        left = ((path, self._cleaning.cut.get(blob, blob)) for path, blob in own)
+        texts = ((path, self._text(blob)) for path, blob in left if blob)
         return tuple(
             sorted({path for path, data in texts if lines & distinctive_lines(data) or words & _telling(data)})
         )
