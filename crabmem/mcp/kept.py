@@ -30,7 +30,7 @@ _FOLDER = "first-answers"
 _SLOTS = 4_096
 #: Options and settings in the environment that name a place, and the latter that say which tools there are.
 _PLACES = ("--dir", "--project", "--profile", "CRABMEM_DIR", "CRABMEM_PROJECT", "CRABMEM_PROFILE")
-_SETTINGS = ("HOME", "CRABMEM_WORKSPACE", "CRABMEM_KIND", *_PLACES)
+_SETTINGS = ("HOME", "CRABMEM_WORKSPACE", "CRABMEM_KIND", "CRABMEM_ONLY_THIS", *_PLACES)
 #: The rooms that say what a tool is.
 _CODE = ("crabmem.tools.", "crabmem.profiles.", "crabmem.prompt.")
 

@@ -252,19 +252,22 @@ class Snapshot:
             None if self.is_past else self._engine.sources_of,
         )
         found = recall_from(source, question, fits, ranker and ranker(query))
-        return found if source is self.entries else self._with_scopes(found)
+        return self._with_scopes(found) if everywhere else found
 
     def _with_scopes(self, found: Recall) -> Recall:
-        """What was found in several memories: each hit with the name of its own, and a path in that."""
+        """What was found, with what is to be said of memories that are not seen; of several each hit with the name of
+        its own, and a path in that."""
+        others, troubles = self._looked_beside
+        if not others:
+            return replace(found, trouble="; ".join(filter(None, [found.trouble, *troubles]))) if troubles else found
         from ..recall.together import at_home
 
         hits = []
         for hit in found.hits:
             name, path = at_home(hit.entry.path)
             hits.append(replace(hit, entry=replace(hit.entry, path=path), scope=name))
-        troubles = [*filter(None, [found.trouble]), *self._looked_beside[1]]
-        troubles += ["by words alone, as several memories are searched"] if self.ranker else []
-        return replace(found, hits=tuple(hits), trouble="; ".join(troubles))
+        by_words = "by words alone, as several memories are searched" if self.ranker else ""
+        return replace(found, hits=tuple(hits), trouble="; ".join(filter(None, [found.trouble, *troubles, by_words])))
 
     @property
     def ranker(self) -> Ranker | None:

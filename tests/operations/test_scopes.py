@@ -126,6 +126,11 @@ def test_what_also_names_counts_once_it_is_allowed_on_this_machine(home: Path, p
         assert found(project, "who deploys on Fridays") == ["team:memory/entries/deploy.md"]
 
 
+def test_it_is_told_where_no_other_memory_may_be_seen(home: Path, me: Memory) -> None:
+    with team(home, me, is_allowed=False):
+        assert "nobody here has allowed" in me.recall("which editor").note
+
+
 def test_what_the_persons_memory_names_is_seen_in_projects_too(home: Path, project: Memory, me: Memory) -> None:
     with team(home, me):
         assert list(others(project)) == ["me", "team"]
