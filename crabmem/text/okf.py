@@ -83,8 +83,10 @@ def _header(lines: str, newline: str, entry: Entry, kind: str, origin: Origin | 
     if entry.tags and own.get("tags") != list(entry.tags):
         changes["tags"] = list(entry.tags)
     source = ""
-    if isinstance(own.get(SOURCES), list):
-        changes[SOURCES] = [{"resource": each} if isinstance(each, str) else each for each in own[SOURCES]]
+    texts = own.get(SOURCES)
+    resources: list[header.Value] = [{"resource": each} for each in texts] if isinstance(texts, list) else []
+    if resources and bare_sources({SOURCES: resources}) == texts:  # else it would not be read back as it was
+        changes[SOURCES] = resources
     if origin:
         source = origin.line
         changes |= header.load(source)

@@ -524,10 +524,13 @@ WAYS: Mapping[str, Way] = {
     "joined elsewhere: rename": Way(elsewhere(rename, is_joined_there=True), _MOVED, is_elsewhere=True),
     "synced by an agent": Way(elsewhere(remember, is_joined_there=True, by_tool=True), _FACTS, is_elsewhere=True),
     **{
-        f"tool {name}": Way(calls(name, *given), cannot, only_adds=name == "memory_insert")
+        f"tool {name}": Way(calls(name, *given), cannot, only_adds=name in ("memory_insert", "confirm"))
         for name, (given, cannot) in TOOLS.items()
     },
-    **{f"crabmem {words[0]}": Way(types(*words), cannot) for words, cannot in VERBS.items()},
+    **{
+        f"crabmem {words[0]}": Way(types(*words), cannot, only_adds=words[0] == "confirm")
+        for words, cannot in VERBS.items()
+    },
 }
 
 
