@@ -1,5 +1,7 @@
 """A line that a fact rests on stands, moved, was changed or is gone, whatever was edited around it."""
 
+from itertools import pairwise
+
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -25,6 +27,14 @@ def judged(source: Source, lines: list[str]) -> tuple[str, int]:
     return standing(source, data(lines))
 
 
+def text_before(lines: list[str], at: int) -> str:
+    return next((line.strip() for line in lines[:at][::-1] if line.strip()), "")
+
+
+def stand_together(lines: list[str], one: str, other: str) -> bool:
+    return (one, other) in pairwise(["", *(line.strip() for line in lines if line.strip()), ""])
+
+
 def is_unique(lines: list[str], at: int) -> bool:
     return [line.strip() for line in lines].count(lines[at].strip()) == 1
 
@@ -41,7 +51,9 @@ def test_a_line_is_the_same_moved_changed_or_gone_by_what_was_done_to_it(
     edited, without = [*lines[:at], "changed()", *lines[at + 1 :]], [*lines[:at], *lines[at + 1 :]]
     if is_unique(lines, at):
         assert judged(source, above) == ("moved", at + 1 + len(new))
-        assert judged(source, edited) == ("changed", 0)
+        # Where its neighbours stand beside each other elsewhere, a changed line looks as one that went.
+        is_told = not stand_together(edited, text_before(lines, at), text_before(lines[::-1], len(lines) - 1 - at))
+        assert judged(source, edited) == ("changed" if is_told else "gone", 0)
         assert judged(source, without) == ("gone", 0)
     for after in (above, edited, without):
         state, line = judged(source, after)
