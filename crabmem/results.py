@@ -13,6 +13,7 @@ A key that comes twice stands where it was first, and says what it said last.
 
 from __future__ import annotations
 
+from .text.addresses import address
 from .text.entry import Entry
 from .text.hashes import short
 from .text.values import field, fields_of, named_value, value
@@ -595,6 +596,11 @@ class SourceState:
     now: str = ""
 
 
+def lost_of(sources: Iterable[SourceState]) -> tuple[SourceState, ...]:
+    """Those sources that do not stand any more, wherever."""
+    return tuple(each for each in sources if each.state in LOST)
+
+
 def told_sources(sources: Iterable[SourceState]) -> str:
     """What is told of sources that are not where they were, as "source moved: src/a.py:40"; "" for nothing."""
     told = [(each.state, shortened(each.now or each.source, _SHOWN)) for each in sources if each.state != "same"]
@@ -720,7 +726,7 @@ class Hit:
     @property
     def address(self) -> str:
         """The path, behind the name of the memory where several were searched."""
-        return f"{self.scope}:{self.entry.path}" if self.scope else self.entry.path
+        return address(self.scope, self.entry.path) if self.scope else self.entry.path
 
     sources: tuple[SourceState, ...] = ()
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, NamedTuple
@@ -65,6 +65,26 @@ def rows(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, Any]]:
             if number == _MAX_CONVERSATIONS:
                 row, at = InvalidArguments(f"only {number:,} conversations of a file are taken"), len(text)
             yield f"{path}[{number}]", row
+
+
+def facts_of(
+    tree: Tree,
+    service: str,
+    called: str,
+    has_turns: Callable[[Any], bool],
+    read: Callable[[Any], tuple[str, object, Sequence[Turn]]],
+) -> Iterator[Found]:
+    """The notes of all conversations in an export of the service that people call `called`.
+
+    `read` takes a conversation's id, its title and its turns from one that `has_turns`.
+    """
+    for where, row in conversations(tree):
+        if isinstance(row, CrabmemError):
+            yield Found(where, row)
+        elif not isinstance(row, dict) or not has_turns(row):
+            yield Found(where, InvalidArguments(f"it is no conversation of {called}"))
+        else:
+            yield from notes(where, service, *read(row))
 
 
 def notes(where: str, service: str, id: str, title: object, turns: Sequence[Turn]) -> Iterator[Found]:

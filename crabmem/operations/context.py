@@ -8,6 +8,7 @@ from datetime import timedelta
 from operator import methodcaller
 
 from ..errors import NotFound
+from ..text.addresses import address
 from ..text.entry import decode
 from ..text.own_words import own_words
 from ..text.templates import template
@@ -168,7 +169,8 @@ def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[
         path = other.layout.overview
         with suppress(NotFound):
             if data := other.read(path, at):
-                yield Piece(part, f"{scope}:{path}", f"(from {scope}:{path})\n\n{decode(path, data)}")
+                place = address(scope, path)
+                yield Piece(part, place, f"(from {place})\n\n{decode(path, data)}")
 
 
 def _piece(session: Session, part: Part, of: str, file: str, at: str | None) -> Piece:

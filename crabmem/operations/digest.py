@@ -7,7 +7,7 @@ import msgspec
 from ..git.changes import Difference
 from ..git.history import History
 from ..recall.labels import SOURCED, STALE
-from ..results import CREATOR, LOST, Commit, Digest, News, StaleFact
+from ..results import CREATOR, Commit, Digest, News, StaleFact, lost_of
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.entry import Entry, entry_in
@@ -87,8 +87,7 @@ def stale_facts(session: Session) -> tuple[StaleFact, ...]:
 
 def _stale(session: Session, entry: Entry, day: str) -> StaleFact:
     sources = () if day else session.engine.sources_of(entry)
-    lost = tuple(each for each in sources if each.state in LOST)
-    return StaleFact(entry.name, entry.path, entry.description, day, lost)
+    return StaleFact(entry.name, entry.path, entry.description, day, lost_of(sources))
 
 
 def texts_of(session: Session, news: News) -> list[tuple[str, str]]:

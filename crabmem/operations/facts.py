@@ -49,8 +49,7 @@ def remember(
     the fact surely holds, as 2026-12-31; "" removes it. `sources` are files of the project that the session works in,
     or lines such as src/a.py:40: what stands there is noted, and compared when the fact is told. With `if_version` the
     entry must still be that version; "" is for a name that no entry has. `to` names another memory that the session
-    sees. Of a new fact, `like` of the answer is the one
-    that says nearly the same, where one surely does.
+    sees. Of a new fact, `like` of the answer is the one that says nearly the same, where one surely does.
 
     Raises:
         InvalidArguments: something given cannot be kept.

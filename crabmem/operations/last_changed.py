@@ -71,8 +71,8 @@ def changed_within_each(session: Session, now: Snapshot, since: str | None, unti
     from contextlib import suppress
 
     from ..errors import NotFound
-    from ..recall.together import at_home
     from ..session.scopes import scope
+    from ..text.addresses import parted
 
     own, filters = session.engine.scopes.own, dict[str, PathFilter | None]()
     filters[own] = changed_within(session, now, since, until)
@@ -81,7 +81,7 @@ def changed_within_each(session: Session, now: Snapshot, since: str | None, unti
             filters[name] = changed_within(scope(session, name), other, since, until)
 
     def fits(address: str) -> bool:
-        name, path = at_home(address)
+        name, path = parted(address)
         return name in filters and ((within := filters[name]) is None or within(path))
 
     return fits

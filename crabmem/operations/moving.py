@@ -75,7 +75,6 @@ def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, C
     sides = [(session, commit)]
     if theirs.tool == commit.tool:
         sides.append((other, theirs))
-    # The side that gets the fact comes first.
     try:
         states = [
             Undo(side.engine.history, side.timeline).without(each, side.engine.store.scan()) for side, each in sides
@@ -83,6 +82,7 @@ def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, C
     except Inapplicable:  # which names a commit that may be of the other memory
         words = f"it was changed since: {commit.subject}"
         raise Inapplicable(f"{words}; nothing was taken back, `crabmem move` moves it again") from None
+    # The side that gets the fact comes first.
     ordered = [side for _, side in sorted(zip(states, sides, strict=True), key=lambda item: None in item[0].values())]
     take_back(*ordered[0])
     try:

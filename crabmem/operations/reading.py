@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..errors import InvalidArguments, NotFound
+from ..text.addresses import address, parted
 from ..text.values import replace
 
 TYPE_CHECKING = False
@@ -51,7 +52,7 @@ def get_seen(session: Session, name: str, at: str | None = None) -> Entry:
     one, own = addressed(session, name)
     try:
         entry = get(one, own, at)
-        return entry if one is session else _addressed(name.partition(":")[0], entry)
+        return entry if one is session else _addressed(parted(name)[0], entry)
     except NotFound:
         for scope, other in others(session).items() if one is session else ():
             with suppress(NotFound):
@@ -67,7 +68,7 @@ def seen_beside(session: Session) -> list[Entry]:
 
 
 def _addressed(scope: str, entry: Entry) -> Entry:
-    return replace(entry, path=f"{scope}:{entry.path}")
+    return replace(entry, path=address(scope, entry.path))
 
 
 def entries(session: Session, at: str | None = None, *, since: str | None = None) -> list[Entry]:

@@ -9,14 +9,13 @@ from itertools import islice
 from shlex import quote
 
 from ..recall.duplicates import near_duplicate
-from ..results import LOST, Untidy, told_sources
+from ..results import Untidy, lost_of, told_sources
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.daily_notes import day_in
 from ..text.entry import Entry
 from ..text.quoting import block, one_line
 from ..text.slug import name_key
-from ..text.sources import SOURCES
 from ..text.templates import template
 from ..text.words import counted, listed, shortened
 from .facts import get
@@ -56,7 +55,8 @@ def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
         bare = [each for each in entries if not each.description.strip() and not each.content.startswith(each.name)]
         found = [*stale, *_alike(session, now, entries, {frozenset(each.paths) for each in clashes}), *clashes]
         found += [_of("undescribed", each) for each in bare]
-        found += [_of("source", each, about=lost) for each in entries if (lost := _lost(session, each))]
+        lost = ((each, told_sources(lost_of(session.engine.sources_of(each)))) for each in entries)
+        found += [_of("source", each, about=told) for each, told in lost if told]
         since = session.engine.clock() - timedelta(days)
         return [*found, *_unused(session, now, entries, since), *_notes(session, now)]
 
@@ -66,13 +66,6 @@ def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
 def _of(kind: str, *entries: Entry, mend: str = "", about: str = "") -> Untidy:
     command = f"crabmem {KINDS[kind][1].format(quote(mend or entries[0].name))}"
     return Untidy(kind, tuple(each.name for each in entries), tuple(each.path for each in entries), about, command)
-
-
-def _lost(session: Session, entry: Entry) -> str:
-    """What is told of the sources of an entry that do not stand any more; "" for nothing."""
-    if SOURCES not in entry.keys:
-        return ""
-    return told_sources(each for each in session.engine.sources_of(entry) if each.state in LOST)
 
 
 def _alike(session: Session, now: Snapshot, entries: Sequence[Entry], known: set[frozenset[str]]) -> Iterator[Untidy]:

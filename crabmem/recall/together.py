@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..search.union import SEP, Union
+from ..search.union import Union
+from ..text.addresses import address, parted
 from ..text.values import once, replace
 from .entries import Entries
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Together:
-    """An `EntrySource` of `members` by their names. The path of an entry in it is its address, `name:path`."""
+    """An `EntrySource` of `members` by their names. The path of an entry in it is its address."""
 
     is_past = False
 
@@ -31,7 +32,7 @@ class Together:
     @once
     def notes(self) -> frozenset[str]:
         """The addresses of the daily notes."""
-        return frozenset(f"{name}{SEP}{path}" for name, entries in self._members.items() for path in entries.notes)
+        return frozenset(address(name, path) for name, entries in self._members.items() for path in entries.notes)
 
     @property
     def unreadable(self) -> list[Unusable]:
@@ -42,22 +43,16 @@ class Together:
     def versions(self) -> dict[str, bytes]:
         """The id of the blob of each, by its address."""
         return {
-            f"{name}{SEP}{path}": blob
+            address(name, path): blob
             for name, entries in self._members.items()
             for path, blob in entries.versions.items()
         }
 
     def at(self, path: str) -> Entry:
         """The entry, or the note, at an address."""
-        name, _, own = path.partition(SEP)
+        name, own = parted(path)
         return replace(self._members[name].at(own), path=path)
 
     def having(self, label: str) -> list[Entry]:
         """The entries that have a label, in the order of their addresses."""
         return [self.at(path) for path in self.index.labelled(label)]
-
-
-def at_home(address: str) -> tuple[str, str]:
-    """The name of the memory and the path in it that an address says."""
-    name, _, path = address.partition(SEP)
-    return name, path

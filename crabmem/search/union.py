@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
+from ..text.addresses import address, parted
 from .index import Index, Recent
 
 TYPE_CHECKING = False
@@ -13,14 +14,11 @@ if TYPE_CHECKING:
 
     from .segment import Segment
 
-#: What stands between the name of an index and the key of a document in it. No name has one.
-SEP = ":"
-
 
 class Union(Index):
     """The documents of `members`, each index by its name. Scores are those of one index that has them all.
 
-    The key of a document is `name:key`. Equal scores are in the order of the members. It is searched and never
+    The key of a document is its address. Equal scores are in the order of the members. It is searched and never
     updated: whoever has a new member index makes another union.
     """
 
@@ -49,7 +47,7 @@ class Union(Index):
         """The mark of every document, by its key."""
         if self._marks is None:
             self._marks = {
-                f"{name}{SEP}{key}": mark
+                address(name, key): mark
                 for name, (first, segment) in zip(self._names, self._parts, strict=True)
                 for key, mark, at in zip(segment.keys.all(), segment.marks(), segment.firsts, strict=True)
                 if first + at not in self._dead
@@ -57,7 +55,7 @@ class Union(Index):
         return self._marks
 
     def _find(self, key: str) -> int | None:
-        whose, _, own = key.partition(SEP)
+        whose, own = parted(key)
         for name, (first, segment) in zip(self._names, self._parts, strict=True):
             if name == whose and (at := segment.find(own)) is not None and first + at not in self._dead:
                 return first + at
@@ -68,7 +66,7 @@ class Union(Index):
         if key is None:
             at = bisect_right(self._begins, position) - 1
             own = self._parts[at][1].key(position - self._begins[at])
-            key = self._found_keys[position] = f"{self._names[at]}{SEP}{own}"
+            key = self._found_keys[position] = address(self._names[at], own)
         return key
 
     def _place(self, position: int) -> int:

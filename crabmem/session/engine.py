@@ -10,6 +10,7 @@ from ..disk.redo_log import is_by, is_of_now
 from ..disk.store import Store, usable_folder
 from ..disk.user_state import key_in, state_path
 from ..errors import CrabmemError, DeniedHistory, InvalidSettings, Moved
+from ..text.addresses import parted
 from ..text.hashes import blob_id
 from ..text.sources import SOURCES
 from ..text.values import once, replace, value
@@ -290,8 +291,8 @@ class Engine:
         """How the sources of an entry stand now; none for an entry without, and without a project."""
         if SOURCES not in entry.keys:
             return ()
-        scope, is_address, _ = entry.path.partition(":")
-        return self.sources.of(entry, bool(is_address and "/" not in scope and scope != self.scopes.own))
+        scope, path = parted(entry.path)
+        return self.sources.of(entry, bool(path and "/" not in scope and scope != self.scopes.own))
 
     @once
     def upkeep(self) -> Upkeep:

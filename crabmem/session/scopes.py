@@ -11,6 +11,7 @@ import os
 from ..disk import fs
 from ..disk.stat import packed
 from ..errors import CrabmemError, Inapplicable, NotFound
+from ..text.addresses import parted
 from ..text.slug import slug_of
 from ..text.values import once
 from ..text.words import counted
@@ -209,8 +210,8 @@ def scope(session: Session, name: str | None) -> Session:
 
 def addressed(session: Session, name: str) -> tuple[Session, str]:
     """The session on the memory that an address names, as `me:Editor`, and the name in it; for a name itself."""
-    whose, sep, rest = name.partition(":")
-    if sep and rest and session.engine.sees_others(session.settings):
+    whose, rest = parted(name)
+    if rest and session.engine.sees_others(session.settings):
         if whose == session.engine.scopes.own:
             return session, rest
         if whose in (seen := others(session)):

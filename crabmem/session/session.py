@@ -141,7 +141,9 @@ class Session:
             InvalidSettings: it says something that cannot be, or to sessions that may not see everything, an unknown
                 key, which may be what was to hide something.
         """
-        rules, problem = self.engine.settings_now()
+        return self._checked(*self.engine.settings_now())
+
+    def _checked(self, rules: Settings, problem: str) -> Settings:
         if problem and self.kind != "main":
             raise InvalidSettings(problem)
         return rules
@@ -176,11 +178,16 @@ class Session:
         """
         if at is not None:
             commit = self.timeline.commit_at(at)
-            return read(Snapshot(self.engine, self.view, commit=commit, beside=lambda: self._beside(at)))
+            return read(Snapshot(self.engine, self.view, commit=commit, beside=lambda: self._beside(self.settings, at)))
         view = self.view
 
         def once() -> T:
-            return read(Snapshot(self.engine, view, self.engine.scan(), beside=self._beside))
+            scan = self.engine.scan()
+
+            def beside() -> Beside:  # by the settings among these files: every recall asks
+                return self._beside(self._checked(*self.engine.settings_of(scan)))
+
+            return read(Snapshot(self.engine, view, scan, beside=beside))
 
         for _ in range(_TRIES):
             try:
@@ -189,13 +196,13 @@ class Session:
                 self.engine.borrowed = None
         return once()
 
-    def _beside(self, at: str | None = None) -> Beside:
+    def _beside(self, rules: Settings, at: str | None = None) -> Beside:
         """The other memories at the same moment; without those that had not begun, or know no such revision."""
+        if not self.engine.sees_others(rules):
+            return {}, ()
         from .scopes import looked_beside  # late: most sessions see no other memory
 
-        rules, found = self.settings, dict[str, Snapshot]()
-        if not self.engine.sees_others(rules):
-            return found, ()
+        found = dict[str, Snapshot]()
         others, troubles = looked_beside(self, rules)
         for name, other in others.items():
             try:

@@ -191,8 +191,6 @@ class Snapshot:
             InvalidArguments: there are several.
             Unreadable: there is none, and a file that may be it cannot be read.
         """
-        from shlex import quote
-
         from ..recall.names import entry_called
         from ..text.entry import MAX_NAME, parse_entry
         from ..text.slug import slug_of
@@ -200,8 +198,12 @@ class Snapshot:
         try:
             return entry_called(self.entries, name)
         except NotFound:
-            whose = name.partition(":")[0]
+            from ..text.addresses import parted
+
+            whose, _ = parted(name)
             if whose in self.others:
+                from shlex import quote
+
                 root = self.others[whose].root
                 raise NotFound(f"{name} is in another memory: `crabmem --dir {quote(str(root))}` looks there") from None
             for path in [] if self.is_past else self._places_of(slug_of(name[:MAX_NAME])):
@@ -260,11 +262,11 @@ class Snapshot:
         others, troubles = self._looked_beside
         if not others:
             return replace(found, trouble="; ".join(filter(None, [found.trouble, *troubles]))) if troubles else found
-        from ..recall.together import at_home
+        from ..text.addresses import parted
 
         hits = []
         for hit in found.hits:
-            name, path = at_home(hit.entry.path)
+            name, path = parted(hit.entry.path)
             hits.append(replace(hit, entry=replace(hit.entry, path=path), scope=name))
         by_words = "by words alone, as several memories are searched" if self.ranker else ""
         return replace(found, hits=tuple(hits), trouble="; ".join(filter(None, [found.trouble, *troubles, by_words])))

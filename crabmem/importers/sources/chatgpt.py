@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...errors import CrabmemError, InvalidArguments
 from ..base import JSON, Found, Look, Source, Tree
-from ..chats import Turn, conversations, has_conversations, joined, notes, time_of
+from ..chats import Turn, facts_of, has_conversations, joined, time_of
 
 _KEYS, _SHOWN = ("author", "content", "metadata"), ("text", "multimodal_text")
 # Around the sign of a source that stands beside the text.
@@ -18,15 +17,14 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    for where, row in conversations(tree):
-        if isinstance(row, CrabmemError):
-            yield Found(where, row)
-        elif not isinstance(row, dict) or not isinstance(row.get("mapping"), dict):
-            yield Found(where, InvalidArguments("it is no conversation of ChatGPT"))
-        else:
-            id = str(row.get("conversation_id") or row.get("id") or "")
-            branch = reversed([*_branch(row["mapping"], row.get("current_node"))])
-            yield from notes(where, SOURCE.name, id, row.get("title"), [*filter(None, map(_turn, branch))])
+    return facts_of(tree, SOURCE.name, "ChatGPT", lambda row: isinstance(row.get("mapping"), dict), _said)
+
+
+def _said(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
+    """A conversation's id, its title, and its turns."""
+    branch = reversed([*_branch(row["mapping"], row.get("current_node"))])
+    id = str(row.get("conversation_id") or row.get("id") or "")
+    return id, row.get("title"), [*filter(None, map(_turn, branch))]
 
 
 def _branch(mapping: Mapping[str, Any], node: object) -> Iterator[Mapping[str, Any]]:

@@ -1,13 +1,12 @@
 """What Claude exports (Settings, Privacy): conversations, and what Claude remembers of them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...errors import CrabmemError, InvalidArguments
 from ...text.entry import Fact
 from ..base import JSON, Found, Look, Source, Tree
-from ..chats import Turn, conversations, has_conversations, joined, notes, rows, time_of
+from ..chats import Turn, facts_of, has_conversations, joined, rows, time_of
 from ..texts import summary
 
 _BESIDE = re.compile(r"(?:.*/)?(?:memories|projects)(?:/[^/]*)?\.json")
@@ -18,15 +17,14 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    for where, row in conversations(tree):
-        if isinstance(row, CrabmemError):
-            yield Found(where, row)
-        elif not isinstance(row, dict) or not isinstance(row.get("chat_messages"), list):
-            yield Found(where, InvalidArguments("it is no conversation of Claude"))
-        else:
-            turns = [_turn(message) for message in row["chat_messages"] if isinstance(message, dict)]
-            yield from notes(where, SOURCE.name, str(row.get("uuid") or ""), row.get("name"), turns)
+    yield from facts_of(tree, SOURCE.name, "Claude", lambda row: isinstance(row.get("chat_messages"), list), _said)
     yield from _memories(tree)
+
+
+def _said(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
+    """A conversation's id, its title, and its turns."""
+    turns = [_turn(message) for message in row["chat_messages"] if isinstance(message, dict)]
+    return str(row.get("uuid") or ""), row.get("name"), turns
 
 
 def _turn(message: dict[str, Any]) -> Turn:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...disk import spelling
 from ...errors import CrabmemError, Unreadable
-from ...results import LOST, Finding, SourceState, told_sources
+from ...results import Finding, SourceState, lost_of, told_sources
 from ...text import frontmatter as header
 from ...text.credentials import credentials_in
 from ...text.edit import is_in_conflict, lenient_text
@@ -180,7 +180,7 @@ def _staleness(entry: Entry, today: str) -> Iterator[Finding]:
 
 def _sources(entry: Entry, judged: Iterable[SourceState]) -> Iterator[Finding]:
     """Whether the sources of an entry stand, and can be compared."""
-    lost = told_sources(each for each in judged if each.state in LOST)
+    lost = told_sources(lost_of(judged))
     bare = (f"source not compared: {each.place}" for each in sources_in(entry.keys) if each.line and not each.blob)
     for words in filter(None, (lost, *bare)):
         way_out = "see whether it holds; `crabmem remember NAME --source …` notes what is there"
