@@ -602,7 +602,7 @@ def lost_of(sources: Iterable[SourceState]) -> tuple[SourceState, ...]:
 
 
 def told_sources(sources: Iterable[SourceState]) -> str:
-    """What is told of sources that are not where they were, as "source moved: src/a.py:40"; "" for nothing."""
+    """The words for sources that are not where they were, as "source moved: src/a.py:40"; "" for nothing."""
     told = [(each.state, shortened(each.now or each.source, _SHOWN)) for each in sources if each.state != "same"]
     return listed([f"source {state}: {place}" for state, place in told], _SOURCES)
 
@@ -732,7 +732,7 @@ class Hit:
 
     @property
     def caveat(self) -> str:
-        """What speaks against believing it as it stands, as a model reads it; "" for nothing."""
+        """The reasons against believing it as it stands, as a model reads it; "" for nothing."""
         return self.caveat_with("Then save it with a later stale_after")
 
     def caveat_with(self, way_out: str) -> str:

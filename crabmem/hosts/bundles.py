@@ -180,7 +180,7 @@ def openclaw_plugin(version: str) -> dict[str, bytes]:
 
 
 def _offer(profile: str, names: Mapping[str, str]) -> dict[str, object]:
-    """What a session of that profile is offered: tools by OpenClaw's names, each with ours, and how to use them."""
+    """The offer to a session of that profile: tools by OpenClaw's names, each with ours, and how to use them."""
     from ..operations.context import guidance
     from ..session.engine import Options
     from ..session.opening import session_at

@@ -44,7 +44,7 @@ def _is_text(member: zipfile.ZipInfo) -> bool:
 
 
 def _odd(member: zipfile.ZipInfo) -> CrabmemError | None:
-    """What keeps a file of an archive from being read."""
+    """The reason why a file of an archive is not read; None where it is."""
     if "" in member.filename.split("/") or not member.filename.isprintable():
         return Unreadable("it has a name that no file has")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

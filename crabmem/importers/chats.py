@@ -25,7 +25,7 @@ _DECODER = json.JSONDecoder()
 
 
 class Turn(NamedTuple):
-    """What was said: by a "user" or an "assistant", at a time where the export says it."""
+    """A text that a "user" or an "assistant" said, at a time where the export says it."""
 
     who: str
     when: datetime | None
@@ -33,7 +33,7 @@ class Turn(NamedTuple):
 
 
 def conversations(tree: Tree) -> Iterator[tuple[str, Any]]:
-    """What an export has for conversations, with where each is; or what is wrong there."""
+    """The conversations of an export, each with where it is; or what is wrong there."""
     files = [*filter(_NAME.fullmatch, tree.files)] or [path for path in tree.files if path.lower().endswith(JSON)]
     return rows(tree, files)
 
@@ -104,7 +104,7 @@ def notes(where: str, service: str, id: str, title: object, turns: Sequence[Turn
 
 
 def _parts(turns: Iterable[Turn]) -> Iterator[str]:
-    """What was said as Markdown, in texts that a note has room for."""
+    """The turns as Markdown, in texts that a note has room for."""
     part = ""
     for turn in turns:
         said = f"**{turn.who}**{f', {turn.when:%Y-%m-%d %H:%M}' if turn.when else ''}:\n\n{turn.text}\n\n"

@@ -24,7 +24,7 @@ def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> lis
 
 
 def picked(item: Found, wanted: Iterable[str]) -> Found:
-    """What was found; a fact only if it is wanted: by a part of its name, a pattern, or the number in its list."""
+    """The find; of a fact only if it is wanted: by a part of its name, a pattern, or the number in its list."""
 
     def fits(name: str, each: str) -> bool:
         return item.where.endswith(f"[{each}]") if each.isdecimal() else fnmatchcase(name, f"*{name_key(each)}*")

@@ -1,4 +1,4 @@
-"""What of memory needs a look, and the words with which a model is asked to tidy it. Writes nothing."""
+"""Facts and notes that need a look, and the words with which a model is asked to tidy it. Writes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .last_changed import changed_on_disk
 
 #: How the sessions begin in which a model tidies, and the tools that it has in them.
 SESSION, TOOLS = "tidy-", ("remember", "forget", "recall", "get", "list", "confirm")
-#: What each kind of things is called, in the order in which they are told, and what mends one.
+#: The kinds of things: what each is called, in the order in which they are told, and what mends one.
 KINDS = {
     "stale": ("stale", "confirm {}"),
     "alike": ("nearly the same", "forget {}"),
@@ -42,8 +42,8 @@ _FACTS, _WIDTH, _NAMED = 400, 160, 3
 
 
 def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
-    """What needs a look: facts that are stale, say nearly the same, answer to the same name, have no description, or
-    were not told for so many `days`; and daily notes since what a model proposed was last applied.
+    """All that needs a look: facts that are stale, say nearly the same, answer to the same name, have no description,
+    or were not told for so many `days`; and daily notes since what a model proposed was last applied.
     """
 
     def read(now: Snapshot) -> list[Untidy]:
@@ -108,8 +108,8 @@ def _notes(session: Session, now: Snapshot) -> Iterator[Untidy]:
 
 
 def prompt(session: Session, found: Sequence[Untidy], entry: str = "", is_alone: bool = False) -> str:
-    """What asks a model to tidy, with the facts there are, first those that were `found`; above all what has to do with
-    the fact called `entry`. With `is_alone` nobody answers it, and all that it writes waits."""
+    """The text that asks a model to tidy, with the facts there are, first those that were `found`; above all what has
+    to do with the fact called `entry`. With `is_alone` nobody answers it, and all that it writes waits."""
     why = defaultdict[str, str](str)
     for each in found:
         for path in each.paths:

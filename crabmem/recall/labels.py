@@ -35,7 +35,7 @@ NOTE = "note "
 ORIGIN = "origin "
 #: What an entry is found by that names the last day on which it surely holds, before that day.
 STALE = "stale "
-#: What an entry has that names sources.
+#: The label of an entry that names sources.
 SOURCED = "sourced"
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     #: Engines by name, and what to say of those that cannot be seen.
     Found: TypeAlias = tuple[Mapping[str, Engine], tuple[str, ...]]
 
-#: What a person's own memory is called, and that of the project at hand.
+#: The names of a person's own memory, and of that of the project at hand.
 PERSON, PROJECT = "me", "project"
 
 
@@ -56,7 +56,7 @@ class Scopes:
         self._engine = engine
         self._open: dict[str, Engine] = {}
         self._together: Together | None = None
-        # What was found last, and what it depends on.
+        # The last find, and what it depends on.
         self._found: tuple[object, Found] | None = None
 
     @once
@@ -67,7 +67,7 @@ class Scopes:
 
     @once
     def own(self) -> str:
-        """What the memory itself is called."""
+        """The name of the memory itself."""
         return PROJECT if self._person else self._name(self._engine.workspace.folder)
 
     def beside(self, rules: Settings) -> Found:
@@ -84,7 +84,7 @@ class Scopes:
         return self._found[1]
 
     def dropped(self, name: str, engine: Engine) -> str:
-        """What to say of a memory that was seen and is there no more; it is looked for again the next time."""
+        """The words for a memory that was seen and is there no more; it is looked for again the next time."""
         self._open = {folder: each for folder, each in self._open.items() if each is not engine}
         self._found = None
         engine.close(wait=False)
@@ -143,7 +143,7 @@ class Scopes:
             yield from (place for place in allowed if place not in seen)
             seen.update(allowed)
         if refused:
-            # What the settings say may be a stranger's words, so they are not repeated here, where a model reads them.
+            # The settings may be a stranger's words, so they are not repeated here, where a model reads them.
             which = f"{counted(refused, 'memory')} that nobody here has allowed not searched"
             troubles.append(f"{which}; `crabmem config allow` says which, and allows it")
 
@@ -175,7 +175,7 @@ class Scopes:
 
 
 def looked_beside(session: Session, rules: Settings) -> tuple[dict[str, Session], tuple[str, ...]]:
-    """What `others` returns where the settings are these `rules`, and what to say of those that cannot be seen."""
+    """The answer of `others` where the settings are these `rules`, and what to say of those that cannot be seen."""
     engines, troubles = session.engine.scopes.beside(rules)
     found = {name: Session(each, session.actor, session.kind) for name, each in engines.items()}
     for other in found.values():

@@ -257,8 +257,8 @@ class Snapshot:
         return self._with_scopes(found) if everywhere else found
 
     def _with_scopes(self, found: Recall) -> Recall:
-        """What was found, with what is to be said of memories that are not seen; of several each hit with the name of
-        its own, and a path in that."""
+        """The answer `found`, with what is to be said of memories that are not seen; of several each hit with the name
+        of its own, and a path in that."""
         others, troubles = self._looked_beside
         if not others:
             return replace(found, trouble="; ".join(filter(None, [found.trouble, *troubles]))) if troubles else found

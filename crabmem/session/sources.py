@@ -37,7 +37,7 @@ class Sources:
         if os.path.isdir(private) and not os.path.lexists(os.path.join(private, state.PROJECT)):
             project = None  # a memory, of which a session may not see everything
         self._is_own = is_guest or (project is not None and workspace.root.name == project.name)
-        #: What the project is called in the facts of a memory that is not its alone.
+        #: The name of the project in the facts of a memory that is not its alone.
         self._called = project.name.rpartition("-")[0] if project else ""
         self._is_others = not self._is_own and workspace.root.parent.name == PROJECTS
         self._trouble = (project.problem and f"{project.place}: {project.problem}") if project else _NO_PROJECT

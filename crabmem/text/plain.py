@@ -12,7 +12,7 @@ from typing import TypeAlias
 _FENCE = "---\n"
 _END = "\n---\n"
 _QUOTES = frozenset("[]{}\"'#&*!|>%@`:?,-")
-# What of these may stand within an item of a list: as in src/a.py:40@3f2a91c0.
+# The signs among these that may stand within an item of a list: as in src/a.py:40@3f2a91c0.
 _QUOTES_WITHIN = _QUOTES - frozenset(":@-")
 #: Characters that a frontmatter of this form has at most.
 MOST = 8_192

@@ -73,7 +73,7 @@ def seen_source(path: str, line: int, data: bytes) -> Source | None:
 
 
 def standing(source: Source, data: bytes | None) -> tuple[str, int]:
-    """What became of a source in the file's bytes: same, moved, changed or gone; and the line where it stands."""
+    """The fate of a source in the file's bytes: same, moved, changed or gone; and the line where it stands."""
     if data is None:
         return "gone", 0
     if not (marks := source.marks):

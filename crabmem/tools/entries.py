@@ -26,7 +26,7 @@ def _scopes(memory: Session) -> tuple[str, ...]:
 
 
 def _sources(memory: Session) -> tuple[str, ...]:
-    """What recall may look into besides facts."""
+    """The places that recall may look into besides facts."""
     return () if recall_operations.why_no_sessions(memory) else ("sessions",)
 
 

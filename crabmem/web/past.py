@@ -17,7 +17,7 @@ from .asking import CONFLICT, Ask, Given, Go, Page, paged, version_at
 from .plots import columns
 
 _SHOWN, _STRIDES, _MOST = 40, 60, 200
-# What of `history.commits` the form asks for, and links do.
+# The arguments of `history.commits` that the form asks for, and links do.
 _ASKED = ("words", "author", "agent", "session", "since", "until")
 _TAKES: dict[str, Take] = {"ours": "ours", "theirs": "theirs"}
 

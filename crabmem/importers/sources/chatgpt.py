@@ -1,4 +1,4 @@
-"""What ChatGPT exports (Settings, Data controls): a tree of messages for each conversation; one branch counts."""
+"""Exports of ChatGPT (Settings, Data controls): a tree of messages for each conversation; one branch counts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -39,7 +39,7 @@ def _branch(mapping: Mapping[str, Any], node: object) -> Iterator[Mapping[str, A
 
 
 def _turn(message: Mapping[str, Any]) -> Turn | None:
-    """What a person or the model said to the other; None of a message to a tool, and of what is not shown."""
+    """The turn in which a person or the model spoke; None of a message to a tool, and of what is not shown."""
     author, content, about = (each if isinstance(each := message.get(key), dict) else {} for key in _KEYS)
     if author.get("role") not in ("user", "assistant") or message.get("recipient") not in (None, "all"):
         return None

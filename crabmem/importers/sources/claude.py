@@ -1,4 +1,4 @@
-"""What Claude exports (Settings, Privacy): conversations, and what Claude remembers of them."""
+"""Exports of Claude (Settings, Privacy): conversations, and what Claude remembers of them."""
 
 import re
 from collections.abc import Iterator, Mapping
