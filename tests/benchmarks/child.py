@@ -7,29 +7,16 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from crabmem import Memory, search
+from crabmem import Memory
 from crabmem.sync.sync import sync
 
 
 def first_recall(root: str, asked: str) -> Mapping[str, object]:
-    """The seconds until a memory is there, and until its first recall is answered; and the scores of all queries."""
-    questions: list[str] = json.loads(asked)
+    """The seconds until a memory is there and has answered its first recall."""
     began = time.perf_counter()
-    memory = Memory(root)
-    opened = time.perf_counter()
-    memory.recall(questions[0], 6)
-    answered = time.perf_counter()
-    scores = [{hit.entry.path: hit.score for hit in memory.recall(question, 6)} for question in questions]
-    memory.close()
-    return {"opened": opened - began, "answered": answered - began, "scores": scores}
-
-
-def load(folder: str) -> Mapping[str, object]:
-    """The seconds until the index that was kept in `folder` can be asked."""
-    began = time.perf_counter()
-    kept = search.load(Path(folder))
-    assert kept, "there is no index"
-    return {"loaded": time.perf_counter() - began}
+    with Memory(root) as memory:
+        memory.recall(asked, 6)
+        return {"answered": time.perf_counter() - began}
 
 
 def peak(root: str, asked: str) -> Mapping[str, object]:
@@ -42,11 +29,11 @@ def peak(root: str, asked: str) -> Mapping[str, object]:
 
 
 def synced(root: str) -> Mapping[str, object]:
-    """The seconds that a sync takes, and the highest memory of its process, in bytes."""
+    """The seconds that a sync takes."""
     with Memory(root, is_person=True) as memory:
         began = time.perf_counter()
         sync(memory)
-        return {"seconds": time.perf_counter() - began, "bytes": _peak()}
+        return {"seconds": time.perf_counter() - began}
 
 
 def _peak() -> int:
@@ -60,7 +47,6 @@ def _peak() -> int:
 
 _TASKS: Mapping[str, Callable[..., Mapping[str, object]]] = {
     "first-recall": first_recall,
-    "load": load,
     "peak": peak,
     "sync": synced,
 }

@@ -158,17 +158,17 @@ def _curve(found: Points) -> str:
 
 
 def speed(rows: Sequence[Row], run: Run) -> str:
-    """What the page on speed says: what a user waits for, and how many targets are missed."""
+    """What the page on speed says: all rows, and how many targets are missed."""
     verdicts = [row.is_met for row in rows if row.is_met is not None]
     head = _wrapped(
         f"{run} Of {len(verdicts)} targets {verdicts.count(False)} are missed. First the ratio of medians, beside it"
         " what crabmem took or used; ≤ 2× is at most twice what it is compared with."
     )
-    return f"{head}\n\n{_by_size([row for row in rows if row.is_users])}"
+    return f"{head}\n\n{_by_size(rows)}"
 
 
 def page(rows: Sequence[Row], run: Run) -> str:
-    """What RESULTS.md says beside that: the other rows, the state of each, and what figures are made of."""
+    """What RESULTS.md says beside that: the state of each row, and what figures are made of."""
     states: dict[str, list[str]] = {}
     for row in rows:
         if row.state and row.what not in (told := states.setdefault(row.state, [])):
@@ -179,7 +179,6 @@ def page(rows: Sequence[Row], run: Run) -> str:
     ]
     return "\n\n".join(
         (
-            "## Every other row", _by_size([row for row in rows if not row.is_users]),
             "## In which state", "\n".join(listed),
             "## As memory grows", _GROWTH, _curve(points(rows)),
             "![What one write and one recall take, by the number of entries](curve.svg)",
@@ -198,6 +197,6 @@ def write(rows: Sequence[Row], run: Run) -> None:
 
 
 def write_page() -> None:
-    """Put what RESULTS.md has for the page on speed there: what a user waits for, and the figures of the curve."""
+    """Put what RESULTS.md has for the page on speed there: the rows, and the figures of the curve."""
     put(SPEED, "speed", marked(RESULTS, "speed"))
     put(SPEED, "curve", marked(RESULTS, "rest").partition(f"{_GROWTH}\n\n")[2].partition("\n\n")[0])

@@ -66,7 +66,6 @@ class Row:
 
     `measured` is None for what could not be measured; `note` says why, or what to mind. `figures` are further numbers,
     in the unit that their names end in; the first is shown beside the ratio, unless there are times: then ours is.
-    `is_users` marks what a user waits for; `docs/speed.md` shows these rows.
     """
 
     what: str
@@ -78,7 +77,6 @@ class Row:
     taken: Mapping[str, Taken] = field(default_factory=dict)
     figures: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
-    is_users: bool = False
     #: Whose times are a line of the curve, and how that is called.
     lines: Mapping[str, str] = field(default_factory=dict)
 
@@ -130,7 +128,6 @@ def compared(
     taken: Mapping[str, Taken],
     *,
     note: str = "",
-    is_users: bool = False,
     lines: Mapping[str, str] | None = None,
 ) -> Row:
     """A row of the medians of two who were measured by turns, ours first.
@@ -141,7 +138,7 @@ def compared(
     if len(taken) == 2:
         ours, theirs = (each.median for each in taken.values())
         measured = ours / theirs if target.at_most else theirs / ours
-    return Row(what, against, target, measured, entries, state, taken, {}, note, is_users, lines or {})
+    return Row(what, against, target, measured, entries, state, taken, {}, note, lines or {})
 
 
 def thousands(entries: int) -> str:

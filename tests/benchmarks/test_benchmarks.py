@@ -20,10 +20,9 @@ from tests.benchmarks.row import ANY, NO_TARGET, Row, Target, compared, faster, 
 from tests.benchmarks.timing import Action, Taken, by_turns, with_each
 
 #: Figures that may be nothing at all.
-MAY_BE_ZERO = ("scores", "highest")
+MAY_BE_ZERO = ("highest",)
 #: What may be without a figure, and the beginning of why.
 MAY_BE_MISSING = {
-    "file caches cold": "this file system",
     "served by one": "nobody listens",
     "`recall`": "tantivy is not",
 }
@@ -54,7 +53,7 @@ def test_a_short_run_has_every_row_and_writes_figures_pages_and_a_picture(
     assert main() == 0
 
     data = json.loads((pages / "figures.json").read_text("utf-8"))
-    assert len({(row["what"], row["against"]) for row in data["rows"]}) == len(data["rows"]) > 30
+    assert len({(row["what"], row["against"]) for row in data["rows"]}) == len(data["rows"]) <= 20
     for row in data["rows"]:
         if row["measured"] is None:
             assert any(part in row["what"] and row["note"].startswith(why) for part, why in MAY_BE_MISSING.items()), row

@@ -43,7 +43,7 @@ def growth(bench: Bench, entries: int) -> Iterator[Row]:
     }
     what, target = "`.git` growth after compaction, without the search cache", within({1_000: 2.5, 10_000: 2.5})
     against = "bytes of entry text written"
-    yield Row(what, against, target, grown / written, entries, done, figures=figures, is_users=True)
+    yield Row(what, against, target, grown / written, entries, done, figures=figures)
     highest = max(highest, loose.blocks)
     figures = {"highest MB": highest / _MB, "compacted MB": after.blocks / _MB}
     what, above = "highest size of `.git` on the disk while writing", max((highest - after.blocks) / _MB, 0.0)

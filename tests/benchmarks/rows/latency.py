@@ -64,7 +64,6 @@ def mixed(bench: Bench, entries: int) -> Iterator[Row]:
             state,
             figures={unit: value * 1000 for unit, value in figures.items()},
             note=f"of {len(times):,}, a compaction beside {beside / many:.0%} of all",
-            is_users=name == "writes",
         )
 
 

@@ -21,4 +21,4 @@ def peak_memory(bench: Bench, entries: int) -> Iterator[Row]:
     figures = {"peak MB": peak / _MB, "entries MB": size / _MB}
     state = f"a fresh process that answers {_QUESTIONS} questions, each once; the index was kept by another"
     what, target = "peak memory of a process serving recall", within({100_000: 4})
-    yield Row(what, "size of the entries", target, peak / size, entries, state, figures=figures, is_users=True)
+    yield Row(what, "size of the entries", target, peak / size, entries, state, figures=figures)

@@ -2,7 +2,7 @@
 
 import sqlite3
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from importlib import import_module
 from itertools import islice
@@ -16,12 +16,11 @@ from crabmem.workspace.layout import ORDINARY
 from ..bench import Bench
 from ..corpus import facts, questions
 from ..measure import measure
-from ..row import Row, Target, compared, faster, within
-from ..timing import Taken, by_turns, with_each
+from ..row import Row, compared, faster, within
+from ..timing import by_turns, with_each
 
 #: From a question to the texts that answer it.
 Engine = Callable[[str], list[str]]
-Times = Mapping[str, Taken]
 
 _LIMIT = 6
 _QUESTIONS, _WARM_UP = 300, 20
@@ -44,26 +43,14 @@ def recall(bench: Bench, entries: int) -> Iterator[Row]:
         count, warm_up = bench.many(_QUESTIONS, 20), bench.many(_WARM_UP, 2)
         asked = list(islice(questions(entries), warm_up + count))
 
-        def answered() -> Times:
-            actions = {name: with_each(engine, iter(asked)) for name, engine in engines.items()}
-            taken = by_turns(actions, count, warm_up)
-            return {name: replace(each, are_alike=False) for name, each in taken.items()}
-
-        first, again = answered(), answered()
+        actions = {name: with_each(engine, iter(asked)) for name, engine in engines.items()}
+        taken = {name: replace(each, are_alike=False) for name, each in by_turns(actions, count, warm_up).items()}
     what, state = "`recall` in a running process, a question never asked before", "each is asked each question once"
     for name, (against, target) in _OTHERS.items():
+        note = "" if name in taken else f"{name} is not installed"
+        both = {each: taken[each] for each in ("crabmem", name) if each in taken}
         lines = {"crabmem": "recall", "FTS5": "FTS5"} if name == "FTS5" else {}
-        yield _row(what, (name, against), target, entries, state, first, is_users=True, lines=lines)
-    what, state = "`recall` in a running process, a question asked before", "a special state: each was asked it once"
-    for name, (against, target) in _OTHERS.items():
-        yield _row(what, (name, against), replace(target, limits={}), entries, state, again)
-
-
-def _row(what: str, other: tuple[str, str], target: Target, entries: int, state: str, taken: Times, **more: Any) -> Row:
-    name, against = other
-    note = "" if name in taken else f"{name} is not installed"
-    both = {each: taken[each] for each in ("crabmem", name) if each in taken}
-    return compared(what, against, target, entries, state, both, note=note, **more)
+        yield compared(what, against, target, entries, state, both, note=note, lines=lines)
 
 
 def _recalled(memory: Memory, question: str) -> list[str]:

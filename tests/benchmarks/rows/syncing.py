@@ -15,7 +15,6 @@ from ..measure import measure
 from ..row import Row, within
 from ..timing import Action, Taken
 
-_MB = 1_000_000
 _CHANGED, _ROUNDS = 1_000, 5
 
 
@@ -29,7 +28,7 @@ def syncing(bench: Bench, entries: int) -> Iterator[Row]:
                 name_remote(memory, f"{folder}/hub.git", "/")
                 sync(memory, is_expected=True)
         yield _idle(bench, entries, here)
-        yield from _joining(bench, entries, here, there)
+        yield _joining(bench, entries, here, there)
 
 
 def _idle(bench: Bench, entries: int, root: Path) -> Row:
@@ -41,22 +40,19 @@ def _idle(bench: Bench, entries: int, root: Path) -> Row:
     return Row(what, "`crabmem --version`", within({10_000: 150}, " ms"), beyond, entries, state, taken)
 
 
-def _joining(bench: Bench, entries: int, here: Path, there: Path) -> Iterator[Row]:
+def _joining(bench: Bench, entries: int, here: Path, there: Path) -> Row:
     count = min(_CHANGED, entries // 2)
-    took, peaks = list[float](), list[float]()
+    took = list[float]()
     for number in range(bench.many(_ROUNDS, 1)):
         _change(there, count // 2, count, f"There {number}.", at_end=False)
         in_child("sync", there)
         _change(here, 0, count, f"Here {number}.", at_end=True)
-        done = in_child("sync", here)
-        took.append(done["seconds"])
-        peaks.append(done["bytes"])
+        took.append(in_child("sync", here)["seconds"])
         in_child("sync", there)
     state = f"each side has changed {count:,} facts and recorded that, half of them the same; through a folder"
     target, taken = within({10_000: 3}, " s"), Taken(tuple(took))
     what = "a sync that joins 1,000 changed facts of each side"
-    yield Row(what, "the clock", target, taken.median, entries, state, {"crabmem": taken})
-    yield Row("peak memory of such a sync", "–", within({10_000: 128}, " MB"), max(peaks) / _MB, entries, state)
+    return Row(what, "the clock", target, taken.median, entries, state, {"crabmem": taken})
 
 
 def _change(root: Path, first: int, count: int, line: str, at_end: bool) -> None:
