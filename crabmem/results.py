@@ -686,6 +686,26 @@ class Provenance:
 
 
 @value
+class Indexed:
+    """What the index of many memories knows of a fact: the commit that wrote it last, and when that was.
+
+    `behind` are the seconds since the memory's remote was known to say just this, None for never.
+    """
+
+    commit: str | None
+    since: datetime | None
+    behind: float | None
+
+    @property
+    def words(self) -> str:
+        """The same for people and models."""
+        since = f"since {self.since:%Y-%m-%d}" if self.since else ""
+        written = f"{since} in {self.commit[:8]}" if self.commit else since
+        behind = "index never in step" if self.behind is None else f"index {self.behind:.0f} s behind at most"
+        return ", ".join(filter(None, (written, behind)))
+
+
+@value
 class Hit:
     """An entry that recall found, and its score: BM25's, or where meaning counts too one up to about 1.
 
@@ -696,6 +716,7 @@ class Hit:
     `by_meaning` is what of the score is for meaning, where that counts. `stale_since` is the last day on which a
     fact surely held that names one which is past; "" for all others. `scope` is the name of the memory it is from, ""
     where only one was searched. `sources` say how those of a fact stand that can be judged, where a project is known.
+    `indexed` is what is known of it where every memory was asked.
     """
 
     JSON = (
@@ -711,6 +732,7 @@ class Hit:
         "stale_since?",
         "scope?",
         "sources?",
+        "indexed?",
     )
 
     entry: Entry
@@ -729,6 +751,7 @@ class Hit:
         return address(self.scope, self.entry.path) if self.scope else self.entry.path
 
     sources: tuple[SourceState, ...] = ()
+    indexed: Indexed | None = None
 
     @property
     def caveat(self) -> str:
@@ -738,7 +761,7 @@ class Hit:
     def caveat_with(self, way_out: str) -> str:
         """The same with another way to say that a stale fact is still true."""
         stale = self.stale_since and f"stale since {self.stale_since}: still true? {way_out}"
-        return ", ".join(filter(None, (stale, told_sources(self.sources))))
+        return ", ".join(filter(None, (self.indexed.words if self.indexed else "", stale, told_sources(self.sources))))
 
     @property
     def shown(self) -> str:

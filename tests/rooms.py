@@ -30,7 +30,7 @@ ROWS: list[list[str]] = [
     ["recall", "write", "remotes"],
     ["prompt"],
     ["session"],
-    ["sync"],
+    ["sync", "fleet"],
     ["operations"],
     ["tools"],
     ["memory"],

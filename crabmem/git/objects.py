@@ -303,13 +303,12 @@ class Objects:
             self._publish(growing)
 
     def store(self, objects: Mapping[str, tuple[str, bytes]]) -> None:
-        """Store objects by themselves, kind and bytes by id, durably. Only under the writer's lock, or where none is.
+        """Store objects by themselves, kind and bytes by id. Only under the writer's lock, or where none is.
 
         Whoever holds it clears away what others have half written.
         """
-        with fs.durability(True):
-            self._store_all({oid: _Fresh(*each, None) for oid, each in objects.items()}, waits=True)
-            self.sync(objects)
+        self._store_all({oid: _Fresh(*each, None) for oid, each in objects.items()}, waits=True)
+        self.sync(objects)
 
     def _publish(self, growing: Growing) -> None:
         publish(growing, self._folder / "pack")

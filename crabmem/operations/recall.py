@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import InvalidArguments
+from ..errors import Inapplicable, InvalidArguments, Unreachable
 from ..recall.ranking import check_question, passage_text, path_filter
 from ..text.values import replace
 
@@ -37,6 +37,8 @@ def recall(
     namespace: Sequence[str] = (),
     where: Callable[[Entry], bool] | None = None,
     sessions: bool = False,
+    everywhere: bool = False,
+    within: str = "",
 ) -> Recall:
     """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
 
@@ -57,6 +59,11 @@ def recall(
     `transcripts` and `extra_paths` of the settings list and this user allowed. These are read as they are now, and have
     no tags. Of a `budget` they get half at most.
 
+    With `everywhere`, of all memories that the database of $CRABMEM_FLEET lets this person see, or of those called like
+    `within`, `*` in it any characters: `Hit.scope` is the name of each, `Hit.indexed` what the index knows of it. They
+    are ranked by words alone, `*` and quotes have no meaning, and what else narrows a question is refused. Where the
+    database is silent for two seconds the answer is of what is here, and `Recall.trouble` says so.
+
     With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
     would find that holds those files. Meaning counts for it while the settings still name who was asked then.
 
@@ -66,7 +73,10 @@ def recall(
         NotFound: there is no such revision or time.
     """
     check_question(query, limit, tags, budget)
-    everywhere = not namespace and where is None
+    if everywhere or within:
+        given = (tags, since, until, as_of, namespace, where, sessions, explain, blame)
+        return _recall_everywhere(session, query, limit, within, budget, is_narrowed=any(given))
+    beside = not namespace and where is None
     if sessions and (tags or since is not None or until is not None or as_of is not None):
         raise InvalidArguments(
             "sessions have neither tags nor a history: leave these out, and name the day in the question, "
@@ -83,13 +93,13 @@ def recall(
         if since is not None or until is not None:
             from . import last_changed  # late, as what follows: few who recall ask for it
 
-            within = last_changed.changed_within_each if everywhere and now.others else last_changed.changed_within
+            within = last_changed.changed_within_each if beside and now.others else last_changed.changed_within
             changed = within(session, now, since, until)
         else:
             changed = None
-        fits = path_filter(now.source if everywhere else now.entries, changed, tuple(namespace), where)
+        fits = path_filter(now.source if beside else now.entries, changed, tuple(namespace), where)
         said, why, used = _said(session, now, query, limit, budget) if sessions else ((), "", 0)
-        found = now.recall(query, limit, labels, budget and budget - used, explain, fits, everywhere=everywhere)
+        found = now.recall(query, limit, labels, budget and budget - used, explain, fits, everywhere=beside)
         found = replace(_troubled(found, why), sessions=said)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if not found.searched:
@@ -118,6 +128,32 @@ def recall(
         engine.meaning_of_sections.save()
     # Asked at each recall only where it was so before.
     return _troubled(found, engine.find_denied()) if engine.denied else found
+
+
+def _recall_everywhere(
+    session: Session, query: str, limit: int | None, within: str, budget: int | None, is_narrowed: bool
+) -> Recall:
+    if is_narrowed:
+        raise InvalidArguments(
+            "a question to every memory has words, a limit, a budget and names of memories, and nothing else"
+        )
+    try:
+        from ..fleet.asking import recall_everywhere  # late: few have a database
+    except ImportError:
+        from ..text.extras import how_to_get
+
+        raise Inapplicable(
+            f"to ask every memory needs the libraries of the extra fleet: {how_to_get('fleet')}"
+        ) from None
+    try:
+        return recall_everywhere(session, query, limit, within or "*", budget)
+    except Unreachable as error:
+        return _troubled(recall(session, query, limit, budget=budget), f"only what is here was searched: {error}")
+
+
+def agents_ask_everywhere(session: Session) -> bool:
+    """Whether agents may ask every memory: the person said so on this machine, which no folder can."""
+    return all(session.engine.environment.get(name) for name in ("CRABMEM_FLEET", "CRABMEM_FLEET_TOOL"))
 
 
 def why_no_sessions(session: Session) -> str:

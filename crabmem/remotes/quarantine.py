@@ -91,11 +91,13 @@ class Quarantine:
         except OSError as error:
             raise Unwritable(f"the disk does not take what {self._limit.where} sends: {fs.reason(error)}") from error
 
-    def admit(self, wants: Collection[str], haves: Iterable[str], is_ours: Callable[[str], bool]) -> int:
+    def admit(
+        self, wants: Collection[str], haves: Iterable[str], is_ours: Callable[[str], bool], lasts: bool = True
+    ) -> int:
         """Store all objects of the pack, once each is found whole, and nothing that `wants` reach is missing.
 
         `haves` are commits of ours, of which all is here; `is_ours` tells whether a commit is one of those that they
-        stand on. Returns how many objects came.
+        stand on. It is waited for the disk where what came `lasts`. Returns how many objects came.
 
         Raises:
             Untrusted: the pack is broken, too large, or not enough; nothing was kept.
@@ -120,7 +122,7 @@ class Quarantine:
         except broken as error:
             raise self._refused(f"what {self._limit.where} sent is broken: {error}") from error
         if new:
-            with self._disk(), fs.durability(True):
+            with self._disk(), fs.durability(lasts):
                 self._store(loose)
         return len(new)
 

@@ -88,12 +88,13 @@ class Remote(ABC):
         haves: Collection[str],
         is_ours: Callable[[str], bool],
         refused: Set[str] = frozenset(),
+        lasts: bool = True,
     ) -> int:
         """Store all that `wants`, ids that the remote offered, reach and is not here; return how many objects came.
 
         No reference is moved. `haves` are commits that our references name; `is_ours` tells whether a commit is one
         that such a one stands on. Not under the writer's lock, which this takes for a moment. `refused` are objects
-        that may not come in.
+        that may not come in. What can be fetched again need not last: a power cut may take it.
 
         Raises:
             Untrusted: what came is broken, too large, or not enough; nothing was kept.
@@ -113,7 +114,7 @@ class Remote(ABC):
         with Quarantine(self._git, self._private, self._objects, self._limit, refused) as quarantine:
             self._limit.allow(MOST_REFS)
             self._in_time(partial(self._download, missing, haves, quarantine.write))
-            return quarantine.admit(missing, haves, is_known)
+            return quarantine.admit(missing, haves, is_known, lasts)
 
     def push(self, updates: Updates, look: Look | None = None) -> None:
         """Send what the new ids reach and is not there, and set the references, if all are still what is expected.

@@ -17,8 +17,19 @@ from .tokens import stretches, terms_by_text, tokens
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+    from typing import Protocol
 
     from .index import Index, Term
+
+    class Words(Protocol):
+        """What a question asks about the words there are: an `Index`, or who takes its place."""
+
+        def is_held(self, word: str) -> bool:
+            """Whether a document has that word."""
+
+        def starting(self, prefix: str) -> list[str]:
+            """The words that begin so."""
+
 
 # The straight quote is the sign for inches too, and of code: it opens after a space, and closes before one.
 _PHRASE = r'(?<!\S)"([^"]*)"(?=[.,;:!?]*(?:\s|$))|“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»'
@@ -53,7 +64,7 @@ def _may_begin(prefix: str) -> bool:
     return _is_of_word(prefix[-1]) and not is_paired(prefix[-1])
 
 
-def terms_of(question: Query, index: Index, language: str) -> list[Term]:
+def terms_of(question: Query, index: Words, language: str) -> list[Term]:
     """The terms to search `index` for; words that begin with the same prefix count as one, and spellings of a word."""
     spelled = (group for group in _spelled(question.text, language) if isinstance(group, tuple))
     groups = {word: group for group in spelled if any(map(index.is_held, group)) for word in group}
@@ -70,7 +81,7 @@ def _spelled(text: str, language: str) -> Iterator[Term]:
             yield from units or filter(None, [spellings(run, language)])
 
 
-def _beginning(prefix: str, index: Index, language: str) -> list[Term]:
+def _beginning(prefix: str, index: Words, language: str) -> list[Term]:
     """The words that begin with `prefix`; when it is several that nobody has as one, those before the last as well."""
     whole = folded(normal(prefix))
     *before, last = "".join(char if _is_of_word(char) else " " for char in whole).split()

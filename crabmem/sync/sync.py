@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ..disk.background import start
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected, Untrusted
 from ..git.kept import ASIDE, MOST_ASIDE
 from ..git.refs import PURGED
@@ -131,9 +132,13 @@ def sync(
         for attempt in range(1, min(rounds, _ROUNDS) + 1):
             session.engine.writer.adopt(even_if_many)
             try:
-                return syncing.round(attempt, is_expected, joins_apart, even_if_many)
+                done = syncing.round(attempt, is_expected, joins_apart, even_if_many)
             except Outrun:
                 time.sleep(random.uniform(0, _PAUSE * attempt))
+                continue
+            if (done.sent or done.is_rewritten) and session.engine.environment.get("CRABMEM_FLEET"):
+                start("fleet.notify", session.root)
+            return done
     raise Busy(f"others push to {address.shown} faster than we can: try again in a while")
 
 

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also past sessions, and texts in other folders: what `transcripts` and `extra_paths` in crabmem.toml list.",
 )
+@click.option("--everywhere", is_flag=True, help="Every memory that $CRABMEM_FLEET lets you see: see `crabmem fleet`.")
+@click.option("--in", "within", metavar="PATTERN", help="With --everywhere: of memories called so, as 'team-a/*'.")
 @click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
 @click.option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
 @json_option
@@ -65,6 +67,8 @@ def recall(
     as_of: str | None,
     budget: int | None,
     sessions: bool,
+    everywhere: bool,
+    within: str | None,
     explain: bool,
     blame: bool,
     json_wanted: bool,
@@ -106,6 +110,8 @@ def recall(
         as_of=as_of,
         blame=blame,
         sessions=sessions,
+        everywhere=everywhere,
+        within=within or "",
     )
     language, is_empty = memory.settings.language, not (found.hits or found.sessions)
     if sys.stdout.isatty():

@@ -1,0 +1,139 @@
+"""A question to every memory that one may see: its words in each of their languages, and the answer as `Recall`."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from ..disk.background import in_time
+from ..errors import NotFound, Unreachable
+from ..prompt.profile import Kind
+from ..recall.ranking import check_question, fit_to_budget, note_passage, text_of, with_staleness
+from ..results import Hit, Indexed, Recall
+from ..search import rules
+from ..search.query import parse_query, terms_of
+from ..session.session import Session
+from ..text.entry import Entry, parse_entry, parse_note
+from ..text.hashes import VERSION_DIGITS
+from ..text.words import counted, listed
+from .postgres import PATIENCE, Postgres
+from .protocol import Asked, Found, Standing
+from .rights import matching
+
+#: The variable that names the database; no folder can.
+VARIABLE = "CRABMEM_FLEET"
+# Seconds after which an answer says that a memory is behind.
+_BEHIND = 300.0
+_NAMED = 3
+_ALL = "*"
+
+
+def address_in(environment: Mapping[str, str]) -> str:
+    """The address of the database that the person named.
+
+    Raises:
+        NotFound: they named none.
+    """
+    if url := environment.get(VARIABLE):
+        return url
+    raise NotFound(f"no database is named: set {VARIABLE}, as postgresql://ann@fleet-db/crabmem")
+
+
+def recall_everywhere(
+    session: Session, query: str, limit: int | None = None, within: str = _ALL, budget: int | None = None
+) -> Recall:
+    """The facts that answer `query` best, of all memories that the database lets this person see.
+
+    `within` are the names that count, `*` in it any characters. Ranked by words, in which `deploy*` and what is in
+    quotes are words like others. `Hit.scope` is the name of each hit's memory, `Hit.indexed` what the index knows of
+    it. With `budget` at most so many characters.
+
+    Raises:
+        NotFound: no database is named, or no memory is called so.
+        Unreachable: the database is silent.
+        Disabled: sessions of this kind may not ask.
+    """
+    check_question(query, limit, (), budget)
+    url, rule = address_in(session.engine.environment), session.settings
+    try:
+        found, standing, words = in_time(
+            lambda: _answered(url, session.kind, query, within, limit or rule.recall_limit),
+            time.monotonic() + PATIENCE,
+        )
+    except TimeoutError:
+        raise Unreachable(f"the database said nothing for {PATIENCE} s") from None
+    hits = with_staleness([_hit(each, words, rule.language) for each in found], session.engine.today)
+    kept = tuple(hits)
+    if budget is not None:
+        kept = fit_to_budget(hits, budget, dict.fromkeys(words, 1.0), rule.language, text_of)
+    left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
+    facts = sum(each.facts for each in standing)
+    return Recall(query, kept, facts, 0, bool(words), left_out=left_out, trouble=lag(standing))
+
+
+def _answered(
+    url: str, kind: Kind, query: str, within: str, limit: int
+) -> tuple[list[Found], list[Standing], Sequence[str]]:
+    with _connected(url) as index:
+        standing = index.standing()
+        if within != _ALL:
+            names = set(matching((each.name for each in standing), within))
+            if not names:
+                raise NotFound(f"no memory called like {within} may be seen here")
+            standing = [each for each in standing if each.name in names]
+        asked = [_asked(query, language) for language in sorted({each.language for each in standing})]
+        found = index.search(asked, names if within != _ALL else None, kind, limit)
+    return found, standing, [word for each in asked for group in each.terms for word in group]
+
+
+class _Anything:
+    """The words of an index that is not at hand: any may be there, and which begin so is not known."""
+
+    def is_held(self, word: str) -> bool:
+        return True
+
+    def starting(self, prefix: str) -> list[str]:
+        return []
+
+
+def _asked(query: str, language: str) -> Asked:
+    question = parse_query(query)
+    terms = terms_of(question, _Anything(), language)
+    return Asked([term if isinstance(term, tuple) else (term,) for term in terms], rules(language))
+
+
+def _hit(found: Found, words: Sequence[str], language: str) -> Hit:
+    version, data = found.blob[:VERSION_DIGITS], found.said.encode()
+    entry: Entry = parse_note(found.path, data) if found.is_note else parse_entry(found.path, data, version)
+    indexed = Indexed(found.commit, found.since, found.behind)
+    passage = note_passage(entry, dict.fromkeys(words, 1.0), language) if found.is_note else None
+    return Hit(entry, found.score, passage, scope=found.name, indexed=indexed)
+
+
+def lag(standing: Sequence[Standing]) -> str:
+    """Which memories the index is behind by so much that an answer should say so; "" for none."""
+    late = [each.name for each in standing if each.pushed or each.behind is None or each.behind > _BEHIND]
+    if not late:
+        return ""
+    return f"{len(late)} of {counted(len(standing), 'memory')} behind what was pushed: {listed(late, _NAMED)}"
+
+
+@contextmanager
+def _connected(url: str) -> Iterator[Postgres]:
+    """A connection that no other question of this process has now; those that are free are kept for the next."""
+    idle = _idle.setdefault((os.getpid(), url), [])
+    index = None
+    while idle and index is None:
+        kept = idle.pop()
+        index = kept if kept.is_alive() else None
+    index = index or Postgres(url, patience=PATIENCE)
+    try:
+        yield index
+    except BaseException:
+        index.close()
+        raise
+    idle.append(index)
+
+
+# By process and address.
+_idle: dict[tuple[int, str], list[Postgres]] = {}

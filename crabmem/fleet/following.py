@@ -1,0 +1,111 @@
+"""The follower: one process, or several, that keep an index in step with the branches of remotes.
+
+A look compares what the branch says with what the index has, so that it does not matter why it comes or what was before
+it: it is wanted by whoever pushed, and comes by itself after a while.
+"""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ..errors import CrabmemError, SyncError, Unreachable
+from .mirror import Mirror
+from .postgres import NEXT, Postgres
+from .protocol import Space
+from .rights import renew
+
+#: Seconds between two looks at a memory that nobody says was pushed to.
+EVERY = 60.0
+# Between two questions which are due; and before the database is tried again.
+_PAUSE, _AGAIN = 5.0, 2.0
+_JITTER = 0.2
+
+
+@dataclass(frozen=True)
+class Looked:
+    """A look at a memory: how many facts it changed, and how long it took. `error` is why it failed; "" for nothing."""
+
+    name: str
+    changed: int
+    seconds: float
+    error: str = ""
+
+
+def follow(
+    url: str,
+    place: Path,
+    environment: Mapping[str, str],
+    every: float = EVERY,
+    tell: Callable[[Looked], None] = lambda looked: None,
+) -> None:
+    """Follow for ever. While the database does not answer, it is tried again."""
+    mirror = Mirror(place, environment)
+    while True:
+        try:
+            with Postgres(url) as index:
+                index.listen()
+                while True:
+                    mirror.forget({space.id for space in index.spaces()})
+                    for id in index.due(every * random.uniform(1 - _JITTER, 1)):
+                        if (looked := look(index, mirror, id)) and (looked.changed or looked.error):
+                            tell(looked)
+                    index.wait(min(every, _PAUSE))
+        except Unreachable as error:
+            tell(Looked("", 0, 0.0, str(error)))
+            time.sleep(_AGAIN)
+
+
+def follow_once(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] = lambda looked: None) -> list[Looked]:
+    """Look at each memory once, and return what came of it; what another follower looks at is left to that."""
+    found = list[Looked]()
+    for space in index.spaces():
+        if looked := look(index, mirror, space.id):
+            tell(looked)
+            found.append(looked)
+    return found
+
+
+def look(index: Postgres, mirror: Mirror, id: int) -> Looked | None:
+    """Look at a memory: bring its rows in step with its branch. None where another follower is at it."""
+    with index.held(id) as space:
+        if space is None:
+            return None
+        began, at = time.monotonic(), index.tried(id)
+        try:
+            changed = _changed(index, mirror, space, at)
+        except (CrabmemError, OSError) as error:
+            if isinstance(error, Unreachable) and index.connection.closed:
+                raise
+            why = str(error)
+            index.failed(id, why)
+            return Looked(space.name, 0, time.monotonic() - began, why)
+        return Looked(space.name, changed, time.monotonic() - began)
+
+
+def _changed(index: Postgres, mirror: Mirror, space: Space, at: datetime) -> int:
+    with mirror.look(space) as contents:
+        if contents is None:
+            index.same(space.id, at)
+            return 0
+        return index.put(space, contents, at)
+
+
+def rebuilt(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] = lambda looked: None) -> int:
+    """Make the index anew beside this one, which serves meanwhile, and have it take its place; return its facts.
+
+    Raises:
+        SyncError: a memory could not be read; the old index stays.
+    """
+    with Postgres(index.url, NEXT) as new:
+        new.drop()
+        new.create()
+        index.copy_to(new)
+        renew(new)
+        for looked in follow_once(new, mirror, tell):
+            if looked.error:
+                raise SyncError(f"the old index stays, as {looked.name} could not be read: {looked.error}")
+        new.take_over()
+    return sum(each.facts for each in index.standing())

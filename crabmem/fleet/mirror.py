@@ -1,0 +1,157 @@
+"""What a remote's branch says, read from a mirror of it in a folder of the follower's own.
+
+The mirror is fetched as `sync` fetches: through a quarantine, within limits, with the person's keys, and nothing of it
+is run. It is thrown away when the branch was rewritten, so that it keeps nothing of what was purged.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from ..disk import fs
+from ..disk.allowed import Allowed
+from ..errors import CrabmemError, DamagedHistory, NotFound, Unreadable, Untrusted
+from ..git.history import History
+from ..git.objects import Objects
+from ..git.purged import read_record
+from ..git.refs import MAIN, PURGED
+from ..git.repository import create
+from ..git.timeline import Timeline
+from ..recall.labels import document
+from ..recall.reader import EntryReader
+from ..remotes.address import parse_address
+from ..remotes.limit import Limit
+from ..remotes.remote import Offer, remote
+from ..search import rules
+from ..session.locate import workspace_at
+from ..session.view import View
+from ..text.entry import Entry
+from ..workspace.layout import DEFAULT, SETTINGS
+from ..workspace.settings import Settings, read_settings
+from ..workspace.workspace import Workspace
+from .protocol import BITS, Contents, Passage, Row, Space
+
+_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """The mirrors of one follower: a folder in `place` for each memory, by its id."""
+
+    place: Path
+    environment: Mapping[str, str]
+
+    @contextmanager
+    def look(self, space: Space) -> Iterator[Contents | None]:
+        """Fetch what the branch is now; None where that is what the index has already.
+
+        Raises:
+            SyncError: the remote does not answer, or sends what is not believed.
+            NotFound: it has no branch.
+        """
+        root = self.place / str(space.id)
+        try:
+            with fs.durability(waits=False):  # what a power cut breaks here is fetched anew
+                yield from self._looked(space, root)
+        except (DamagedHistory, Untrusted):
+            fs.remove_tree(root)
+            raise
+
+    def _looked(self, space: Space, root: Path) -> Iterator[Contents | None]:
+        address = parse_address(space.address, self.place)
+        if not (root / ".git").is_dir():
+            create(root)
+        workspace = Workspace(root)
+        history = History(workspace)
+        try:
+            limit = Limit(address.shown, _SECONDS)
+            with remote(address, workspace.git, workspace.private, self.environment, limit) as other:
+                offer = other.refs()
+                tip, record = _tip(offer), offer.refs.get(PURGED)
+                if tip is None:
+                    raise NotFound(f"{address.shown} has no branch: push to it first")
+                if tip == space.commit and self._is_current(space, history):
+                    yield None
+                    return
+                before = history.head_if_any()
+                wants = [tip, *([record] if record else [])]
+                other.fetch(wants, [before] if before else [], history.reaches, lasts=False)
+                objects = Objects(workspace.git / "objects", workspace.private)
+                gone = read_record(objects, record).refused if record else frozenset[str]()
+            is_rewritten = bool(before and before not in history.bases(before, tip))
+            history.track(MAIN, tip)
+            yield self._contents(root, history, tip, gone, is_rewritten or bool(space.commit and not before))
+        finally:
+            history.close()
+        if is_rewritten:
+            fs.remove_tree(root)
+
+    def forget(self, known: Collection[int]) -> None:
+        """Remove the mirrors of memories that are followed no more."""
+        for folder in self.place.iterdir():
+            if folder.name.isdigit() and int(folder.name) not in known:
+                fs.remove_tree(folder)
+
+    def _is_current(self, space: Space, history: History) -> bool:
+        """Whether the rows were made by the rules of this version, as far as the mirror tells."""
+        blob = history.head_if_any() and history.file(space.commit, SETTINGS)
+        language = _settings(history.blob(blob) if blob else b"").language
+        return space.rules == rules(language) or not history.head_if_any()
+
+    def _contents(self, root: Path, history: History, tip: str, gone: Collection[str], is_rewritten: bool) -> Contents:
+        blob = history.file(tip, SETTINGS)
+        settings = history.blob(blob) if blob else b""
+        (root / SETTINGS).write_bytes(settings)
+        said = _settings(settings)
+        workspace, views = self._views(root)
+        timeline = Timeline(history, workspace.layout, datetime.now)
+        held = {path: blob for path, blob in timeline.entries_at(tip).items() if blob not in gone}
+        reader = EntryReader(workspace.layout)
+
+        def read(paths: Collection[str]) -> Iterator[Row]:
+            changes = history.last_changes({path: held[path] for path in paths})
+            for path in paths:
+                try:
+                    data = history.blob(held[path])
+                    entry = reader.read(path, held[path], lambda data=data: data)  # type: ignore[misc]
+                except Unreadable:
+                    continue
+                kinds = sum(bit for bit, view in views.items() if view.allows(path))
+                last = changes.get(path)
+                yield Row(
+                    path, held[path], kinds, entry.is_note, data.decode(),
+                    last.commit if last else None, last.time if last else None, _passages(entry, said.language),
+                )  # fmt: skip
+
+        return Contents(tip, said.language, rules(said.language), blob or "", held, read, is_rewritten)
+
+    def _views(self, root: Path) -> tuple[Workspace, Mapping[int, View]]:
+        """The workspace in a mirror, and by the bit of each kind of session what its profile lets that see.
+
+        Of a profile that cannot be read here, all is for sessions of the kind main alone.
+        """
+        try:
+            workspace = workspace_at(root, None, Allowed(self.environment))
+            return workspace, {bit: View.named(workspace.profile or DEFAULT, kind) for kind, bit in BITS.items()}
+        except CrabmemError:
+            return Workspace(root), {BITS["main"]: View()}
+
+
+def _tip(offer: Offer) -> str | None:
+    branch = offer.branch if offer.branch in offer.refs else MAIN
+    return offer.refs.get(branch or MAIN)
+
+
+def _settings(data: bytes) -> Settings:
+    try:
+        return read_settings(data, SETTINGS)[0]
+    except CrabmemError:
+        return Settings()
+
+
+def _passages(entry: Entry, language: str) -> list[Passage]:
+    made = document(entry, b"", language)
+    return [Passage(Counter(words), length) for words, length in zip(made.passages, made.lengths, strict=True)]

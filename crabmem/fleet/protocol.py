@@ -1,0 +1,136 @@
+"""What an index of many memories is to do, and the values that go in and out. Another engine is one more file."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from ..prompt.profile import KINDS, Kind
+
+#: The bit of each kind of session.
+BITS: Mapping[Kind, int] = {kind: 1 << at for at, kind in enumerate(KINDS)}
+
+
+@dataclass(frozen=True)
+class Space:
+    """A memory that is followed: `commit` is what its rows say, None before the first time.
+
+    `rules` and `settings` are those by which they were made. `seen_at` is when the remote was last known to say the
+    same; `error` why it was not since, "" for nothing.
+    """
+
+    id: int
+    name: str
+    address: str
+    commit: str | None = None
+    rules: bytes | None = None
+    settings: str | None = None
+    seen_at: datetime | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What is ranked of a fact: how often it holds each word, and how long it counts as."""
+
+    counts: Mapping[str, int]
+    length: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """A fact, or a daily note, as it goes into the index; `commit` wrote it last, at `since`."""
+
+    path: str
+    blob: str
+    kinds: int
+    is_note: bool
+    said: str
+    commit: str | None
+    since: datetime | None
+    passages: Sequence[Passage]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a memory says at a commit: the blob of each file that is recalled, and how to read some of them.
+
+    `is_rewritten`: the commit does not stand on the one before, so that others wrote what has not changed.
+    """
+
+    commit: str
+    language: str
+    rules: bytes
+    settings: str
+    blobs: Mapping[str, str]
+    read: Callable[[Collection[str]], Iterator[Row]]
+    is_rewritten: bool = False
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question in the words of one language: `terms` are the groups of words that count as one, each with `rules`."""
+
+    terms: Sequence[Sequence[str]]
+    rules: bytes
+
+
+@dataclass(frozen=True)
+class Found:
+    """A fact that answers, and of which memory it is; `space` and `kinds` are for who checks the rights again."""
+
+    score: float
+    space: int
+    name: str
+    path: str
+    blob: str
+    kinds: int
+    is_note: bool
+    said: str
+    commit: str | None
+    since: datetime | None
+    behind: float | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far the index is, of what one may see: `behind` are seconds since the remote was known to say the same, None
+    for never; `pushed` tells that it says something else since."""
+
+    name: str
+    language: str
+    commit: str | None
+    behind: float | None
+    pushed: bool
+    facts: int
+
+
+@dataclass(frozen=True)
+class Rights:
+    """What the server lets this role see: the ids of `spaces`, None for all, for sessions of the kind of `bit`."""
+
+    spaces: frozenset[int] | None
+    bit: int
+
+    def allows(self, found: Found) -> bool:
+        """Whether a fact may be shown."""
+        return self.spaces is None or (found.space in self.spaces and bool(found.kinds & self.bit))
+
+
+class FleetIndex(Protocol):
+    """An index of many memories."""
+
+    def put(self, space: Space, contents: Contents, looked_at: datetime) -> int:
+        """Have the rows of `space` say `contents`, all or nothing; return how many facts were written or removed."""
+
+    def search(self, asked: Sequence[Asked], names: Collection[str] | None, kind: Kind, limit: int) -> list[Found]:
+        """The facts that answer best, of the memories called `names` (None: of all), for sessions of that kind.
+
+        Nothing counts that this role may not see.
+        """
+
+    def standing(self) -> list[Standing]:
+        """How far the index is, by name."""
+
+    def drop(self) -> None:
+        """Remove the whole index."""
