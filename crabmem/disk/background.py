@@ -20,6 +20,9 @@ _CODE = (
     "sys.path.insert(0, sys.argv[1]); from crabmem.{} import main; main(sys.argv[2])"
 )
 
+# Those of this process that may still go on: each is asked for its end, or it would stay in the system's table.
+_begun: "list[subprocess.Popen[bytes]]" = []
+
 
 def start(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
     """Start `main` of a module of ours for a workspace, waiting for nothing; None where no process can be started."""
@@ -30,8 +33,11 @@ def start(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
     # Without -P, whatever lies in the current folder could be imported in our place.
     code, ours = _CODE.format(module), os.fspath(Path(__file__).parent.parent.parent)
     command, none = [sys.executable, "-P", "-c", code, ours, os.fspath(root)], subprocess.DEVNULL
+    _begun[:] = (each for each in _begun if each.poll() is None)
     with suppress(OSError):
-        return subprocess.Popen(command, stdin=none, stdout=none, stderr=none, cwd=root.anchor, start_new_session=True)
+        begun = subprocess.Popen(command, stdin=none, stdout=none, stderr=none, cwd=root.anchor, start_new_session=True)
+        _begun.append(begun)
+        return begun
     return None
 
 

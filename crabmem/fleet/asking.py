@@ -1,5 +1,6 @@
 """A question to every memory that one may see: its words in each of their languages, and the answer as `Recall`."""
 
+import atexit
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -137,3 +138,10 @@ def _connected(url: str) -> Iterator[Postgres]:
 
 # By process and address.
 _idle: dict[tuple[int, str], list[Postgres]] = {}
+
+
+@atexit.register
+def _close() -> None:
+    for (process, _), kept in _idle.items():
+        for index in kept if process == os.getpid() else ():
+            index.close()

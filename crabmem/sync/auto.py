@@ -13,7 +13,6 @@ from ..workspace.workspace import Workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # every hook at the beginning or end of a session asks, and mostly nothing is to be done
-    import subprocess
     from datetime import datetime, timedelta
 
     from ..session.session import Session
@@ -22,8 +21,6 @@ if TYPE_CHECKING:  # every hook at the beginning or end of a session asks, and m
 _LEAST, _MOST = 10.0, 3_600.0
 # A pause is longer or shorter by so much of it, by chance: machines that failed at once do not try again at once.
 _JITTER = 0.25
-# Those of this process that may still go on: each is asked for its end, or it would stay in the system's table.
-_begun: list[subprocess.Popen[bytes]] = []
 
 
 def begin(session: Session, in_pause: bool = False) -> bool:
@@ -40,9 +37,7 @@ def begin(session: Session, in_pause: bool = False) -> bool:
     after = timedelta(minutes=auto if in_pause and isinstance(auto, int) else 0)
     if not is_due(engine.workspace, engine.clock(), after):
         return False
-    begun = start("sync.auto", engine.workspace.root) if fs.is_own_folder(engine.workspace.private) else None
-    _begun[:] = filter(None, (begun, *(each for each in _begun if each.poll() is None)))
-    return begun is not None
+    return fs.is_own_folder(engine.workspace.private) and start("sync.auto", engine.workspace.root) is not None
 
 
 def is_due(workspace: Workspace, now: datetime, after: timedelta) -> bool:

@@ -72,7 +72,7 @@ def test_what_begins_it_is_what_the_settings_say(
     memory: Memory, auto_is: str, at_session: bool, in_pause: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (memory.root / "crabmem.toml").write_text(f"[sync]\nauto = {auto_is}\n")
-    monkeypatch.setattr(auto, "start", lambda module, root: subprocess.Popen(["true"]))
+    monkeypatch.setattr(auto, "start", lambda module, root: object())
     assert (auto.begin(memory), auto.begin(memory, in_pause=True)) == (at_session, in_pause)
 
 
@@ -80,7 +80,7 @@ def test_in_a_pause_it_waits_for_as_many_minutes_as_the_settings_say(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (memory.root / "crabmem.toml").write_text("[sync]\nauto = 15\n")
-    monkeypatch.setattr(auto, "start", lambda module, root: subprocess.Popen(["true"]))
+    monkeypatch.setattr(auto, "start", lambda module, root: object())
     sync(memory)
     now = memory.engine.clock()
     for minutes, at_session, in_pause in ((0, False, False), (14, True, False), (16, True, True)):
