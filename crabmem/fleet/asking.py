@@ -79,11 +79,12 @@ def _answered(
         standing = index.standing()
         if within != _ALL:
             names = set(matching((each.name for each in standing), within))
-            if not names:
-                raise NotFound(f"no memory called like {within} may be seen here")
             standing = [each for each in standing if each.name in names]
+            if not standing:
+                raise NotFound(f"no memory called like {within} may be seen here")
+        scope = [each.id for each in standing] if within != _ALL else None
         asked = [_asked(query, language) for language in sorted({each.language for each in standing})]
-        found = index.search(asked, names if within != _ALL else None, kind, limit)
+        found = index.search(asked, scope, kind, limit)
     return found, standing, [word for each in asked for group in each.terms for word in group]
 
 

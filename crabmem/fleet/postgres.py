@@ -30,6 +30,8 @@ PATIENCE = 2
 # The first key of advisory locks: a memory's is its id.
 _LOCK = 0x63726162
 _MOST = 32_767  # what a smallint holds
+# Of at most so many memories each is looked up in the index; of more, all postings of a word are read faster.
+_FEW = 1_000
 _TABLES = ("space", "fact", "post", "amount", "reader", "asks_as")
 
 _SPACES = "select id, name, address, commit, rules, settings, seen_at, error from space"
@@ -60,9 +62,8 @@ select best.score, f.space, space.name, f.path, f.blob, f.kinds, f.is_note, f.sa
     extract(epoch from now() - space.seen_at)::float8 behind
 from best join fact f on f.id = best.fact join space on space.id = f.space
 order by round(best.score * 1e8) desc, space.name, f.path limit %(limit)s"""
-_IN = "array(select id from space where name = any(%(names)s))"
 _STANDING = """
-    select name, language, commit, extract(epoch from now() - seen_at)::float8 behind,
+    select id, name, language, commit, extract(epoch from now() - seen_at)::float8 behind,
     coalesce(wanted_at > seen_at, false) pushed, coalesce(facts, 0) facts
     from space left join amount on space = id and kind = %s order by name"""
 
@@ -150,8 +151,8 @@ class Postgres:
                         numbers = min(count, _MOST), min(passage.length, _MOST)
                         copy.write_row((_term(word, rules), space, id, part, *numbers, row.kinds))
 
-    def search(self, asked: Sequence[Asked], names: Collection[str] | None, kind: Kind, limit: int) -> list[Found]:
-        """The facts that answer best, of the memories called `names` (None: of all), for sessions of that kind.
+    def search(self, asked: Sequence[Asked], scope: Collection[int] | None, kind: Kind, limit: int) -> list[Found]:
+        """The facts that answer best, of the memories with these ids (None: of all), for sessions of that kind.
 
         Raises:
             Disabled: this role asks as sessions of another kind.
@@ -164,12 +165,14 @@ class Postgres:
             terms = [[_term(word, each.rules) for word in group] for each in asked for group in each.terms]
             if not terms:
                 return []
-            statement = _statement(is_grouped=any(len(group) > 1 for group in terms), is_scoped=names is not None)
+            if scope is None and rights.spaces is not None and len(rights.spaces) <= _FEW:
+                scope = rights.spaces
+            statement = _statement(is_grouped=any(len(group) > 1 for group in terms), is_scoped=scope is not None)
             values = {
                 "terms": [term for group in terms for term in group],
                 "groups": [at for at, group in enumerate(terms) for _ in group],
                 "bit": bit,
-                "names": list(names or ()),
+                "scope": list(scope or ()),
                 "limit": limit,
             }
             found = self._all(Found, statement, values)
@@ -383,8 +386,8 @@ def _statement(is_grouped: bool, is_scoped: bool) -> sql.Composed:
         "found": "g, fact, part, sum(tf) tf, min(len) len" if is_grouped else "post.term g, fact, part, tf, len",
         "groups": "join unnest(%(terms)s::bigint[], %(groups)s::int[]) q (term, g) using (term)" if is_grouped else "",
         "grouped": " group by g, fact, part" if is_grouped else "",
-        "of_post": f"and post.space = any({_IN})" if is_scoped else "",
-        "of_amount": f"and space = any({_IN})" if is_scoped else "",
+        "of_post": "and post.space = any(%(scope)s)" if is_scoped else "",
+        "of_amount": "and space = any(%(scope)s)" if is_scoped else "",
         "k1": repr(K1),
         "b": repr(B),
     }

@@ -97,6 +97,7 @@ class Standing:
     """How far the index is, of what one may see: `behind` are seconds since the remote was known to say the same, None
     for never; `pushed` tells that it says something else since."""
 
+    id: int
     name: str
     language: str
     commit: str | None
@@ -123,8 +124,8 @@ class FleetIndex(Protocol):
     def put(self, space: Space, contents: Contents, looked_at: datetime) -> int:
         """Have the rows of `space` say `contents`, all or nothing; return how many facts were written or removed."""
 
-    def search(self, asked: Sequence[Asked], names: Collection[str] | None, kind: Kind, limit: int) -> list[Found]:
-        """The facts that answer best, of the memories called `names` (None: of all), for sessions of that kind.
+    def search(self, asked: Sequence[Asked], scope: Collection[int] | None, kind: Kind, limit: int) -> list[Found]:
+        """The facts that answer best, of the memories with these ids (None: of all), for sessions of that kind.
 
         Nothing counts that this role may not see.
         """

@@ -28,8 +28,7 @@ def all_seen(url: str) -> str:
         plain.execute("set search_path = crabmem")
         columns = "id, name, language, commit, indexed_at, seen_at, wanted_at"
         rows = [
-            plain.execute(f"select {columns if table == 'space' else '*'} from {table}").fetchall()  # type: ignore[call-overload]
-            for table in TABLES
+            plain.execute(f"select {columns if table == 'space' else '*'} from {table}").fetchall() for table in TABLES
         ]
     return repr(rows)
 
@@ -40,7 +39,7 @@ def test_by_plain_sql_a_reader_sees_what_was_granted_and_no_more(filled: Fleet) 
     assert "hidden" not in seen and "of others" not in seen and "b/two" not in seen
     with psycopg.connect(filled.address("ann"), autocommit=True) as plain:
         plain.execute("set search_path = crabmem")
-        counts = [plain.execute(f"select count(*) from {table}").fetchone() for table in ("fact", "amount", "space")]  # type: ignore[call-overload]
+        counts = [plain.execute(f"select count(*) from {table}").fetchone() for table in ("fact", "amount", "space")]
     assert counts == [(1,), (1,), (1,)]
 
 
@@ -60,12 +59,12 @@ def test_a_reader_changes_nothing_and_reads_neither_addresses_nor_rights(filled:
     with psycopg.connect(url, autocommit=True) as plain:
         plain.execute("set search_path = crabmem")
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            plain.execute(statement)  # type: ignore[call-overload]
+            plain.execute(statement)
 
 
 def test_a_role_without_rights_is_told_that_there_is_no_index(filled: Fleet) -> None:
     with filled.index() as index:
-        index.connection.execute(f"create role {filled.role('eve')} login")  # type: ignore[arg-type]
+        index.connection.execute(f"create role {filled.role('eve')} login")
     with pytest.raises(NotFound, match="no index in this database, or none for this role"):
         filled.ask("otter", filled.address("eve"))
 
