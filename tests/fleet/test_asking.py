@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -103,7 +104,7 @@ def _as_reader(fleet: Fleet, memories: Mapping[str, Files]) -> str:
 
 def test_a_session_that_others_read_sees_less_by_the_same_role(fleet: Fleet) -> None:
     with fleet.index() as index:
-        fill(index, {"mine": files_of([("Otter", "a", "b")], MAIN) | files_of([("Otter two", "a", "b")], first=1)})
+        fill(index, {"mine": {**files_of([("Otter", "a", "b")], MAIN), **files_of([("Otter two", "a", "b")], first=1)}})
     main, group = fleet.grant("ann", "*", "main"), fleet.grant("bob", "*", "group")
     names = {kind: [hit.entry.name for hit in fleet.ask("otter", main, kind)] for kind in ("main", "group")}
     assert names == {"main": ["Otter", "Otter two"], "group": ["Otter two"]}
@@ -143,7 +144,7 @@ def test_a_budget_cuts_and_leaves_out_as_it_does_here(fleet: Fleet) -> None:
 
 
 @pytest.mark.parametrize("given", [{"tags": ["a"]}, {"as_of": "HEAD"}, {"sessions": True}, {"since": "2 days ago"}])
-def test_what_narrows_a_question_here_is_refused_everywhere(fleet: Fleet, given: dict[str, object]) -> None:
+def test_what_narrows_a_question_here_is_refused_everywhere(fleet: Fleet, given: dict[str, Any]) -> None:
     with pytest.raises(InvalidArguments, match="every memory"):
         fleet.ask("otter", **given)
 

@@ -84,7 +84,7 @@ def test_what_was_purged_is_in_no_table_and_in_no_mirror(fleet: Fleet) -> None:
     fleet.push("ann")
     assert [each.error for each in fleet.look()] == [""]
     [hit] = fleet.ask("newt")
-    assert hit.indexed and hit.indexed.commit == again.commit
+    assert hit.indexed and hit.indexed.commit and hit.indexed.commit == again.commit
     subprocess.run(["git", "cat-file", "-e", hit.indexed.commit], cwd=fleet.folder / "remotes/ann.git", check=True)
 
 
