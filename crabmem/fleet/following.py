@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from ..disk import fs
 from ..errors import CrabmemError, SyncError, Unreachable
 from .mirror import Mirror
 from .postgres import NEXT, Postgres
 from .protocol import Space
-from .rights import renew
 
 #: Seconds between two looks at a memory that nobody says was pushed to.
 EVERY = 60.0
@@ -42,12 +42,11 @@ def follow(
     tell: Callable[[Looked], None] = lambda looked: None,
 ) -> None:
     """Follow for ever. While the database does not answer, it is tried again."""
-    mirror = Mirror(place, environment)
     while True:
         try:
             with Postgres(url) as index:
-                index.listen()
                 while True:
+                    mirror = mirror_of(index, place, environment)
                     mirror.forget({space.id for space in index.spaces()})
                     for id in index.due(every * random.uniform(1 - _JITTER, 1)):
                         if (looked := look(index, mirror, id)) and (looked.changed or looked.error):
@@ -66,6 +65,13 @@ def follow_once(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] 
             tell(looked)
             found.append(looked)
     return found
+
+
+def mirror_of(index: Postgres, place: Path, environment: Mapping[str, str]) -> Mirror:
+    """The mirrors of an index, in a folder of its own below `place`: another one has other memories by the same ids."""
+    folder = place / index.identity()
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return Mirror(folder, environment)
 
 
 def look(index: Postgres, mirror: Mirror, id: int) -> Looked | None:
@@ -93,7 +99,12 @@ def _changed(index: Postgres, mirror: Mirror, space: Space, at: datetime) -> int
         return index.put(space, contents, at)
 
 
-def rebuilt(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] = lambda looked: None) -> int:
+def rebuilt(
+    index: Postgres,
+    place: Path,
+    environment: Mapping[str, str],
+    tell: Callable[[Looked], None] = lambda looked: None,
+) -> int:
     """Make the index anew beside this one, which serves meanwhile, and have it take its place; return its facts.
 
     Raises:
@@ -103,9 +114,10 @@ def rebuilt(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] = la
         new.drop()
         new.create()
         index.copy_to(new)
-        renew(new)
-        for looked in follow_once(new, mirror, tell):
+        for looked in follow_once(new, mirror_of(new, place, environment), tell):
             if looked.error:
                 raise SyncError(f"the old index stays, as {looked.name} could not be read: {looked.error}")
+        old = mirror_of(index, place, environment)
         new.take_over()
+        fs.remove_tree(old.place)
     return sum(each.facts for each in index.standing())

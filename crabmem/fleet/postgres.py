@@ -4,7 +4,7 @@ BM25 is reckoned in the statement, over the rows that row-level security leaves:
 of just these memories, and tell nothing of others.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from hashlib import blake2b
@@ -32,9 +32,22 @@ _LOCK = 0x63726162
 _MOST = 32_767  # what a smallint holds
 # Of at most so many memories each is looked up in the index; of more, all postings of a word are read faster.
 _FEW = 1_000
-_TABLES = ("space", "fact", "post", "amount", "reader", "asks_as")
+# What a role may read of each table.
+_READ = {
+    "space": "(id, name, language, commit, indexed_at, seen_at, wanted_at)",
+    **dict.fromkeys(("fact", "post", "amount", "reader", "asks_as"), ""),
+}
 
 _SPACES = "select id, name, address, commit, rules, settings, seen_at, error from space"
+_TAKE_OVER = f"""
+    lock table {SCHEMA}.space, {SCHEMA}.granted, {SCHEMA}.asks_as, {SCHEMA}.reader in exclusive mode;
+    delete from space where name not in (select name from {SCHEMA}.space);
+    insert into space (name, address, stem) select name, address, stem from {SCHEMA}.space on conflict do nothing;
+    insert into granted select * from {SCHEMA}.granted;
+    insert into asks_as select * from {SCHEMA}.asks_as;
+    insert into reader select role, new.id from {SCHEMA}.reader
+        join {SCHEMA}.space old on old.id = space join space new using (name);
+    drop schema {SCHEMA} cascade"""
 _HELD = "select path, id, blob from fact where space = %s"
 _IDS = "select nextval(pg_get_serial_sequence('fact', 'id')) from generate_series(1, %s)"
 _AMOUNTS = """
@@ -62,6 +75,9 @@ select best.score, f.space, space.name, f.path, f.blob, f.kinds, f.is_note, f.sa
     extract(epoch from now() - space.seen_at)::float8 behind
 from best join fact f on f.id = best.fact join space on space.id = f.space
 order by round(best.score * 1e8) desc, space.name, f.path limit %(limit)s"""
+_RIGHTS = """
+    select row_security_active('space'), coalesce((select kind from asks_as where role = current_user), 0),
+    array(select space from reader where role = current_user)"""
 _STANDING = """
     select id, name, language, commit, extract(epoch from now() - seen_at)::float8 behind,
     coalesce(wanted_at > seen_at, false) pushed, coalesce(facts, 0) facts
@@ -78,15 +94,14 @@ class Postgres:
 
     def __init__(self, url: str, schema: str = SCHEMA, patience: int = 0) -> None:
         """Connect; with `patience` nothing takes longer than so many seconds."""
-        self.url, self._schema = url, schema
+        self.url, self._schema = url, sql.Identifier(schema)
         with _told():
-            # Without prepared statements, which a pool between us and the server may not know.
+            # A plan of one's own for each question: one that fits all is slower for most.
             self.connection = psycopg.connect(
                 url, autocommit=True, prepare_threshold=None, connect_timeout=patience or None
             )
-            self._run(sql.SQL("set search_path = {}, pg_temp").format(sql.Identifier(schema)))
-            if patience:
-                self._run(sql.SQL("set statement_timeout = {}").format(sql.Literal(patience * 1_000)))
+        self._run(sql.SQL("set search_path = {}, pg_temp").format(self._schema))
+        self._run(sql.SQL("set statement_timeout = {}").format(patience * 1_000))
 
     def __enter__(self) -> Self:
         return self
@@ -102,7 +117,7 @@ class Postgres:
         """Whether the server still answers."""
         try:
             self._run("select 1")
-        except psycopg.Error:
+        except CrabmemError:
             self.close()
         return not self.connection.closed
 
@@ -115,7 +130,7 @@ class Postgres:
         push, a crash and its repair are the same.
         """
         is_same = (space.rules, space.settings) == (contents.rules, contents.settings)
-        with _told(), self.connection.transaction(), self.connection.cursor() as cursor:
+        with self._changing() as cursor:
             cursor.execute("select pg_advisory_xact_lock(%s, %s)", (_LOCK, space.id))
             held = {path: (id, blob) for path, id, blob in cursor.execute(_HELD, (space.id,))}
             kept = {path for path, (_, blob) in held.items() if is_same and contents.blobs.get(path) == blob}
@@ -157,45 +172,36 @@ class Postgres:
         Raises:
             Disabled: this role asks as sessions of another kind.
         """
-        with _told():
-            rights = self.rights()
-            bit = rights.bit if kind == "main" else BITS[kind]
-            if rights.bit not in (BITS["main"], bit):
-                raise Disabled(f"sessions of the kind {kind} may not ask everywhere by this role, which asks as others")
-            terms = [[_term(word, each.rules) for word in group] for each in asked for group in each.terms]
-            if not terms:
-                return []
-            if scope is None and rights.spaces is not None and len(rights.spaces) <= _FEW:
-                scope = rights.spaces
-            statement = _statement(is_grouped=any(len(group) > 1 for group in terms), is_scoped=scope is not None)
-            values = {
-                "terms": [term for group in terms for term in group],
-                "groups": [at for at, group in enumerate(terms) for _ in group],
-                "bit": bit,
-                "scope": list(scope or ()),
-                "limit": limit,
-            }
-            found = self._all(Found, statement, values)
-        return [each for each in found if rights.allows(each)]
+        rights = self.rights()
+        bit = rights.bit if kind == "main" else BITS[kind]
+        if rights.bit not in (BITS["main"], bit):
+            raise Disabled(f"sessions of the kind {kind} may not ask everywhere by this role, which asks as others")
+        terms = [[_term(word, each.rules) for word in group] for each in asked for group in each.terms]
+        if not terms:
+            return []
+        if scope is None and rights.spaces is not None and len(rights.spaces) <= _FEW:
+            scope = rights.spaces
+        statement = _statement(is_grouped=any(len(group) > 1 for group in terms), is_scoped=scope is not None)
+        values = {
+            "terms": [term for group in terms for term in group],
+            "groups": [at for at, group in enumerate(terms) for _ in group],
+            "bit": bit,
+            "scope": list(scope or ()),
+            "limit": limit,
+        }
+        return [each for each in self._all(Found, statement, values) if rights.allows(each)]
 
     def standing(self) -> list[Standing]:
         """How far the index is, by name, of what this role may see."""
-        with _told():
-            return self._all(Standing, _STANDING, (self.rights().bit,))
+        return self._all(Standing, _STANDING, (self.rights().bit,))
 
     def drop(self) -> None:
         """Remove the whole index."""
-        with _told():
-            self._run(sql.SQL("drop schema if exists {} cascade").format(sql.Identifier(self._schema)))
+        self._run(sql.SQL("drop schema if exists {} cascade").format(self._schema))
 
     def rights(self) -> Rights:
         """What the server lets this role see."""
-        with _told():
-            # A role without rights sees nothing, and is not told that there is anything.
-            query = """select row_security_active('space'),
-                coalesce((select kind from asks_as where role = current_user), 0),
-                array(select space from reader where role = current_user)"""
-            is_limited, bit, spaces = next(self._run(query))
+        is_limited, bit, spaces = next(self._run(_RIGHTS))
         return Rights(frozenset(spaces), bit) if is_limited else Rights(None, BITS["main"])
 
     # What its owner does
@@ -206,20 +212,25 @@ class Postgres:
         Raises:
             AlreadyThere: they are there.
         """
-        with _told(), self.connection.transaction():
-            if next(self._run("select to_regnamespace(%s)", (self._schema,)))[0]:
-                raise AlreadyThere("there is an index in this database; `crabmem fleet rebuild` makes it anew")
-            self._run(sql.SQL("create schema {}").format(sql.Identifier(self._schema)))
-            self._run((Path(__file__).parent / "schema.sql").read_bytes())
+        with self._changing() as cursor:
+            try:
+                cursor.execute(sql.SQL("create schema {}").format(self._schema))
+            except psycopg.errors.DuplicateSchema:
+                raise AlreadyThere(
+                    "there is an index in this database; `crabmem fleet rebuild` makes it anew"
+                ) from None
+            cursor.execute((Path(__file__).parent / "schema.sql").read_bytes())
+
+    def identity(self) -> str:
+        """What this index is told from others by, and from itself before it was made anew."""
+        return str(next(self._run("select id from about"))[0])
 
     def add(self, name: str, address: str, stem: str) -> None:
         """Follow one more memory, or one by another address."""
-        with _told():
-            self._run(
-                "insert into space (name, address, stem) values (%s, %s, %s) on conflict (name) do update"
-                " set address = excluded.address, stem = excluded.stem, wanted_at = now()",
-                (name, address, stem),
-            )
+        query = """
+            insert into space (name, address, stem) values (%s, %s, %s) on conflict (name) do update
+            set address = excluded.address, stem = excluded.stem, wanted_at = now()"""
+        self._run(query, (name, address, stem))
 
     def remove(self, name: str) -> None:
         """Follow a memory no more.
@@ -227,14 +238,12 @@ class Postgres:
         Raises:
             NotFound: none is called so.
         """
-        with _told():
-            if not self._run("delete from space where name = %s", (name,)).rowcount:
-                raise NotFound(f"no memory called {name} is followed; `crabmem fleet status` lists them")
+        if not self._run("delete from space where name = %s", (name,)).rowcount:
+            raise NotFound(f"no memory called {name} is followed; `crabmem fleet status` lists them")
 
     def spaces(self) -> list[Space]:
         """The memories that are followed, by name."""
-        with _told():
-            return self._all(Space, f"{_SPACES} order by name")
+        return self._all(Space, f"{_SPACES} order by name")
 
     @contextmanager
     def held(self, space: int) -> Iterator[Space | None]:
@@ -242,16 +251,13 @@ class Postgres:
 
         The database ends it for who dies.
         """
-        with _told():
-            is_ours = next(self._run("select pg_try_advisory_lock(%s, %s)", (~_LOCK, space)))[0]
+        is_ours = next(self._run("select pg_try_advisory_lock(%s, %s)", (~_LOCK, space)))[0]
         try:
-            with _told():
-                found = self._all(Space, f"{_SPACES} where id = %s", (space,)) if is_ours else []
+            found = self._all(Space, f"{_SPACES} where id = %s", (space,)) if is_ours else []
             yield found[0] if found else None
         finally:
             if is_ours and not self.connection.closed:
-                with _told():
-                    self._run("select pg_advisory_unlock(%s, %s)", (~_LOCK, space))
+                self._run("select pg_advisory_unlock(%s, %s)", (~_LOCK, space))
 
     def due(self, every: float) -> list[int]:
         """The memories that somebody pushed to, and those not looked at for so many seconds; later after failures."""
@@ -259,40 +265,30 @@ class Postgres:
             select id from space where wanted_at > tried_at or tried_at is null
             or tried_at < now() - make_interval(secs => least(3600, %s * 2 ^ least(failures, 10)))
             order by wanted_at > tried_at desc, tried_at nulls first"""
-        with _told():
-            return [id for (id,) in self._run(query, (every,))]
+        return [id for (id,) in self._run(query, (every,))]
 
     def tried(self, space: int) -> datetime:
         """Note that a look begins; return when."""
-        with _told():
-            query = "update space set tried_at = now() where id = %s returning tried_at"
-            at: datetime = next(self._run(query, (space,)))[0]
-            return at
+        query = "update space set tried_at = now() where id = %s returning tried_at"
+        at: datetime = next(self._run(query, (space,)))[0]
+        return at
 
     def same(self, space: int, looked_at: datetime) -> None:
         """Note that the remote said the same then."""
-        with _told():
-            query = "update space set seen_at = %s, failures = 0, error = '' where id = %s"
-            self._run(query, (looked_at, space))
+        self._run("update space set seen_at = %s, failures = 0, error = '' where id = %s", (looked_at, space))
 
     def failed(self, space: int, why: str) -> None:
         """Note that a look failed."""
-        with _told():
-            self._run("update space set failures = failures + 1, error = %s where id = %s", (why, space))
+        self._run("update space set failures = failures + 1, error = %s where id = %s", (why, space))
 
     def pushed(self, place: str) -> None:
         """Tell the follower that somebody pushed to the memory of that name, or at that path."""
-        with _told():
-            self._run("select pushed(%s)", (place,))
-
-    def listen(self) -> None:
-        """Have `wait` be told of pushes."""
-        with _told():
-            self._run(f"listen {CHANNEL}")
+        self._run("select pushed(%s)", (place,))
 
     def wait(self, seconds: float) -> None:
         """Wait for a push, at most so long."""
         with _told():
+            self._run(f"listen {CHANNEL}")
             for _ in self.connection.notifies(timeout=seconds, stop_after=1):
                 pass
 
@@ -300,30 +296,27 @@ class Postgres:
 
     def granted(self) -> list[tuple[str, str, int]]:
         """Every role with a pattern, and the bit of the kind it asks as."""
-        with _told():
-            query = "select role, pattern, kind from granted join asks_as using (role) order by 1, 2"
-            return list(self._run(query))
+        return list(self._run("select role, pattern, kind from granted join asks_as using (role) order by 1, 2"))
 
     def grant(self, role: str, pattern: str, kind: Kind) -> bool:
         """Let a role ask for the memories that a pattern names; return whether the role was made for it."""
-        name = sql.Identifier(role)
-        schema = sql.Identifier(self._schema)
-        with _told(), self.connection.transaction():
-            is_new = not self._run("select from pg_roles where rolname = %s", (role,)).rowcount
+        as_kind = "insert into asks_as values (%s, %s) on conflict (role) do update set kind = excluded.kind"
+        with self._changing() as cursor:
+            is_new = not cursor.execute("select from pg_roles where rolname = %s", (role,)).rowcount
             if is_new:
-                self._run(sql.SQL("create role {} login").format(name))
-            self._run(sql.SQL("grant usage on schema {} to {}").format(schema, name))
-            for table in _TABLES:
-                columns = sql.SQL("(id, name, language, commit, indexed_at, seen_at, wanted_at)")
-                seen = columns if table == "space" else sql.SQL("")
-                self._run(sql.SQL("grant select {} on {} to {}").format(seen, sql.Identifier(table), name))
-            self._run(sql.SQL("grant execute on function pushed(text) to {}").format(name))
-            self._run("insert into granted values (%s, %s) on conflict do nothing", (role, pattern))
-            self._run(
-                "insert into asks_as values (%s, %s) on conflict (role) do update set kind = excluded.kind",
-                (role, BITS[kind]),
-            )
+                cursor.execute(sql.SQL("create role {} login").format(sql.Identifier(role)))
+            self._let_in(role)
+            cursor.execute("insert into granted values (%s, %s) on conflict do nothing", (role, pattern))
+            cursor.execute(as_kind, (role, BITS[kind]))
         return is_new
+
+    def _let_in(self, role: str) -> None:
+        """Let a role read the tables: of their rows it is shown what policies say."""
+        name = sql.Identifier(role)
+        self._run(sql.SQL("grant usage on schema {} to {}").format(self._schema, name))
+        for table, columns in _READ.items():
+            self._run(sql.SQL("grant select {} on {} to {}").format(sql.SQL(columns), sql.Identifier(table), name))
+        self._run(sql.SQL("grant execute on function pushed(text) to {}").format(name))
 
     def revoke(self, role: str, pattern: str | None) -> None:
         """Take back a pattern that was granted; None for all of a role.
@@ -331,48 +324,55 @@ class Postgres:
         Raises:
             NotFound: it was not granted.
         """
-        with _told(), self.connection.transaction():
+        with self._changing() as cursor:
             query = "delete from granted where role = %s and pattern = coalesce(%s, pattern)"
-            if not self._run(query, (role, pattern)).rowcount:
+            if not cursor.execute(query, (role, pattern)).rowcount:
                 raise NotFound(f"that was not granted to {role}; `crabmem fleet status` lists what was")
-            self._run("delete from asks_as where role = %s and role not in (select role from granted)", (role,))
+            cursor.execute("delete from asks_as where role = %s and role not in (select role from granted)", (role,))
 
     def set_readers(self, pairs: Iterable[tuple[str, int]]) -> None:
         """Have just these roles see these memories."""
-        wanted = list(pairs)
-        with _told(), self.connection.transaction(), self.connection.cursor() as cursor:
-            cursor.execute("lock table reader in share row exclusive mode")
+        with self._changing() as cursor:
             cursor.execute("delete from reader")
             with cursor.copy("copy reader from stdin") as copy:
-                for pair in wanted:
+                for pair in pairs:
                     copy.write_row(pair)
 
     # Making it anew
 
     def copy_to(self, other: "Postgres") -> None:
-        """Have a new index follow the same memories, with the same rights."""
-        for space in self._run("select name, address, stem from space"):
+        """Have another index follow the same memories."""
+        for space in self._run("select name, address, stem from space order by id"):
             other.add(*space)
-        kinds: Mapping[int, Kind] = {bit: kind for kind, bit in BITS.items()}
-        for role, pattern, bit in self.granted():
-            other.grant(role, pattern, kinds[bit])
 
     def take_over(self) -> None:
-        """Have the index that was made anew stand in place of this one, at once for all."""
-        with _told(), self.connection.transaction():
-            self._run(f"drop schema {SCHEMA} cascade; alter schema {NEXT} rename to {SCHEMA}")
+        """Have this index, which was made anew, stand in place of the old one: at once for all, with the rights of now.
+
+        What was added, removed, granted or revoked meanwhile holds.
+        """
+        with self._changing() as cursor:
+            cursor.execute(_TAKE_OVER)
+            for (role,) in cursor.execute("select role from asks_as").fetchall():
+                self._let_in(role)
+            cursor.execute(sql.SQL("alter schema {} rename to {}").format(self._schema, sql.Identifier(SCHEMA)))
 
     def rewrite_files(self) -> None:
         """Write the tables anew, without the bytes of what was removed; nobody is answered meanwhile."""
-        with _told():
-            self._run("vacuum full fact")
-            self._run("vacuum full post")
+        self._run("vacuum full fact")
+        self._run("vacuum full post")
+
+    @contextmanager
+    def _changing(self) -> Iterator[psycopg.Cursor[Any]]:
+        """All that is done within it is done, or nothing."""
+        with _told(), self.connection.transaction(), self.connection.cursor() as cursor:
+            yield cursor
 
     def _run(self, query: Any, values: Any = None) -> psycopg.Cursor[Any]:
-        return self.connection.execute(query, values)
+        with _told():
+            return self.connection.execute(query, values)
 
     def _all(self, kind: type[Any], query: Any, values: Any = None) -> list[Any]:
-        with self.connection.cursor(row_factory=class_row(kind)) as cursor:
+        with _told(), self.connection.cursor(row_factory=class_row(kind)) as cursor:
             return cursor.execute(query, values).fetchall()
 
 

@@ -3,6 +3,9 @@
 -- A kind of session is a bit: 1 main, 2 subagent, 4 scheduled, 8 heartbeat, 16 group. The mask of a fact has the bits of
 -- those that may see it.
 
+-- What this index is told from others by.
+create table about as select gen_random_uuid() id;
+
 -- A memory. `stem` is the path in its address, by which a machine that pushed names it. `rules` are those by which its
 -- words were made, `settings` is the blob of its crabmem.toml. It is `commit` that the rows say.
 create table space (

@@ -9,7 +9,7 @@ import pytest
 
 from crabmem import Memory
 from crabmem.fleet import rights
-from crabmem.fleet.following import Looked, follow_once
+from crabmem.fleet.following import Looked, follow_once, mirror_of
 from crabmem.fleet.mirror import Mirror
 from crabmem.fleet.postgres import Postgres
 from crabmem.prompt.profile import Kind
@@ -47,8 +47,9 @@ class Fleet:
 
     def mirror(self) -> Mirror:
         """The follower's mirrors."""
-        (place := self.folder / "mirrors").mkdir(exist_ok=True)
-        return Mirror(place, os.environ)
+        (self.folder / "mirrors").mkdir(exist_ok=True)
+        with self.index() as index:
+            return mirror_of(index, self.folder / "mirrors", os.environ)
 
     def memory(self, name: str, agent: str | None = "coder") -> Memory:
         """A memory of that name, with a remote of its own that is followed."""
@@ -99,7 +100,7 @@ class Fleet:
 
 
 @pytest.fixture
-def fleet(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Fleet]:
+def fleet(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
     """A database with an empty index."""
     made = Fleet(server, tmp_path, server.database(), monkeypatch)
     with made.index() as index:

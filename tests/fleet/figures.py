@@ -24,8 +24,8 @@ import numpy as np
 from crabmem import Fact, Memory
 from crabmem.fleet import rights
 from crabmem.fleet.asking import _asked
-from crabmem.fleet.following import follow_once
-from crabmem.fleet.mirror import Mirror, _passages
+from crabmem.fleet.following import follow_once, mirror_of
+from crabmem.fleet.mirror import _passages
 from crabmem.fleet.postgres import Postgres
 from crabmem.fleet.protocol import BITS, Contents, Row, Space
 from crabmem.search import rules
@@ -202,9 +202,9 @@ def _follow(server: Server, tell: Callable[[str, str, str], None]) -> None:
                 name_remote(memory, f"{folder}/remote-{number}.git", "/")
                 sync(memory, is_expected=True)
             index.add(*rights.checked(f"memory-{number}", f"{folder}/remote-{number}.git"))
-        (mirrors := folder / "mirrors").mkdir()
+        (folder / "mirrors").mkdir()
         began = time.monotonic()
-        follow_once(index, Mirror(mirrors, os.environ))
+        follow_once(index, mirror_of(index, folder / "mirrors", os.environ))
         rate = _REPOSITORIES * _EACH / (time.monotonic() - began)
         tell("backfill from Git", "≥ 1,000 facts/s", f"{rate:,.0f} facts/s")
         with _follower(folder), Memory(folder / "memory-0", is_person=True) as memory:

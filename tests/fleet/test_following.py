@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from crabmem.errors import AlreadyThere
+from crabmem.errors import AlreadyThere, NotFound
+from crabmem.fleet import rights
 from crabmem.fleet.following import follow_once, look, rebuilt
 from crabmem.fleet.postgres import NEXT, Postgres
 from tests.conftest import git, needs_git
@@ -78,7 +79,7 @@ def test_what_was_purged_is_in_no_table_and_in_no_mirror(fleet: Fleet) -> None:
         held = texts(index)
     assert "hushhushword" not in held and "Otter" in held
     assert [hit.entry.name for hit in fleet.ask("otter")] == ["Otter"]
-    assert not list((fleet.folder / "mirrors").iterdir())
+    assert not list(fleet.mirror().place.iterdir())
     with fleet.memory("ann") as memory:  # and the next change is followed into a new mirror
         again = memory.remember("Newt", "about", "y")
     fleet.push("ann")
@@ -238,7 +239,7 @@ def test_a_memory_that_is_followed_no_more_leaves_nothing(fleet: Fleet) -> None:
         fleet.mirror().forget([space.id for space in index.spaces()])
         counts = [index.connection.execute(f"select count(*) from {table}").fetchone() for table in ("fact", "post")]
     assert counts == [(0,), (0,)]
-    assert not list((fleet.folder / "mirrors").iterdir())
+    assert not list(fleet.mirror().place.iterdir())
 
 
 def test_a_sync_tells_the_follower_which_finds_what_was_pushed(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,9 +270,7 @@ def test_a_machine_that_pushed_names_a_memory_by_its_name_or_by_either_end_of_it
     with fleet.index() as index:
         index.add("team/ann", "/srv/git/team/ann.git", "srv/git/team/ann")
         index.add("other", "/srv/git/team/anne.git", "srv/git/team/anne")
-        from crabmem.fleet.rights import stem_of
-
-        index.pushed(place if place == "team/ann" else stem_of(place))
+        index.pushed(place if place == "team/ann" else rights.stem_of(place))
         wanted = index.connection.execute("select name from space where wanted_at is not null").fetchall()
     assert wanted == [("team/ann",)]
 
@@ -285,11 +284,37 @@ def test_an_index_is_made_anew_while_the_old_one_serves(fleet: Fleet, monkeypatc
     with fleet.index() as index:
         index.connection.execute("delete from post")  # what must not be there afterwards
         served = list[int]()
-        facts = rebuilt(index, fleet.mirror(), lambda looked: served.append(fleet.ask("otter", url).searched))
+        facts = rebuilt(
+            index, fleet.folder / "mirrors", os.environ, lambda looked: served.append(fleet.ask("otter", url).searched)
+        )
     assert facts == 1 and served == [1]
     assert [hit.entry.name for hit in fleet.ask("otter", url)] == ["Otter"]
     with fleet.index() as index:
         assert index.connection.execute("select to_regnamespace(%s)", (NEXT,)).fetchone() == (None,)
+
+
+def test_what_is_granted_revoked_and_added_while_an_index_is_made_anew_holds(fleet: Fleet) -> None:
+    for name in ("ann", "bob"):
+        with fleet.memory(name) as memory:
+            memory.remember("Otter", "about", name)
+        fleet.push(name)
+    fleet.look()
+    gone = fleet.grant("gone", "*")
+
+    def meanwhile(looked: object) -> None:
+        with fleet.index() as old:
+            if any(role == fleet.role("gone") for role, _, _ in old.granted()):
+                rights.revoke(old, fleet.role("gone"), None)
+                old.remove("bob")
+                fleet.grant("new", "ann", "group")
+                fleet.follow("later")
+
+    with fleet.index() as index:
+        rebuilt(index, fleet.folder / "mirrors", os.environ, meanwhile)
+        assert [space.name for space in index.spaces()] == ["ann", "later"]
+    with pytest.raises(NotFound, match="none for this role"):
+        fleet.ask("otter", gone)
+    assert [hit.scope for hit in fleet.ask("otter", fleet.address("new"))] == ["ann"]
 
 
 def test_an_index_that_cannot_be_made_whole_leaves_the_old_one(fleet: Fleet) -> None:
@@ -299,7 +324,7 @@ def test_an_index_that_cannot_be_made_whole_leaves_the_old_one(fleet: Fleet) -> 
     fleet.look()
     fleet.follow("gone")
     with fleet.index() as index, pytest.raises(Exception, match="the old index stays, as gone could not be read"):
-        rebuilt(index, fleet.mirror())
+        rebuilt(index, fleet.folder / "mirrors", os.environ)
     assert fleet.ask("otter").hits
 
 

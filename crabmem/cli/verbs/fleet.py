@@ -131,10 +131,9 @@ def follow(once: bool, every: float, state: Path | None) -> None:
     with _index() as index:
         place = _place(state)
         from ...fleet import following
-        from ...fleet.mirror import Mirror
 
         if once:
-            found = following.follow_once(index, Mirror(place, os.environ), _told)
+            found = following.follow_once(index, following.mirror_of(index, place, os.environ), _told)
             if any(each.error for each in found):
                 raise SystemExit(1)
             return
@@ -172,10 +171,9 @@ def rebuild(state: Path | None, yes: bool) -> None:
     if not yes:
         confirm("Make the whole index anew?", "made")
     from ...fleet.following import rebuilt
-    from ...fleet.mirror import Mirror
 
     with _index() as index:
-        facts = rebuilt(index, Mirror(_place(state), os.environ), _told)
+        facts = rebuilt(index, _place(state), os.environ, _told)
     tell(f"made anew: {counted(facts, 'fact')}")
 
 
