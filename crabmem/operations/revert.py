@@ -166,11 +166,17 @@ def undo(session: Session, *, even_if_many: bool = False) -> Restored:
 def redo(session: Session, *, even_if_many: bool = False) -> Restored:
     """Bring back what the newest undo took back; after several, doing it again brings back the next.
 
+    A proposal that it applies again waits no more.
+
     Raises:
         Inapplicable: something else was written since, here or outside, or nothing was undone.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
-    return _taken_back(session, "redo", Undo.to_redo, lambda commit: even_if_many)
+    done = _taken_back(session, "redo", Undo.to_redo, lambda commit: even_if_many)
+    if done.commit and done.operation and done.operation.applies:
+        with suppress(CrabmemError):  # it was decided on otherwise meanwhile
+            session.engine.history.drop_aside(done.operation.applies)
+    return done
 
 
 def _taken_back(

@@ -246,6 +246,10 @@ def test_a_person_applies_it_in_a_commit_that_names_it(root: Path, agent: Memory
     )
     person.undo()
     assert (root / "Crab.md").read_text() == TEXT
+    assert [each.id for each in proposals.proposals(person)] == [made.id]
+    person.redo()
+    assert (root / "Crab.md").read_text() == LOUDER
+    assert proposals.proposals(person) == []
 
 
 def test_applying_keeps_what_was_changed_since(root: Path, agent: Memory, person: Memory) -> None:
