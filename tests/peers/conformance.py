@@ -30,6 +30,7 @@ _WORDS = 480
 _PIECE = 65_536
 # How they begin to say that a server lacks what a check needs.
 _UNTESTED = "Not testable"
+_NAMING = re.compile(rb"(host|origin):", re.IGNORECASE)
 _SCENARIO = re.compile(r"^ +- (\S+) \[([^]]*)\]$", re.MULTILINE)
 # Names of what every server has to have for these tests, and what ours has.
 _INSTEAD = (
@@ -152,7 +153,10 @@ def _served(place: Place, root: Path) -> Iterator[str]:
 
 
 class _Named(ThreadingTCPServer):
-    """Passes on what it is asked, with the token; `Host`, `Origin` and all else stay. A connection is one request."""
+    """Passes on what it is asked, with the token. A connection is one request.
+
+    `Host`, `Origin` and all else stay, but for our port in place of its own: the server answers under that alone.
+    """
 
     daemon_threads = True
 
@@ -169,6 +173,8 @@ class _Request(StreamRequestHandler):
         head = [line for line in lines if not line.lower().startswith(b"connection:")]
         if not head:
             return  # it hung up
+        theirs, own = (f":{port}".encode() for port in (self.server.server_address[1], self.server.port))
+        head = [line.replace(theirs, own) if _NAMING.match(line) else line for line in head]
         head.append(f"Authorization: Bearer {_TOKEN}\r\nConnection: close\r\n\r\n".encode())
         with socket() as ours, suppress(OSError):  # one of both hung up
             ours.connect(("127.0.0.1", self.server.port))
