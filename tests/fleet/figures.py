@@ -1,7 +1,8 @@
 """`python -m tests.fleet.figures`: what a question takes over very many memories, and how soon a push is found.
 
 With `--write` the table goes into RESULTS.md beside this file. A million facts of 5,000 memories take a quarter of an
-hour, most of it to make and load them.
+hour, most of it to make and load them. `--data FOLDER` compares the answers with a local recall's instead, in sets of
+retrieval data as `tests.benchmarks.sets` reads them.
 """
 
 import argparse
@@ -30,10 +31,12 @@ from crabmem.fleet.postgres import Postgres
 from crabmem.fleet.protocol import BITS, Contents, Row, Space
 from crabmem.search import rules
 from crabmem.sync.sync import name_remote, sync
-from crabmem.text.entry import parse_entry
+from crabmem.text.entry import parse_entry, render_entry
 from crabmem.text.hashes import blob_id
+from tests.benchmarks import sets
 from tests.benchmarks.corpus import text_of
 from tests.docs.marks import put
+from tests.fleet.filled import fill
 from tests.fleet.server import Server, serving
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -52,7 +55,11 @@ def main() -> None:
     )
     parser.add_argument("--facts", type=int, default=1_000_000, metavar="N", help="how many facts (1000000)")
     parser.add_argument("--write", action="store_true", help="put the table into RESULTS.md")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="compare with a local recall in the sets there")
     given = parser.parse_args()
+    if given.data:
+        _compare(given.data)
+        return
     rows = list[tuple[str, str, str]]()
 
     def tell(what: str, target: str, measured: str) -> None:
@@ -182,6 +189,32 @@ def _taken(index: Postgres, question: str, scope: Collection[int] | None) -> flo
     began = time.perf_counter()
     index.search([_asked(question, _LANGUAGE)], scope, "main", 10)
     return time.perf_counter() - began
+
+
+def _compare(data: Path) -> None:
+    """Ask each question of each set of its store alone, here and in the database, and print how many answers differ."""
+    with serving(durably=True) as server, tempfile.TemporaryDirectory() as scratch:
+        for name in sets.names(data):
+            asked = same = first = 0
+            for number, store in enumerate(sets.loaded(data / name).stores):
+                root = Path(scratch) / f"{name}-{number}"
+                (root / "memory/entries").mkdir(parents=True)
+                files = dict[str, tuple[str, int]]()
+                for at, record in enumerate(store.records):
+                    path, fact = f"memory/entries/{at:05}.md", Fact(record.name, record.description, record.content)
+                    text = render_entry(fact, None)
+                    (root / path).write_text(text, "utf-8")
+                    files[path] = text, _EVERYTHING
+                with Postgres(server.url(server.database())) as index, Memory(root) as memory:
+                    index.create()
+                    fill(index, {"store": files})
+                    for query in store.queries:
+                        here = [hit.entry.path for hit in memory.recall(query.text, 10)]
+                        there = [hit.path for hit in index.search([_asked(query.text, _LANGUAGE)], None, "main", 10)]
+                        asked, same, first = asked + 1, same + (here == there), first + (here[:1] == there[:1])
+            print(
+                f"{name}: of {asked:,} questions {same:,} have the same ten hits in order, {first:,} the same first"
+            )
 
 
 def _times(seconds: Iterable[float]) -> str:
