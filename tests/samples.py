@@ -8,7 +8,7 @@ that says so.
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,12 +38,15 @@ class Verb:
     #: With `--json` it prints JSON.
     has_data: bool = True
     is_for_people: bool = False
+    #: It ends by itself and needs no server, so that all verbs may be tried in turn; else tests of its own try it.
     ends: bool = True
     #: What a session types that may not see everything, without naming what is hidden; None for the same with and
     #: without `--json`. IMPORTED and QUESTIONS are a folder and a file.
     unseen: Sequence[str] | None = None
 
 
+#: A verb of `crabmem fleet`, which looks at no memory here: tests/fleet and tests/cli/test_fleet.py try it.
+NEEDS_DATABASE = Verb(does="else", has_data=False, ends=False, unseen=[])
 #: What is typed for arguments and options that verbs cannot do without.
 WORDS = {"name": "wifi", "names": "wifi", "query": "where is the password", "old": "wifi", "new": "'Guest network'"}
 VERBS: Mapping[str, Verb] = {
@@ -123,6 +126,15 @@ VERBS: Mapping[str, Verb] = {
     "pause": Verb("--for 2h", does="else", is_for_people=True, unseen=[]),
     "resume": Verb(does="else", is_for_people=True, unseen=[]),
     "sync": Verb("--status", unseen=["--status", "--status --json"]),
+    "fleet init": NEEDS_DATABASE,
+    "fleet add": replace(NEEDS_DATABASE, typed="team/ann team.git"),
+    "fleet grant": replace(NEEDS_DATABASE, typed="ann 'team/*'"),
+    "fleet revoke": replace(NEEDS_DATABASE, typed="ann"),
+    "fleet follow": NEEDS_DATABASE,
+    "fleet status": replace(NEEDS_DATABASE, has_data=True),
+    "fleet rebuild": replace(NEEDS_DATABASE, typed="--yes"),
+    "fleet pushed": NEEDS_DATABASE,
+    "fleet purge": replace(NEEDS_DATABASE, typed="--bytes --yes"),
     "review resolve": Verb(has_data=False),  # two machines are needed for what waits: see `tests/sync`
     "call": Verb("recall '{\"query\": \"password\"}'", unseen=[
         "recall '{\"query\":\"feeding\"}'", "get '{\"name\":\"Vet\"}'", "list {}", "log {}",

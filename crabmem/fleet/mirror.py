@@ -104,7 +104,7 @@ class Mirror:
     def _contents(self, root: Path, history: History, tip: str, gone: Collection[str], is_rewritten: bool) -> Contents:
         blob = history.file(tip, SETTINGS)
         settings = history.blob(blob) if blob else b""
-        (root / SETTINGS).write_bytes(settings)
+        fs.swap_in(root / SETTINGS, settings)
         said = _settings(settings)
         workspace, views = self._views(root)
         timeline = Timeline(history, workspace.layout, datetime.now)

@@ -50,6 +50,8 @@ _FAR_REACHING = {
 #: Verbs that ask before they do something.
 _ASKING = {
     "config allow",
+    "fleet purge",
+    "fleet rebuild",
     "init",
     "install",
     "leave",
@@ -105,7 +107,7 @@ def test_an_option_is_called_the_same_in_every_verb() -> None:
             assert option.metavar == "WHEN", f"{option.opts}: a commit, a date or '2 days ago' is WHEN"
         if "--yes" in option.opts:
             assert "-y" in option.opts
-        if {"--by", "--in"} & {*option.opts}:
+        if {"--by", "--in"} & {*option.opts} and option.name != "within":  # which stands for memories
             assert option.metavar in ("A", "S"), "an agent or a person, a session"
         if "--limit" in option.opts:
             assert "-n" in option.opts and option.metavar == "N", f"{option.opts}: as `log -n`"
@@ -121,7 +123,7 @@ _OF_A_SET = {
     "tools", "profile", "file", "folder", "place", "id", "shell", "event", "host", "kind", "gates", "order", "wanted",
 }  # fmt: skip
 #: Those of the same name that are new or anybody's words.
-_FREE = {("agents new", "name"), ("bundle", "name"), ("learn error", "tool")}
+_FREE = {("agents new", "name"), ("bundle", "name"), ("fleet add", "name"), ("learn error", "tool")}
 
 
 def test_a_shell_is_offered_the_values_that_there_are() -> None:

@@ -15,7 +15,7 @@ from ...results import json_of
 from ...text.words import counted
 from ..app import verb
 from ..failure import Failure
-from ..options import json_option, yes_option
+from ..options import completing, json_option, yes_option
 from ..output import confirm, plain, show, tell
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ def fleet() -> None:
 
 @fleet.command
 def init() -> None:
-    """Make the tables in the database, as their owner."""
+    """Make the tables in the database, as their owner.
+
+    \b
+    crabmem fleet init
+    """
     with _index() as index:
         index.create()
     tell("made; next: crabmem fleet add NAME ADDRESS")
@@ -58,7 +62,8 @@ def init() -> None:
 @fleet.command
 @click.argument("name", required=False)
 @click.argument("address", required=False)
-@click.option("--from", "file", type=click.File(), metavar="FILE", help="A list of them, a line each; - is stdin.")
+@click.option("--from", "file", type=click.File(), metavar="FILE", shell_complete=completing("complete_files"),
+              help="A list of them, a line each; - is stdin.")  # fmt: skip
 @click.option("--remove", is_flag=True, help="Follow NAME no more; its facts go from the index.")
 def add(name: str | None, address: str | None, file: "IO[str] | None", remove: bool) -> None:
     """Have the follower follow a memory: its NAME in answers, and the ADDRESS of its remote.
@@ -93,6 +98,9 @@ def add(name: str | None, address: str | None, file: "IO[str] | None", remove: b
 def grant(role: str, pattern: str, kind: Kind) -> None:
     """Let ROLE, a user of the database, ask for the memories whose names fit PATTERN.
 
+    \b
+    crabmem fleet grant ann 'team-a/*' --kind main
+
     It sees of each what sessions of that kind see there, and is made if it is not there. The server enforces it, for
     whoever connects as that role, by crabmem or not. A memory that is added later is seen if it fits.
     """
@@ -109,7 +117,11 @@ def grant(role: str, pattern: str, kind: Kind) -> None:
 @click.argument("role")
 @click.argument("pattern", required=False)
 def revoke(role: str, pattern: str | None) -> None:
-    """Take back what was granted to ROLE, without PATTERN all of it. At once."""
+    """Take back what was granted to ROLE, without PATTERN all of it. At once.
+
+    \b
+    crabmem fleet revoke ann 'team-a/*'
+    """
     from ...fleet import rights
 
     with _index() as index:
@@ -125,6 +137,10 @@ def revoke(role: str, pattern: str | None) -> None:
               help="Where mirrors are kept.  [default: ~/.local/state/crabmem/fleet]")  # fmt: skip
 def follow(once: bool, every: float, state: Path | None) -> None:
     """Keep the index in step with the remotes: runs until it is stopped. Several may run.
+
+    \b
+    crabmem fleet follow
+    crabmem fleet follow --once
 
     It says what changed, and which remotes fail. It reads remotes with this user's keys, and writes nothing to them.
     """
@@ -145,7 +161,11 @@ def follow(once: bool, every: float, state: Path | None) -> None:
 @fleet.command
 @json_option
 def status(json_wanted: bool) -> None:
-    """Say how far the index is, of what you may see; to its owner also what was granted, and what fails."""
+    """Say how far the index is, of what you may see; to its owner also what was granted, and what fails.
+
+    \b
+    crabmem fleet status
+    """
     with _index() as index:
         standing, is_owner = index.standing(), index.rights().spaces is None
         granted = index.granted() if is_owner else []
@@ -166,6 +186,9 @@ def status(json_wanted: bool) -> None:
 def rebuild(state: Path | None, yes: bool) -> None:
     """Make the index anew from the remotes, while the old one serves; then it takes that one's place, at once.
 
+    \b
+    crabmem fleet rebuild --yes
+
     What fails to be read keeps the old index. A follower that runs goes on.
     """
     if not yes:
@@ -178,7 +201,7 @@ def rebuild(state: Path | None, yes: bool) -> None:
 
 
 @fleet.command
-@click.argument("place", required=False)
+@click.argument("place", required=False, shell_complete=completing("complete_folders"))
 def pushed(place: str | None) -> None:
     """Say that somebody pushed to a memory, by its name or the path of its repository: for a hook of Git's.
 
@@ -199,6 +222,9 @@ def pushed(place: str | None) -> None:
 @yes_option
 def purge(is_whole: bool, yes: bool) -> None:
     """Have nothing in the database's own files hold what was removed: after a `crabmem purge` that was followed.
+
+    \b
+    crabmem fleet purge --bytes --yes
 
     Its rows are gone as soon as the purge is followed. Their bytes stay in the files of the tables until this writes
     them anew, which nobody may ask meanwhile; and beyond it in WAL, replicas and backups until these run out.
