@@ -68,13 +68,13 @@ _READERS = {"text", "results", "prompt", "wire", "recall", "write", "git", "impo
 _WHOLE = {"session", "sync", "operations", "memory", "tools", "watch", "mcp", "web", "profiles", "cli"}
 #: Libraries that cost a process its first 5 to 300 ms, and the rooms that may load them before they are used.
 MAY_LOAD = {
-    "asyncio": {"operations", "mcp", "loopback", "web"},
+    "asyncio": {"fleet", "operations", "mcp", "loopback", "web"},
     "bm25s": set(),
     "click": {"cli", "mcp", "loopback", "web"},
     "dulwich": _WHOLE | {"git", "recall", "remotes", "text"},
     "frontmatter": _WHOLE | _READERS,
     "http.client": {"embeddings", "mcp", "sync", "remotes", "loopback", "web"},
-    "importlib.metadata": {"text", "embeddings", "cli", "mcp", "sync", "remotes", "loopback", "web"},
+    "importlib.metadata": {"fleet", "text", "embeddings", "cli", "mcp", "sync", "remotes", "loopback", "web"},
     "mcp": {"mcp"},
     "model2vec": set(),
     "numpy": {"search", "embeddings"},

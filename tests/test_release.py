@@ -104,10 +104,10 @@ def asked_by(extra: str) -> Iterator[str]:
 
 
 #: In the order in which docs/dependencies.md tells of them: of each, what those before did not bring.
-EXTRAS = ("mcp-http", "ui", "vectors", "adapters")
+EXTRAS = ("mcp-http", "ui", "vectors", "fleet", "adapters")
 
 
-@pytest.mark.parametrize("extras", [EXTRAS[:count] for count in (1, 2, 3, 4)], ids=" ".join)
+@pytest.mark.parametrize("extras", [EXTRAS[:count] for count in range(1, len(EXTRAS) + 1)], ids=" ".join)
 def test_every_package_that_extras_bring_is_listed_with_its_licence(extras: tuple[str, ...]) -> None:
     tables = re.split(r"^### ", LICENCES, flags=re.M)[1 : len(extras) + 1]
     rows = [row for table in tables for row in re.findall(r"^\| (.+?) \| (`.+`) \|$", table, re.M)]
