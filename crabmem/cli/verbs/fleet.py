@@ -26,9 +26,9 @@ _STRICTEST: Kind = "group"
 _SOON = 60.0
 
 
-@verb(after="sync", cls=click.Group)
+@verb(after="watch", cls=click.Group)
 def fleet() -> None:
-    """Ask many memories at once: an index of them in PostgreSQL, fed from their Git remotes.
+    """Ask many memories at once, by an index of them in PostgreSQL that is fed from their Git remotes.
 
     $CRABMEM_FLEET names the database, and as whom you ask: postgresql://ann@fleet-db/crabmem (password: ~/.pgpass).
     Remotes stay the truth; the index can be dropped at any time, and is made anew from them.
