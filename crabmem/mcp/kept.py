@@ -31,6 +31,8 @@ _SLOTS = 4_096
 #: Options and settings in the environment that name a place, and the latter that say which tools there are.
 _PLACES = ("--dir", "--project", "--profile", "CRABMEM_DIR", "CRABMEM_PROJECT", "CRABMEM_PROFILE")
 _SETTINGS = ("HOME", "CRABMEM_WORKSPACE", "CRABMEM_KIND", "CRABMEM_ONLY_THIS", *_PLACES)
+#: What tools may do depends on whether these say anything; what they say may hold a password, and is not kept.
+_SAID = ("CRABMEM_FLEET", "CRABMEM_FLEET_TOOL")
 #: The rooms that say what a tool is.
 _CODE = ("crabmem.tools.", "crabmem.profiles.", "crabmem.prompt.")
 
@@ -100,7 +102,8 @@ def _command(arguments: Sequence[str], environment: Mapping[str, str]) -> list[s
     settings = [part for name in _SETTINGS if name in environment for part in (name, environment[name])]
     said = [*words, *settings]
     is_anywhere = all(os.path.isabs(value) for name, value in pairwise(said) if name in _PLACES)
-    return [__version__, "" if is_anywhere else os.getcwd(), *settings, *arguments]
+    named = [name for name in _SAID if environment.get(name)]
+    return [__version__, "" if is_anywhere else os.getcwd(), *settings, *named, *arguments]
 
 
 def _sources(served: Served, environment: Mapping[str, str]) -> list[str]:

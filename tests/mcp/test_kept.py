@@ -108,3 +108,19 @@ def test_a_server_answers_first_questions_before_its_memory_can_be_opened(root: 
         call = {"name": "recall", "arguments": {"query": "deploy"}}
         assert "In the vault." in asked(wire, "tools/call", call)["content"][0]["text"]
         assert wire.end() == (0, b"")
+
+
+def test_whether_agents_may_ask_every_memory_is_told_at_once_and_no_address_is_kept(root: Path) -> None:
+    named = {"CRABMEM_FLEET": "postgresql://ann:hushhush@127.0.0.1:1/crabmem", "CRABMEM_FLEET_TOOL": "1"}
+    first(root)
+    assert is_kept(root)
+    for _ in range(2):
+        with piped(
+            ["env", *(f"{name}={said}" for name, said in named.items()), *command(root, program=PROGRAM)]
+        ) as wire:
+            asked(wire, "initialize", HELLO)
+            [recall] = [tool for tool in asked(wire, "tools/list", {})["tools"] if tool["name"] == "recall"]
+            assert "of" in recall["inputSchema"]["properties"] and wire.end() == (0, b"")
+    assert kept(command(root, program=[]), {**environment(), **named}) is not None
+    files = [file for file in (root.parent / "state").rglob("*") if file.is_file()]
+    assert files and not [file for file in files if b"hushhush" in file.read_bytes()]
