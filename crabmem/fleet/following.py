@@ -70,7 +70,7 @@ def follow_once(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] 
 def mirror_of(index: Postgres, place: Path, environment: Mapping[str, str]) -> Mirror:
     """The mirrors of an index, in a folder of its own below `place`: another one has other memories by the same ids."""
     folder = place / index.identity()
-    folder.mkdir(mode=0o700, exist_ok=True)
+    fs.make_folder(folder)
     return Mirror(folder, environment)
 
 
