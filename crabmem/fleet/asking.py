@@ -18,7 +18,7 @@ from ..text.entry import Entry, parse_entry, parse_note
 from ..text.hashes import VERSION_DIGITS
 from ..text.words import counted, listed
 from .postgres import PATIENCE, Postgres
-from .protocol import Asked, Found, Standing
+from .protocol import Asked, Followed, Found
 from .rights import matching
 
 #: The variable that names the database; no folder can.
@@ -57,7 +57,7 @@ def recall_everywhere(
     check_question(query, limit, (), budget)
     url, rule = address_in(session.engine.environment), session.settings
     try:
-        found, standing, words = in_time(
+        found, followed, words = in_time(
             lambda: _answered(url, session.kind, query, within, limit or rule.recall_limit),
             time.monotonic() + PATIENCE,
         )
@@ -68,24 +68,24 @@ def recall_everywhere(
     if budget is not None:
         kept = fit_to_budget(hits, budget, dict.fromkeys(words, 1.0), rule.language, text_of)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
-    facts = sum(each.facts for each in standing)
-    return Recall(query, kept, facts, 0, bool(words), left_out=left_out, trouble=lag(standing))
+    facts = sum(each.facts for each in followed)
+    return Recall(query, kept, facts, 0, bool(words), left_out=left_out, trouble=lag(followed))
 
 
 def _answered(
     url: str, kind: Kind, query: str, within: str, limit: int
-) -> tuple[list[Found], list[Standing], Sequence[str]]:
+) -> tuple[list[Found], list[Followed], Sequence[str]]:
     with _connected(url) as index:
-        standing = index.standing()
+        followed = index.followed()
         if within != _ALL:
-            names = set(matching((each.name for each in standing), within))
-            standing = [each for each in standing if each.name in names]
-            if not standing:
+            names = set(matching((each.name for each in followed), within))
+            followed = [each for each in followed if each.name in names]
+            if not followed:
                 raise NotFound(f"no memory called like {within} may be seen here")
-        scope = [each.id for each in standing] if within != _ALL else None
-        asked = [_asked(query, language) for language in sorted({each.language for each in standing})]
+        scope = [each.id for each in followed] if within != _ALL else None
+        asked = [_asked(query, language) for language in sorted({each.language for each in followed})]
         found = index.search(asked, scope, kind, limit)
-    return found, standing, [word for each in asked for group in each.terms for word in group]
+    return found, followed, [word for each in asked for group in each.terms for word in group]
 
 
 class _Anything:
@@ -112,12 +112,12 @@ def _hit(found: Found, words: Sequence[str], language: str) -> Hit:
     return Hit(entry, found.score, passage, scope=found.name, indexed=indexed)
 
 
-def lag(standing: Sequence[Standing]) -> str:
+def lag(followed: Sequence[Followed]) -> str:
     """Which memories the index is behind by so much that an answer should say so; "" for none."""
-    late = [each.name for each in standing if each.pushed or each.behind is None or each.behind > _BEHIND]
+    late = [each.name for each in followed if each.pushed or each.behind is None or each.behind > _BEHIND]
     if not late:
         return ""
-    return f"{len(late)} of {counted(len(standing), 'memory')} behind what was pushed: {listed(late, _NAMED)}"
+    return f"{len(late)} of {counted(len(followed), 'memory')} behind what was pushed: {listed(late, _NAMED)}"
 
 
 @contextmanager

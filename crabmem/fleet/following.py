@@ -120,4 +120,4 @@ def rebuilt(
         old = mirror_of(index, place, environment)
         new.take_over()
         fs.remove_tree(old.place)
-    return sum(each.facts for each in index.standing())
+    return sum(each.facts for each in index.followed())

@@ -20,7 +20,7 @@ from ..prompt.profile import Kind
 from ..search.scoring import K1, B
 from ..text.quoting import one_line
 from ..text.words import shortened
-from .protocol import BITS, Asked, Contents, Found, Rights, Row, Space, Standing
+from .protocol import BITS, Asked, Contents, Followed, Found, Rights, Row, Space
 
 SCHEMA, NEXT = "crabmem", "crabmem_next"
 #: What a follower listens to.
@@ -78,7 +78,7 @@ order by round(best.score * 1e8) desc, space.name, f.path limit %(limit)s"""
 _RIGHTS = """
     select row_security_active('space'), coalesce((select kind from asks_as where role = current_user), 0),
     array(select space from reader where role = current_user)"""
-_STANDING = """
+_FOLLOWED = """
     select id, name, language, commit, extract(epoch from now() - seen_at)::float8 behind,
     coalesce(wanted_at > seen_at, false) pushed, coalesce(facts, 0) facts
     from space left join amount on space = id and kind = %s order by name"""
@@ -191,9 +191,9 @@ class Postgres:
         }
         return [each for each in self._all(Found, statement, values) if rights.allows(each)]
 
-    def standing(self) -> list[Standing]:
+    def followed(self) -> list[Followed]:
         """How far the index is, by name, of what this role may see."""
-        return self._all(Standing, _STANDING, (self.rights().bit,))
+        return self._all(Followed, _FOLLOWED, (self.rights().bit,))
 
     def drop(self) -> None:
         """Remove the whole index."""

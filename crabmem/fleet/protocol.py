@@ -93,7 +93,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Followed:
     """How far the index is, of what one may see: `behind` are seconds since the remote was known to say the same, None
     for never; `pushed` tells that it says something else since."""
 
@@ -130,7 +130,7 @@ class FleetIndex(Protocol):
         Nothing counts that this role may not see.
         """
 
-    def standing(self) -> list[Standing]:
+    def followed(self) -> list[Followed]:
         """How far the index is, by name."""
 
     def drop(self) -> None:

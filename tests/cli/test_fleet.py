@@ -1,5 +1,6 @@
 """Asking every memory where there is no database, or no library for one: `tests/fleet` has a server."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from tests.conftest import Run
+from tests.conftest import Run, typed
 
 #: Refuses at once: nothing listens there.
 _NOBODY = "postgresql://ann@127.0.0.1:1/crabmem?connect_timeout=1"
@@ -156,3 +157,9 @@ def test_who_asks_one_memory_loads_nothing_of_this(root: Path, database: str, mo
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and "On the router." in done.stdout, done.stderr
     assert done.stdout.splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize("words", ["init", "add a b.git", "grant ann x", "revoke ann", "follow --once", "rebuild -y"])
+def test_what_is_followed_and_who_may_ask_is_no_agents_to_say(words: str) -> None:
+    refused = typed("--agent", "coder", "fleet", *shlex.split(words))
+    assert refused.exit_code == 1 and "for the person: leave out --agent" in refused.stderr

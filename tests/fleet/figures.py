@@ -212,9 +212,7 @@ def _compare(data: Path) -> None:
                         here = [hit.entry.path for hit in memory.recall(query.text, 10)]
                         there = [hit.path for hit in index.search([_asked(query.text, _LANGUAGE)], None, "main", 10)]
                         asked, same, first = asked + 1, same + (here == there), first + (here[:1] == there[:1])
-            print(
-                f"{name}: of {asked:,} questions {same:,} have the same ten hits in order, {first:,} the same first"
-            )
+            print(f"{name}: of {asked:,} questions {same:,} have the same ten hits in order, {first:,} the same first")
 
 
 def _times(seconds: Iterable[float]) -> str:

@@ -84,7 +84,7 @@ def test_no_hit_score_or_number_tells_of_what_one_may_not_see(
     url = _as_reader(fleet, {"mine": {**kept, **files_of(hidden, MAIN, 100)}, "others": files_of(others)})
     answered = fleet.ask(query, url, limit=20)
     with Postgres(url) as reader:
-        standing = [(each.name, each.facts) for each in reader.standing()]
+        followed = [(each.name, each.facts) for each in reader.followed()]
 
     with fleet.index() as index:
         fill(index, {"mine": kept})
@@ -92,7 +92,7 @@ def test_no_hit_score_or_number_tells_of_what_one_may_not_see(
 
     assert seen(answered) == seen(alone)
     assert (answered.searched, answered.note) == (alone.searched, alone.note)
-    assert standing == [("mine", len(kept))]
+    assert followed == [("mine", len(kept))]
 
 
 def _as_reader(fleet: Fleet, memories: Mapping[str, Files]) -> str:

@@ -216,7 +216,7 @@ def test_a_push_during_a_look_is_looked_at_afterwards(fleet: Fleet) -> None:
         index.pushed("ann")
         index.same(space.id, at)
         assert index.due(60) == [space.id]
-        assert [each.pushed for each in index.standing()] == [True]
+        assert [each.pushed for each in index.followed()] == [True]
 
 
 def test_of_two_followers_one_looks_at_a_memory(fleet: Fleet) -> None:

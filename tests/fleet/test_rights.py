@@ -87,7 +87,7 @@ def test_a_memory_that_comes_later_is_seen_if_its_name_fits(filled: Fleet) -> No
     filled.follow("a/three")
     filled.follow("c/four")
     with Postgres(url) as reader:
-        assert [each.name for each in reader.standing()] == ["a/one", "a/three"]
+        assert [each.name for each in reader.followed()] == ["a/one", "a/three"]
 
 
 def test_a_reader_can_say_that_it_pushed_and_learns_nothing_by_it(filled: Fleet) -> None:

@@ -15,7 +15,7 @@ from ...results import json_of
 from ...text.words import counted
 from ..app import verb
 from ..failure import Failure
-from ..options import completing, json_option, yes_option
+from ..options import completing, global_options, json_option, yes_option
 from ..output import confirm, plain, show, tell
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def init() -> None:
     \b
     crabmem fleet init
     """
-    with _index() as index:
+    with _owned() as index:
         index.create()
     tell("made; next: crabmem fleet add NAME ADDRESS")
 
@@ -75,7 +75,7 @@ def add(name: str | None, address: str | None, file: "IO[str] | None", remove: b
     if remove:
         if not name or address or file:
             raise click.UsageError("--remove goes with a NAME alone")
-        with _index() as index:
+        with _owned() as index:
             index.remove(name)
         return tell(f"{name} is followed no more")
     named = _listed(file) if file else [(name, address)] if name and address else []
@@ -84,7 +84,7 @@ def add(name: str | None, address: str | None, file: "IO[str] | None", remove: b
     from ...fleet.rights import checked, renew
 
     wanted = [checked(*each) for each in named]
-    with _index() as index:
+    with _owned() as index:
         for each in wanted:
             index.add(*each)
         renew(index)
@@ -106,7 +106,7 @@ def grant(role: str, pattern: str, kind: Kind) -> None:
     """
     from ...fleet import rights
 
-    with _index() as index:
+    with _owned() as index:
         is_new = rights.grant(index, role, pattern, kind)
     tell(f"{role} asks for {pattern}, as sessions of the kind {kind}")
     if is_new:
@@ -124,7 +124,7 @@ def revoke(role: str, pattern: str | None) -> None:
     """
     from ...fleet import rights
 
-    with _index() as index:
+    with _owned() as index:
         rights.revoke(index, role, pattern)
     tell(f"{role} asks for {pattern or 'nothing'} {'no more' if pattern else 'any more'}")
 
@@ -144,7 +144,7 @@ def follow(once: bool, every: float, state: Path | None) -> None:
 
     It says what changed, and which remotes fail. It reads remotes with this user's keys, and writes nothing to them.
     """
-    with _index() as index:
+    with _owned() as index:
         place = _place(state)
         from ...fleet import following
 
@@ -167,15 +167,15 @@ def status(json_wanted: bool) -> None:
     crabmem fleet status
     """
     with _index() as index:
-        standing, is_owner = index.standing(), index.rights().spaces is None
+        followed, is_owner = index.followed(), index.rights().spaces is None
         granted = index.granted() if is_owner else []
         errors = {space.name: space.error for space in index.spaces() if space.error} if is_owner else {}
     kinds = {1 << at: kind for at, kind in enumerate(KINDS)}
     data = {
-        "memories": [{**json_of(each), "error": errors.get(each.name, "")} for each in standing],
+        "memories": [{**json_of(each), "error": errors.get(each.name, "")} for each in followed],
         "granted": [{"role": role, "pattern": pattern, "kind": kinds[bit]} for role, pattern, bit in granted],
     }
-    lines = [_line(each.name, each.facts, each.behind, each.pushed, errors.get(each.name, "")) for each in standing]
+    lines = [_line(each.name, each.facts, each.behind, each.pushed, errors.get(each.name, "")) for each in followed]
     lines += [f"{role} asks for {pattern}, as {kinds[bit]}" for role, pattern, bit in granted]
     show(json_wanted, data, lambda: plain("\n".join(lines)) if lines else "no memory is followed")
 
@@ -195,7 +195,7 @@ def rebuild(state: Path | None, yes: bool) -> None:
         confirm("Make the whole index anew?", "made")
     from ...fleet.following import rebuilt
 
-    with _index() as index:
+    with _owned() as index:
         facts = rebuilt(index, _place(state), os.environ, _told)
     tell(f"made anew: {counted(facts, 'fact')}")
 
@@ -233,7 +233,7 @@ def purge(is_whole: bool, yes: bool) -> None:
         raise click.UsageError("give --bytes; rows are gone already when the purge was followed")
     if not yes:
         confirm("Write all tables anew? Nobody is answered meanwhile.", "written")
-    with _index() as index:
+    with _owned() as index:
         index.rewrite_files()
     tell("written anew; WAL, replicas and backups keep old bytes until they run out")
 
@@ -249,6 +249,17 @@ def _index() -> "Iterator[Postgres]":
 
         raise Failure(f"`crabmem fleet` needs the libraries of the extra fleet: {how_to_get('fleet')}") from None
     with Postgres(address_in(os.environ)) as index:
+        yield index
+
+
+@contextmanager
+def _owned() -> "Iterator[Postgres]":
+    """The same, for the person alone."""
+    if global_options(click.get_current_context()).agent:
+        raise Failure(
+            "which memories are followed, and who may ask, is for the person: leave out --agent (CRABMEM_AGENT)"
+        )
+    with _index() as index:
         yield index
 
 
