@@ -2,11 +2,13 @@
 
 import atexit
 import os
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ..disk.background import in_time
+from ..disk.fork_lock import Guard
 from ..errors import NotFound, Unreachable
 from ..prompt.profile import Kind
 from ..recall.ranking import check_question, fit_to_budget, note_passage, text_of, with_staleness
@@ -76,7 +78,7 @@ def _answered(
     url: str, kind: Kind, query: str, within: str, limit: int
 ) -> tuple[list[Found], list[Followed], Sequence[str]]:
     with _connected(url) as index:
-        followed = index.followed()
+        followed = index.followed(kind)
         if within != _ALL:
             names = set(matching((each.name for each in followed), within))
             followed = [each for each in followed if each.name in names]
@@ -85,6 +87,8 @@ def _answered(
         scope = [each.id for each in followed] if within != _ALL else None
         asked = [_asked(query, language) for language in sorted({each.language for each in followed})]
         found = index.search(asked, scope, kind, limit)
+    seen = {each.id: each.kind for each in followed}
+    found = [each for each in found if each.kinds & seen.get(each.space, 0)]  # once more what the server has checked
     return found, followed, [word for each in asked for group in each.terms for word in group]
 
 
@@ -114,7 +118,9 @@ def _hit(found: Found, words: Sequence[str], language: str) -> Hit:
 
 def lag(followed: Sequence[Followed]) -> str:
     """Which memories the index is behind by so much that an answer should say so; "" for none."""
-    late = [each.name for each in followed if each.pushed or each.behind is None or each.behind > _BEHIND]
+    late = [
+        each.name for each in followed if each.pushed or each.is_failing or each.behind is None or each.behind > _BEHIND
+    ]
     if not late:
         return ""
     return f"{len(late)} of {counted(len(followed), 'memory')} behind what was pushed: {listed(late, _NAMED)}"
@@ -122,22 +128,38 @@ def lag(followed: Sequence[Followed]) -> str:
 
 @contextmanager
 def _connected(url: str) -> Iterator[Postgres]:
-    """A connection that no other question of this process has now; those that are free are kept for the next."""
-    idle = _idle.setdefault((os.getpid(), url), [])
-    index = None
-    while idle and index is None:
-        kept = idle.pop()
-        index = kept if kept.is_alive() else None
-    index = index or Postgres(url, patience=PATIENCE)
+    """A connection that no other question of this process has now: of a few, which are kept for the next one.
+
+    Raises:
+        Unreachable: so many others ask that none is free in time.
+    """
+    with _guard:
+        if os.getpid() not in _free:
+            _free[os.getpid()] = threading.BoundedSemaphore(_CONNECTIONS)
+        free = _free[os.getpid()]
+    if not free.acquire(timeout=PATIENCE):
+        raise Unreachable("too many questions at once: the database was not asked")
     try:
-        yield index
-    except BaseException:
-        index.close()
-        raise
-    idle.append(index)
+        with _guard:
+            kept = _idle.setdefault((os.getpid(), url), [])
+            index = kept.pop() if kept else None
+        if index is None or not index.is_alive():
+            index = Postgres(url, patience=PATIENCE)
+        try:
+            yield index
+        except BaseException:
+            index.close()
+            raise
+        with _guard:
+            kept.append(index)
+    finally:
+        free.release()
 
 
-# By process and address.
+# By process, as a child has none of its parent's.
+_CONNECTIONS = 4
+_guard = Guard()
+_free: dict[int, threading.BoundedSemaphore] = {}
 _idle: dict[tuple[int, str], list[Postgres]] = {}
 
 

@@ -8,11 +8,12 @@ import random
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
 
 from ..disk import fs
-from ..errors import CrabmemError, SyncError, Unreachable
+from ..errors import CrabmemError, NotFound, SyncError, Unreachable
+from ..text.slug import slug_of
 from .mirror import Mirror
 from .postgres import NEXT, Postgres
 from .protocol import Space
@@ -41,18 +42,18 @@ def follow(
     every: float = EVERY,
     tell: Callable[[Looked], None] = lambda looked: None,
 ) -> None:
-    """Follow for ever. While the database does not answer, it is tried again."""
+    """Follow for ever. While the database does not answer, or has no index, it is tried again."""
     while True:
         try:
             with Postgres(url) as index:
+                mirror = mirror_of(index, place, environment)
                 while True:
-                    mirror = mirror_of(index, place, environment)
-                    mirror.forget({space.id for space in index.spaces()})
+                    mirror.forget({space.mirror for space in index.spaces()})
                     for id in index.due(every * random.uniform(1 - _JITTER, 1)):
                         if (looked := look(index, mirror, id)) and (looked.changed or looked.error):
                             tell(looked)
                     index.wait(min(every, _PAUSE))
-        except Unreachable as error:
+        except (Unreachable, NotFound) as error:
             tell(Looked("", 0, 0.0, str(error)))
             time.sleep(_AGAIN)
 
@@ -68,35 +69,32 @@ def follow_once(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] 
 
 
 def mirror_of(index: Postgres, place: Path, environment: Mapping[str, str]) -> Mirror:
-    """The mirrors of an index, in a folder of its own below `place`: another one has other memories by the same ids."""
-    folder = place / index.identity()
+    """The mirrors of an index, in a folder below `place` that is its database's own."""
+    info = index.connection.info
+    folder = place / f"{slug_of(info.dbname)}-{blake2b(f'{info.host} {info.port}'.encode(), digest_size=4).hexdigest()}"
     fs.make_folder(folder)
     return Mirror(folder, environment)
 
 
 def look(index: Postgres, mirror: Mirror, id: int) -> Looked | None:
     """Look at a memory: bring its rows in step with its branch. None where another follower is at it."""
-    with index.held(id) as space:
+    with index.alone(id) as space:
         if space is None:
             return None
-        began, at = time.monotonic(), index.tried(id)
+        began, changed, why = time.monotonic(), 0, ""
         try:
-            changed = _changed(index, mirror, space, at)
+            changed = _changed(index, mirror, space)
         except (CrabmemError, OSError) as error:
-            if isinstance(error, Unreachable) and index.connection.closed:
+            if index.connection.closed:
                 raise
             why = str(error)
-            index.failed(id, why)
-            return Looked(space.name, 0, time.monotonic() - began, why)
-        return Looked(space.name, changed, time.monotonic() - began)
+        index.looked(id, why)
+        return Looked(space.name, changed, time.monotonic() - began, why)
 
 
-def _changed(index: Postgres, mirror: Mirror, space: Space, at: datetime) -> int:
+def _changed(index: Postgres, mirror: Mirror, space: Space) -> int:
     with mirror.look(space) as contents:
-        if contents is None:
-            index.same(space.id, at)
-            return 0
-        return index.put(space, contents, at)
+        return 0 if contents is None else index.put(space, contents)
 
 
 def rebuilt(
@@ -111,13 +109,17 @@ def rebuilt(
         SyncError: a memory could not be read; the old index stays.
     """
     with Postgres(index.url, NEXT) as new:
-        new.drop()
-        new.create()
-        index.copy_to(new)
-        for looked in follow_once(new, mirror_of(new, place, environment), tell):
-            if looked.error:
-                raise SyncError(f"the old index stays, as {looked.name} could not be read: {looked.error}")
-        old = mirror_of(index, place, environment)
-        new.take_over()
-        fs.remove_tree(old.place)
+        mirror = mirror_of(new, place / "anew", environment)
+        try:
+            new.drop()
+            new.create()
+            index.copy_to(new)
+            for looked in follow_once(new, mirror, tell):
+                if looked.error:
+                    raise SyncError(f"the old index stays, as {looked.name} could not be read: {looked.error}")
+            new.take_over()
+        finally:
+            if not new.connection.closed:
+                new.drop()
+            fs.remove_tree(mirror.place)
     return sum(each.facts for each in index.followed())

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..disk import fs
@@ -39,7 +39,7 @@ _SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Mirror:
-    """The mirrors of one follower: a folder in `place` for each memory, by its id."""
+    """The mirrors of one follower: a folder in `place` for each memory."""
 
     place: Path
     environment: Mapping[str, str]
@@ -52,7 +52,7 @@ class Mirror:
             SyncError: the remote does not answer, or sends what is not believed.
             NotFound: it has no branch.
         """
-        root = self.place / str(space.id)
+        root = self.place / space.mirror
         try:
             with fs.durability(waits=False):  # what a power cut breaks here is fetched anew
                 yield from self._looked(space, root)
@@ -61,7 +61,7 @@ class Mirror:
             raise
 
     def _looked(self, space: Space, root: Path) -> Iterator[Contents | None]:
-        address = parse_address(space.address, self.place)
+        address, is_stale = parse_address(space.address, self.place), False
         if not (root / ".git").is_dir():
             create(root)
         workspace = Workspace(root)
@@ -73,35 +73,35 @@ class Mirror:
                 tip, record = _tip(offer), offer.refs.get(PURGED)
                 if tip is None:
                     raise NotFound(f"{address.shown} has no branch: push to it first")
-                if tip == space.commit and self._is_current(space, history):
-                    yield None
-                    return
+                is_known = (tip, record) == (space.commit, space.purges) and space.rules == rules(space.language)
                 before = history.head_if_any()
-                wants = [tip, *([record] if record else [])]
-                other.fetch(wants, [before] if before else [], history.reaches, lasts=False)
+                if not (is_known and before in (None, tip)):
+                    wants = [tip, *([record] if record else [])]
+                    other.fetch(wants, [before] if before else [], history.reaches, lasts=False)
+            # What the mirror has and the branch no more may be what was purged: by whichever follower that was noticed.
+            is_stale = bool(before) and not _stands_on(history, tip, before)
+            if is_known:
+                yield None
+            else:
+                history.track(MAIN, tip)
                 objects = Objects(workspace.git / "objects", workspace.private)
                 gone = read_record(objects, record).refused if record else frozenset[str]()
-            is_rewritten = bool(before and before not in history.bases(before, tip))
-            history.track(MAIN, tip)
-            yield self._contents(root, history, tip, gone, is_rewritten or bool(space.commit and not before))
+                is_rewritten = bool(space.commit) and not _stands_on(history, tip, space.commit)
+                yield self._contents(root, history, tip, record, gone, is_rewritten)
         finally:
             history.close()
-        if is_rewritten:
-            fs.remove_tree(root)
+            if is_stale:
+                fs.remove_tree(root)
 
-    def forget(self, known: Collection[int]) -> None:
-        """Remove the mirrors of memories that are followed no more."""
+    def forget(self, known: Collection[str]) -> None:
+        """Remove all mirrors but those of these names."""
         for folder in self.place.iterdir():
-            if folder.name.isdigit() and int(folder.name) not in known:
+            if folder.name not in known:
                 fs.remove_tree(folder)
 
-    def _is_current(self, space: Space, history: History) -> bool:
-        """Whether the rows were made by the rules of this version, as far as the mirror tells."""
-        blob = history.head_if_any() and history.file(space.commit, SETTINGS)
-        language = _settings(history.blob(blob) if blob else b"").language
-        return space.rules == rules(language) or not history.head_if_any()
-
-    def _contents(self, root: Path, history: History, tip: str, gone: Collection[str], is_rewritten: bool) -> Contents:
+    def _contents(
+        self, root: Path, history: History, tip: str, record: str | None, gone: Collection[str], is_rewritten: bool
+    ) -> Contents:
         blob = history.file(tip, SETTINGS)
         settings = history.blob(blob) if blob else b""
         fs.swap_in(root / SETTINGS, settings)
@@ -121,12 +121,13 @@ class Mirror:
                     continue
                 kinds = sum(bit for bit, view in views.items() if view.allows(path))
                 last = changes.get(path)
+                since = last.time.astimezone(UTC) if last else None
                 yield Row(
                     path, held[path], kinds, entry.is_note, data.decode(),
-                    last.commit if last else None, last.time if last else None, _passages(entry, said.language),
+                    last.commit if last else None, since, _passages(entry, said.language),
                 )  # fmt: skip
 
-        return Contents(tip, said.language, rules(said.language), blob or "", held, read, is_rewritten)
+        return Contents(tip, said.language, rules(said.language), blob or "", record, held, read, is_rewritten)
 
     def _views(self, root: Path) -> tuple[Workspace, Mapping[int, View]]:
         """The workspace in a mirror, and by the bit of each kind of session what its profile lets that see.
@@ -138,6 +139,14 @@ class Mirror:
             return workspace, {bit: View.named(workspace.profile or DEFAULT, kind) for kind, bit in BITS.items()}
         except CrabmemError:
             return Workspace(root), {BITS["main"]: View()}
+
+
+def _stands_on(history: History, tip: str, commit: str | None) -> bool:
+    """Whether `tip` is that commit or stands on it; not on one that is not here."""
+    try:
+        return commit is not None and commit in (tip, *history.bases(commit, tip))
+    except (DamagedHistory, NotFound):
+        return False
 
 
 def _tip(offer: Offer) -> str | None:

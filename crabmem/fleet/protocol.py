@@ -15,18 +15,20 @@ BITS: Mapping[Kind, int] = {kind: 1 << at for at, kind in enumerate(KINDS)}
 class Space:
     """A memory that is followed: `commit` is what its rows say, None before the first time.
 
-    `rules` and `settings` are those by which they were made. `seen_at` is when the remote was last known to say the
-    same; `error` why it was not since, "" for nothing.
+    `language`, `rules`, `settings` and `purges`, the record of what was purged, are those by which they were made.
+    `mirror` is the name of the folder that a follower may keep for it.
     """
 
     id: int
     name: str
     address: str
+    language: str = "english"
     commit: str | None = None
     rules: bytes | None = None
     settings: str | None = None
-    seen_at: datetime | None = None
+    purges: str | None = None
     error: str = ""
+    mirror: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Contents:
     language: str
     rules: bytes
     settings: str
+    purges: str | None
     blobs: Mapping[str, str]
     read: Callable[[Collection[str]], Iterator[Row]]
     is_rewritten: bool = False
@@ -94,44 +97,37 @@ class Found:
 
 @dataclass(frozen=True)
 class Followed:
-    """How far the index is, of what one may see: `behind` are seconds since the remote was known to say the same, None
-    for never; `pushed` tells that it says something else since."""
+    """A memory that may be asked, for sessions of the kind of the bit `kind`, and how far the index of it is.
+
+    `behind` are seconds since the remote was known to say the same, None for never; `pushed` tells that somebody pushed
+    since, `is_failing` that the last look failed.
+    """
 
     id: int
     name: str
     language: str
+    kind: int
     commit: str | None
     behind: float | None
     pushed: bool
+    is_failing: bool
     facts: int
 
 
-@dataclass(frozen=True)
-class Rights:
-    """What the server lets this role see: the ids of `spaces`, None for all, for sessions of the kind of `bit`."""
-
-    spaces: frozenset[int] | None
-    bit: int
-
-    def allows(self, found: Found) -> bool:
-        """Whether a fact may be shown."""
-        return self.spaces is None or (found.space in self.spaces and bool(found.kinds & self.bit))
-
-
 class FleetIndex(Protocol):
-    """An index of many memories."""
+    """An index of many memories. Who may see what is decided by it."""
 
-    def put(self, space: Space, contents: Contents, looked_at: datetime) -> int:
+    def put(self, space: Space, contents: Contents) -> int:
         """Have the rows of `space` say `contents`, all or nothing; return how many facts were written or removed."""
 
     def search(self, asked: Sequence[Asked], scope: Collection[int] | None, kind: Kind, limit: int) -> list[Found]:
         """The facts that answer best, of the memories with these ids (None: of all), for sessions of that kind.
 
-        Nothing counts that this role may not see.
+        Nothing counts that the one who asks may not see.
         """
 
-    def followed(self) -> list[Followed]:
-        """How far the index is, by name."""
+    def followed(self, kind: Kind) -> list[Followed]:
+        """The memories that may be asked in sessions of that kind, by name."""
 
     def drop(self) -> None:
         """Remove the whole index."""

@@ -1,6 +1,7 @@
 """Who may ask for which memories: patterns over their names that a person granted to roles of the database."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -21,9 +22,8 @@ def grant(index: Postgres, role: str, pattern: str, kind: Kind) -> bool:
         raise InvalidArguments(f"no role of a database can be called {role!r}")
     if not matching((space.name for space in index.spaces()), pattern):
         raise NotFound(f"no memory that is followed is called like {pattern}; `crabmem fleet status` lists them")
-    is_new = index.grant(role, pattern, kind)
-    renew(index)
-    return is_new
+    with _alone(index):
+        return index.grant(role, pattern, kind)
 
 
 def revoke(index: Postgres, role: str, pattern: str | None) -> None:
@@ -32,25 +32,41 @@ def revoke(index: Postgres, role: str, pattern: str | None) -> None:
     Raises:
         NotFound: it was not.
     """
-    index.revoke(role, pattern)
-    renew(index)
+    with _alone(index):
+        index.revoke(role, pattern)
 
 
-def renew(index: Postgres) -> None:
-    """Have what each role may see be what its patterns name, of the memories that are followed now."""
-    spaces = index.spaces()
-    by_name = {space.name: space.id for space in spaces}
-    pairs = {
-        (role, by_name[name])
-        for role, pattern, _ in index.granted()
-        for name in matching(by_name, pattern)
-    }  # fmt: skip
-    index.set_readers(sorted(pairs))
+def add(index: Postgres, memories: Iterable[tuple[str, str, str]]) -> None:
+    """Follow more memories, each as `checked`; who was granted a pattern that fits one sees it."""
+    with _alone(index):
+        for memory in memories:
+            index.add(*memory)
+
+
+@contextmanager
+def _alone(index: Postgres) -> Iterator[None]:
+    """Change rights with nobody else, and have what each role may see follow from that: both or nothing."""
+    with index.changing():
+        index.lock_rights()
+        yield
+        _renew(index)
+
+
+def _renew(index: Postgres) -> None:
+    """Have what each role may see be what its patterns name; of several kinds, as the one that sees most."""
+    spaces = {space.name: space.id for space in index.spaces()}
+    kinds = dict[tuple[str, int], int]()
+    for role, pattern, kind in index.granted():
+        for name in matching(spaces, pattern):
+            key = role, spaces[name]
+            kinds[key] = min(kind, kinds.get(key, kind))  # in the order of their bits
+    index.set_readers((*key, kind) for key, kind in kinds.items())
 
 
 def matching(names: Iterable[str], pattern: str) -> list[str]:
     """The names that a pattern stands for: `*` is any of their characters, `/` among them."""
-    return [name for name in names if fnmatchcase(name, pattern)]
+    literal = pattern.replace("[", "[[]").replace("?", "[?]")
+    return [name for name in names if fnmatchcase(name, literal)]
 
 
 def checked(name: str, address: str) -> tuple[str, str, str]:
@@ -59,8 +75,8 @@ def checked(name: str, address: str) -> tuple[str, str, str]:
     Raises:
         InvalidArguments: the name cannot stand in an answer, or that is no address.
     """
-    if not name.isprintable() or not 0 < len(name) <= 200 or any(map(str.isspace, name)) or ":" in name:
-        raise InvalidArguments(f"no memory can be called {name!r}: no blanks, no colon, at most 200 characters")
+    if not name.isprintable() or not 0 < len(name) <= 200 or any(char.isspace() or char in ":*" for char in name):
+        raise InvalidArguments(f"no memory can be called {name!r}: no blanks, no : or *, at most 200 characters")
     url = parse_address(address, Path.cwd()).url
     return name, url, stem_of(url)
 

@@ -65,8 +65,7 @@ class Fleet:
     def follow(self, name: str) -> None:
         """Follow the remote of that name."""
         with self.index() as index:
-            index.add(*rights.checked(name, f"{self.folder}/remotes/{name}.git"))
-            rights.renew(index)
+            rights.add(index, [rights.checked(name, f"{self.folder}/remotes/{name}.git")])
 
     def push(self, name: str) -> None:
         """Sync the memory of that name, as a person does."""

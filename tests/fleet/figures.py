@@ -155,7 +155,7 @@ def _put(index: Postgres, space: int, rows: list[Row]) -> None:
         return (by_path[path] for path in paths)
 
     blobs = {row.path: row.blob for row in rows}
-    index.put(Space(space, "", ""), Contents("0" * 40, _LANGUAGE, rules(_LANGUAGE), "", blobs, read), datetime.now(UTC))
+    index.put(Space(space, "", ""), Contents("0" * 40, _LANGUAGE, rules(_LANGUAGE), "", None, blobs, read))
 
 
 def _ask(
@@ -179,7 +179,7 @@ def _ask(
     for count in (min(100, spaces), spaces):
         role = f"reader_{count}"
         index.grant(role, "*", "main")
-        index.set_readers((role, id) for id in chance.sample(list(ids.values()), count))
+        index.set_readers((role, id, 1) for id in chance.sample(list(ids.values()), count))
         with Postgres(url.replace("owner@", f"{role}@")) as reader:
             took = [_taken(reader, question, None) for _, question in questions]
         tell(f"a question of a reader who may see {count:,}", "as above", _times(took))
@@ -232,7 +232,7 @@ def _follow(server: Server, tell: Callable[[str, str, str], None]) -> None:
                 memory.remember_all(_facts(500_000 + number), "figures")
                 name_remote(memory, f"{folder}/remote-{number}.git", "/")
                 sync(memory, is_expected=True)
-            index.add(*rights.checked(f"memory-{number}", f"{folder}/remote-{number}.git"))
+            rights.add(index, [rights.checked(f"memory-{number}", f"{folder}/remote-{number}.git")])
         (folder / "mirrors").mkdir()
         began = time.monotonic()
         follow_once(index, mirror_of(index, folder / "mirrors", os.environ))

@@ -1,7 +1,6 @@
 """Rows without Git: memories whose facts are given, for laws about questions."""
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import UTC, datetime
 
 from crabmem.fleet.mirror import _passages
 from crabmem.fleet.postgres import Postgres
@@ -38,5 +37,7 @@ def put(index: Postgres, space: Space, files: Files, language: str = "english", 
     # A mask may change with the settings alone, whose blob is another then.
     settings = blob_id(repr(sorted((path, kinds) for path, (_, kinds) in files.items())).encode())
     blobs = {path: blob_id(text.encode()) for path, (text, _) in files.items()}
-    contents = Contents(commit, language, rules(language), settings, blobs, read)
-    return index.put(space, contents, datetime.now(UTC))
+    contents = Contents(commit, language, rules(language), settings, None, blobs, read)
+    changed = index.put(space, contents)
+    index.looked(space.id)
+    return changed

@@ -212,9 +212,9 @@ def test_a_push_during_a_look_is_looked_at_afterwards(fleet: Fleet) -> None:
     fleet.follow("ann")
     with fleet.index() as index:
         [space] = index.spaces()
-        at = index.tried(space.id)
-        index.pushed("ann")
-        index.same(space.id, at)
+        with fleet.index() as other, index.alone(space.id):
+            other.pushed("ann")
+            index.looked(space.id)
         assert index.due(60) == [space.id]
         assert [each.pushed for each in index.followed()] == [True]
 
@@ -223,7 +223,7 @@ def test_of_two_followers_one_looks_at_a_memory(fleet: Fleet) -> None:
     fleet.follow("ann")
     with fleet.index() as one, fleet.index() as other:
         [space] = one.spaces()
-        with one.held(space.id) as held:
+        with one.alone(space.id) as held:
             assert held is not None
             assert look(other, fleet.mirror(), space.id) is None
         assert look(other, fleet.mirror(), space.id) is not None
@@ -236,7 +236,7 @@ def test_a_memory_that_is_followed_no_more_leaves_nothing(fleet: Fleet) -> None:
     fleet.look()
     with fleet.index() as index:
         index.remove("ann")
-        fleet.mirror().forget([space.id for space in index.spaces()])
+        fleet.mirror().forget([space.mirror for space in index.spaces()])
         counts = [index.connection.execute(f"select count(*) from {table}").fetchone() for table in ("fact", "post")]
     assert counts == [(0,), (0,)]
     assert not list(fleet.mirror().place.iterdir())
@@ -270,9 +270,10 @@ def test_a_machine_that_pushed_names_a_memory_by_its_name_or_by_either_end_of_it
     with fleet.index() as index:
         index.add("team/ann", "/srv/git/team/ann.git", "srv/git/team/ann")
         index.add("other", "/srv/git/team/anne.git", "srv/git/team/anne")
+        index.connection.execute("update space set tried_at = now()")
         index.pushed(place if place == "team/ann" else rights.stem_of(place))
-        wanted = index.connection.execute("select name from space where wanted_at is not null").fetchall()
-    assert wanted == [("team/ann",)]
+        [due] = index.due(60)
+        assert [space.name for space in index.spaces() if space.id == due] == ["team/ann"]
 
 
 def test_an_index_is_made_anew_while_the_old_one_serves(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,13 +81,11 @@ def add(name: str | None, address: str | None, file: "IO[str] | None", remove: b
     named = _listed(file) if file else [(name, address)] if name and address else []
     if not named or (file and name):
         raise click.UsageError("give a NAME and an ADDRESS, or --from FILE")
-    from ...fleet.rights import checked, renew
+    from ...fleet import rights
 
-    wanted = [checked(*each) for each in named]
+    wanted = [rights.checked(*each) for each in named]
     with _owned() as index:
-        for each in wanted:
-            index.add(*each)
-        renew(index)
+        rights.add(index, wanted)
     tell(f"{counted(len(wanted), 'memory')} followed; `crabmem fleet follow` reads them")
 
 
@@ -110,7 +108,7 @@ def grant(role: str, pattern: str, kind: Kind) -> None:
         is_new = rights.grant(index, role, pattern, kind)
     tell(f"{role} asks for {pattern}, as sessions of the kind {kind}")
     if is_new:
-        tell(f"the role {role} is new, and has no password yet: psql -c '\\password {role}' \"$CRABMEM_FLEET\"")
+        tell(f"the role {role} is new, and has no password yet: in psql, \\password does that")
 
 
 @fleet.command
@@ -167,7 +165,7 @@ def status(json_wanted: bool) -> None:
     crabmem fleet status
     """
     with _index() as index:
-        followed, is_owner = index.followed(), index.rights().spaces is None
+        followed, is_owner = index.followed(), index.is_owner()
         granted = index.granted() if is_owner else []
         errors = {space.name: space.error for space in index.spaces() if space.error} if is_owner else {}
     kinds = {1 << at: kind for at, kind in enumerate(KINDS)}
@@ -275,11 +273,14 @@ def _place(state: Path | None) -> Path:
 
 def _listed(file: "IO[str]") -> list[tuple[str, str]]:
     named = []
-    for number, line in enumerate(file, 1):
-        words = line.partition("#")[0].split()
-        if words and len(words) != 2:
-            raise InvalidArguments(f"line {number} is no name and address: {line.strip()[:80]}")
-        named += [(words[0], words[1])] if words else []
+    try:
+        for number, line in enumerate(file, 1):
+            words = line.partition("#")[0].split()
+            if words and len(words) != 2:
+                raise InvalidArguments(f"line {number} is no name and address: {line.strip()[:80]}")
+            named += [(words[0], words[1])] if words else []
+    except UnicodeDecodeError:
+        raise InvalidArguments("the list is no text in UTF-8") from None
     if not named:
         raise NotFound("the list names no memory")
     return named
