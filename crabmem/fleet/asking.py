@@ -82,8 +82,9 @@ def _answered(
         if within != _ALL:
             names = set(matching((each.name for each in followed), within))
             followed = [each for each in followed if each.name in names]
-            if not followed:
-                raise NotFound(f"no memory called like {within} may be seen here")
+        if not followed:
+            called = "" if within == _ALL else f"called like {within} "
+            raise NotFound(f"no memory {called}may be asked: its owner lets a role by `crabmem fleet grant`")
         scope = [each.id for each in followed] if within != _ALL else None
         asked = [_asked(query, language) for language in sorted({each.language for each in followed})]
         found = index.search(asked, scope, kind, limit)
@@ -123,7 +124,7 @@ def lag(followed: Sequence[Followed]) -> str:
     ]
     if not late:
         return ""
-    return f"{len(late)} of {counted(len(followed), 'memory')} behind what was pushed: {listed(late, _NAMED)}"
+    return f"{len(late)} of {counted(len(followed), 'memory')} not known to be up to date: {listed(late, _NAMED)}"
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Who may ask for which memories: patterns over their names that a person granted to roles of the database."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -14,13 +15,15 @@ from .postgres import Postgres
 def grant(index: Postgres, role: str, pattern: str, kind: Kind) -> bool:
     """Let `role` ask for the memories whose names fit `pattern`, as sessions of that kind; whether the role is new.
 
+    Without a pattern it sees none, and may say of any that it was pushed to.
+
     Raises:
         InvalidArguments: no role may be called so.
         NotFound: no memory that is followed fits.
     """
     if not role.isprintable() or not 0 < len(role.encode()) <= 63 or role.startswith("pg_"):
         raise InvalidArguments(f"no role of a database can be called {role!r}")
-    if not matching((space.name for space in index.spaces()), pattern):
+    if pattern and not matching((space.name for space in index.spaces()), pattern):
         raise NotFound(f"no memory that is followed is called like {pattern}; `crabmem fleet status` lists them")
     with _alone(index):
         return index.grant(role, pattern, kind)
@@ -77,7 +80,7 @@ def checked(name: str, address: str) -> tuple[str, str, str]:
     """
     if not name.isprintable() or not 0 < len(name) <= 200 or any(char.isspace() or char in ":*" for char in name):
         raise InvalidArguments(f"no memory can be called {name!r}: no blanks, no : or *, at most 200 characters")
-    url = parse_address(address, Path.cwd()).url
+    url = parse_address(os.path.expanduser(address), Path.cwd()).url
     return name, url, stem_of(url)
 
 

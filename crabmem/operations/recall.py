@@ -148,6 +148,8 @@ def _recall_everywhere(
     try:
         return recall_everywhere(session, query, limit, within or "*", budget)
     except Unreachable as error:
+        if within:  # which says that nothing else is wanted
+            raise
         return _troubled(recall(session, query, limit, budget=budget), f"only what is here was searched: {error}")
 
 

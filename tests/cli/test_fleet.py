@@ -52,7 +52,7 @@ def test_without_a_database_one_is_told_what_to_set(run: Run, root: Path, words:
         (["add", "team/ann", "--from", "-"], "give a NAME and an ADDRESS, or --from FILE"),
         (["add", "--remove"], "--remove goes with a NAME alone"),
         (["add", "team/ann", "a.git", "--remove"], "--remove goes with a NAME alone"),
-        (["grant", "ann"], "Missing argument 'PATTERN'"),
+        (["grant"], "Missing argument 'ROLE'"),
         (["grant", "ann", "*", "--kind", "party"], "'party' is not one of"),
         (["follow", "--every", "0"], "is not in the range"),
         (["purge", "--yes"], "give --bytes"),
@@ -91,7 +91,7 @@ def test_what_cannot_be_reached_is_said_on_one_line(run: Run, monkeypatch: pytes
 
 
 def test_names_of_memories_go_with_everywhere(run: Run, root: Path) -> None:
-    assert "no database is named" in run("recall", "--in", "team/*", "wifi").stderr
+    assert "--in goes with --everywhere" in run("recall", "--in", "team/*", "wifi").stderr
     for other in (["--tag", "ops"], ["--explain"], ["--as-of", "HEAD"]):
         done = run("recall", "--everywhere", *other, "wifi")
         assert done.exit_code in (1, 2) and "and nothing else" in done.stderr

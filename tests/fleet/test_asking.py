@@ -109,7 +109,8 @@ def test_a_session_that_others_read_sees_less_by_the_same_role(fleet: Fleet) -> 
     names = {kind: [hit.entry.name for hit in fleet.ask("otter", main, kind)] for kind in ("main", "group")}
     assert names == {"main": ["Otter", "Otter two"], "group": ["Otter two"]}
     assert [hit.entry.name for hit in fleet.ask("otter", group)] == ["Otter two"]
-    assert not fleet.ask("otter", group, "heartbeat").hits  # which it was not granted
+    with pytest.raises(NotFound, match="no memory may be asked"):
+        fleet.ask("otter", group, "heartbeat")
 
 
 def test_of_a_pattern_only_those_memories_count(fleet: Fleet) -> None:

@@ -187,7 +187,7 @@ def test_a_remote_that_fails_is_said_and_stops_no_other(fleet: Fleet) -> None:
     fleet.follow("gone")
     looked = {each.name: each for each in fleet.look()}
     assert looked["ann"].changed == 1 and "gone.git" in looked["gone"].error
-    assert fleet.ask("otter").trouble == "1 of 2 memories behind what was pushed: gone"
+    assert fleet.ask("otter").trouble == "1 of 2 memories not known to be up to date: gone"
     with fleet.index() as index:
         assert [space.name for space in index.spaces() if space.error] == ["gone"]
 

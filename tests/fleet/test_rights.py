@@ -220,3 +220,13 @@ def test_a_pattern_that_names_nothing_is_refused(filled: Fleet) -> None:
 def test_a_name_that_could_not_stand_in_an_answer_is_refused(name: str) -> None:
     with pytest.raises(InvalidArguments, match="no memory can be called"):
         rights.checked(name, "/srv/x.git")
+
+
+def test_a_role_without_a_pattern_says_what_was_pushed_to_and_sees_nothing(filled: Fleet) -> None:
+    url = filled.grant("hook", "")
+    with Postgres(url) as hook, filled.index() as index:
+        index.connection.execute("update space set tried_at = now()")
+        hook.pushed("b/two")
+        assert len(index.due(60)) == 1
+    with pytest.raises(NotFound, match="no memory may be asked"):
+        filled.ask("otter", url)

@@ -85,19 +85,24 @@ def add(name: str | None, address: str | None, file: "IO[str] | None", remove: b
 
     wanted = [rights.checked(*each) for each in named]
     with _owned() as index:
+        before = {space.name: space.address for space in index.spaces()}
         rights.add(index, wanted)
+    for moved, url, _ in wanted:
+        if before.get(moved, url) != url:
+            tell(plain(f"{moved} has another address than before, {before[moved]}"))
     tell(f"{counted(len(wanted), 'memory')} followed; `crabmem fleet follow` reads them")
 
 
 @fleet.command
 @click.argument("role")
-@click.argument("pattern")
+@click.argument("pattern", default="")
 @click.option("--kind", type=click.Choice(KINDS), default=_STRICTEST, show_default=True, help="What its sessions are.")
 def grant(role: str, pattern: str, kind: Kind) -> None:
-    """Let ROLE, a user of the database, ask for the memories whose names fit PATTERN.
+    """Let ROLE, a user of the database, ask for the memories whose names fit PATTERN, in which * is any signs.
 
     \b
     crabmem fleet grant ann 'team-a/*' --kind main
+    crabmem fleet grant hook                          it sees none, and may run `crabmem fleet pushed`
 
     It sees of each what sessions of that kind see there, and is made if it is not there. The server enforces it, for
     whoever connects as that role, by crabmem or not. A memory that is added later is seen if it fits.
@@ -106,7 +111,11 @@ def grant(role: str, pattern: str, kind: Kind) -> None:
 
     with _owned() as index:
         is_new = rights.grant(index, role, pattern, kind)
-    tell(f"{role} asks for {pattern}, as sessions of the kind {kind}")
+    tell(
+        f"{role} asks for {pattern}, as sessions of the kind {kind}"
+        if pattern
+        else f"{role} may say what was pushed to"
+    )
     if is_new:
         tell(f"the role {role} is new, and has no password yet: in psql, \\password does that")
 
@@ -148,6 +157,8 @@ def follow(once: bool, every: float, state: Path | None) -> None:
 
         if once:
             found = following.follow_once(index, following.mirror_of(index, place, os.environ), _told)
+            if not found:
+                tell("no memory is followed: `crabmem fleet add` names some")
             if any(each.error for each in found):
                 raise SystemExit(1)
             return
@@ -164,17 +175,22 @@ def status(json_wanted: bool) -> None:
     \b
     crabmem fleet status
     """
-    with _index() as index:
+    with _index(is_brief=True) as index:
         followed, is_owner = index.followed(), index.is_owner()
         granted = index.granted() if is_owner else []
-        errors = {space.name: space.error for space in index.spaces() if space.error} if is_owner else {}
+        spaces = index.spaces() if is_owner else []
+    errors = {space.name: space.error for space in spaces if space.error}
+    addresses = {space.name: space.address for space in spaces}
     kinds = {1 << at: kind for at, kind in enumerate(KINDS)}
     data = {
-        "memories": [{**json_of(each), "error": errors.get(each.name, "")} for each in followed],
+        "memories": [
+            {**json_of(each), "error": errors.get(each.name, ""), "address": addresses.get(each.name)}
+            for each in followed
+        ],
         "granted": [{"role": role, "pattern": pattern, "kind": kinds[bit]} for role, pattern, bit in granted],
     }
     lines = [_line(each.name, each.facts, each.behind, each.pushed, errors.get(each.name, "")) for each in followed]
-    lines += [f"{role} asks for {pattern}, as {kinds[bit]}" for role, pattern, bit in granted]
+    lines += [f"{role} asks for {pattern or 'none'}, as {kinds[bit]}" for role, pattern, bit in granted]
     show(json_wanted, data, lambda: plain("\n".join(lines)) if lines else "no memory is followed")
 
 
@@ -211,7 +227,7 @@ def pushed(place: str | None) -> None:
     """
     from ...fleet.rights import stem_of
 
-    with _index() as index:
+    with _index(is_brief=True) as index:
         index.pushed(place if place and "." not in place and "/" not in place else stem_of(place or os.getcwd()))
 
 
@@ -237,16 +253,16 @@ def purge(is_whole: bool, yes: bool) -> None:
 
 
 @contextmanager
-def _index() -> "Iterator[Postgres]":
-    """The index that $CRABMEM_FLEET names."""
+def _index(is_brief: bool = False) -> "Iterator[Postgres]":
+    """The index that $CRABMEM_FLEET names; a brief one waits for nothing as long as a person would notice."""
     try:
         from ...fleet.asking import address_in
-        from ...fleet.postgres import Postgres
+        from ...fleet.postgres import PATIENCE, Postgres
     except ImportError:
         from ...text.extras import how_to_get
 
         raise Failure(f"`crabmem fleet` needs the libraries of the extra fleet: {how_to_get('fleet')}") from None
-    with Postgres(address_in(os.environ)) as index:
+    with Postgres(address_in(os.environ), patience=PATIENCE if is_brief else 0) as index:
         yield index
 
 
@@ -290,7 +306,7 @@ def _told(looked: "Looked") -> None:
     if looked.error:
         tell(plain(f"{looked.name or 'database'}: {looked.error}"))
     elif looked.changed:
-        tell(plain(f"{looked.name}: {counted(looked.changed, 'fact')} in {looked.seconds:.1f} s"))
+        tell(plain(f"{looked.name}: {counted(looked.changed, 'row')} changed in {looked.seconds:.1f} s"))
 
 
 def _line(name: str, facts: int, behind: float | None, is_pushed: bool, error: str) -> str:

@@ -97,7 +97,9 @@ def recall(
     nor, without [vectors] (see `crabmem config`), synonyms and other languages.
     """
     asked = words_of(ctx, query)
-    memory = open_session(ctx)
+    if within and not everywhere:
+        raise click.UsageError("--in goes with --everywhere")
+    memory = open_session(ctx, tells_place=not everywhere)
     found = operation.recall(
         memory,
         asked,
