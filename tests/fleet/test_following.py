@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from crabmem.errors import AlreadyThere, NotFound
+from crabmem.errors import AlreadyThere, Busy, NotFound, SyncError
 from crabmem.fleet import rights
-from crabmem.fleet.following import follow_once, look, rebuilt
+from crabmem.fleet.following import follow_once, look, mirror_of, rebuilt
 from crabmem.fleet.postgres import NEXT, Postgres
 from tests.conftest import git, needs_git
 from tests.fleet.conftest import Fleet
@@ -362,3 +362,70 @@ def test_following_writes_nothing_to_the_remote(fleet: Fleet) -> None:
     with fleet.index() as index:
         follow_once(index, fleet.mirror())
     assert state() == before
+
+
+def test_followers_on_two_machines_take_turns(fleet: Fleet) -> None:
+    """Whose mirror is behind what the other indexed fetches on, and keeps nothing of what was purged meanwhile."""
+    with fleet.memory("ann") as memory:
+        memory.remember("Secret", "what nobody may know", "hushhushword")
+    fleet.push("ann")
+    (fleet.folder / "elsewhere").mkdir()
+    for turn in range(4):
+        with fleet.memory("ann") as memory:
+            memory.remember(f"Otter {turn}", "about", "x")
+        if turn == 3:
+            with Memory(fleet.folder / "machines/ann", is_person=True) as person:
+                person.purge("Secret")
+        fleet.push("ann")
+        with fleet.index() as index:
+            other = mirror_of(index, fleet.folder / "elsewhere", os.environ)
+            looks = [follow_once(index, mirror) for mirror in (fleet.mirror(), other)[:: 1 if turn % 2 else -1]]
+        assert [each.error for look in looks for each in look] == ["", ""]
+    assert not list(other.place.iterdir()) and not list(fleet.mirror().place.iterdir())
+
+
+@needs_git
+def test_a_record_of_purges_is_followed_though_the_branch_has_the_old_tip(fleet: Fleet) -> None:
+    with fleet.memory("ann") as memory:
+        memory.remember("Secret", "what nobody may know", "hushhushword")
+    fleet.push("ann")
+    fleet.look()
+    remote = fleet.folder / "remotes/ann.git"
+    old = git(remote, "rev-parse", "main").strip()
+    with Memory(fleet.folder / "machines/ann", is_person=True) as person:
+        person.purge("Secret")
+    fleet.push("ann")
+    git(remote, "update-ref", "refs/heads/main", old)
+    fleet.look()
+    with fleet.index() as index:
+        assert "hushhushword" not in texts(index)
+
+
+def test_an_index_is_not_exchanged_in_the_middle_of_a_look(fleet: Fleet) -> None:
+    for name in ("gone", "ann", "bob"):
+        with fleet.memory(name) as memory:
+            memory.remember("Otter", "about", f"text of {name}")
+        fleet.push(name)
+    with fleet.index() as index:
+        index.remove("gone")  # which leaves a hole in the numbers
+    fleet.look()
+    with fleet.index() as follower, fleet.index() as owner:
+        [ann] = [space for space in follower.spaces() if space.name == "ann"]
+        with follower.alone(ann.id), Postgres(fleet.url, NEXT) as new:
+            new.create()
+            owner.copy_to(new)
+            new.connection.execute("set lock_timeout = '300ms'")
+            with pytest.raises(Busy):
+                new.take_over()
+
+
+def test_a_rebuild_that_fails_leaves_no_copy(fleet: Fleet) -> None:
+    with fleet.memory("ann") as memory:
+        memory.remember("Otter", "about", "x")
+    fleet.push("ann")
+    fleet.follow("gone")
+    with fleet.index() as index:
+        with pytest.raises(SyncError, match="the old index stays"):
+            rebuilt(index, fleet.folder / "mirrors", os.environ)
+        assert index.connection.execute("select to_regnamespace(%s)", (NEXT,)).fetchone() == (None,)
+    assert not list((fleet.folder / "mirrors/anew").iterdir())
