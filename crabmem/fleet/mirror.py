@@ -78,12 +78,12 @@ class Mirror:
                 if not (is_known and before in (None, tip)):
                     wants = [tip, *([record] if record else [])]
                     other.fetch(wants, [before] if before else [], history.reaches, lasts=False)
+                    history.track(MAIN, tip)
             # What the mirror has and the branch no more may be what was purged: by whichever follower that was noticed.
             is_stale = bool(before) and not _stands_on(history, tip, before)
             if is_known:
                 yield None
             else:
-                history.track(MAIN, tip)
                 objects = Objects(workspace.git / "objects", workspace.private)
                 gone = read_record(objects, record).refused if record else frozenset[str]()
                 is_rewritten = bool(space.commit) and not _stands_on(history, tip, space.commit)

@@ -381,6 +381,12 @@ def test_followers_on_two_machines_take_turns(fleet: Fleet) -> None:
             other = mirror_of(index, fleet.folder / "elsewhere", os.environ)
             looks = [follow_once(index, mirror) for mirror in (fleet.mirror(), other)[:: 1 if turn % 2 else -1]]
         assert [each.error for look in looks for each in look] == ["", ""]
+        if turn == 1:  # each has the branch now, and need not fetch it again
+            tips = [
+                {file.read_text() for file in mirror.place.rglob("refs/heads/main")}
+                for mirror in (fleet.mirror(), other)
+            ]
+            assert tips[0] == tips[1] and len(tips[0]) == 1
     assert not list(other.place.iterdir()) and not list(fleet.mirror().place.iterdir())
 
 
