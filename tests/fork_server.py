@@ -96,10 +96,10 @@ def _asked(client: socket.socket) -> tuple[bytes, list[str], dict[bytes, bytes],
 
 @cache
 def load(is_server: bool) -> None:
-    """Everything that a verb may load, once; what servers load only where one is meant."""
+    """Everything that a verb may load without the library of an extra, once; what servers load where one is meant."""
     for file in sorted(_PACKAGE.rglob("*.py")):
         parts = file.relative_to(_PACKAGE.parent).with_suffix("").parts
-        if parts[1] not in ("__main__.py", "adapters") and (is_server or parts[1] not in _SERVERS):
+        if parts[1] not in ("__main__.py", "adapters", "fleet") and (is_server or parts[1] not in _SERVERS):
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
     for name in _LATE:
         importlib.import_module(name)
