@@ -687,7 +687,7 @@ class Provenance:
 
 @value
 class Indexed:
-    """What the index of many memories knows of a fact: the commit that wrote it last, and when that was.
+    """A fact as the index of many memories has it: the commit that wrote it last, and when that was.
 
     `behind` are the seconds since the memory's remote was known to say just this, None for never.
     """

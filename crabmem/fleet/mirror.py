@@ -1,4 +1,4 @@
-"""What a remote's branch says, read from a mirror of it in a folder of the follower's own.
+"""A remote's branch, read from a mirror of it in a folder of the follower's own.
 
 The mirror is fetched as `sync` fetches: through a quarantine, within limits, with the person's keys, and nothing of it
 is run. It is thrown away when the branch was rewritten, so that it keeps nothing of what was purged.
@@ -79,7 +79,7 @@ class Mirror:
                     wants = [tip, *([record] if record else [])]
                     other.fetch(wants, [before] if before else [], history.reaches, lasts=False)
                     history.track(MAIN, tip)
-            # What the mirror has and the branch no more may be what was purged: by whichever follower that was noticed.
+            # A commit that the mirror has and the branch no more may hold what was purged, whichever follower noticed.
             is_stale = bool(before) and not _stands_on(history, tip, before)
             if is_known:
                 yield None

@@ -23,14 +23,14 @@ from ..text.words import counted, shortened
 from .protocol import BITS, Asked, Contents, Followed, Found, Row, Space
 
 SCHEMA, NEXT = "crabmem", "crabmem_next"
-#: What a follower listens to.
+#: The channel that a follower listens to.
 CHANNEL = "crabmem"
 #: Seconds that are waited for a connection, and for an answer.
 PATIENCE = 2
 _MOST = 32_767  # what a smallint holds
-# Of a path, in bytes: PostgreSQL's index has no more room.
+# The longest path, in bytes: PostgreSQL's index has no more room.
 _LONGEST = 1_000
-# What whoever asks may call.
+# The functions that a reader may call.
 _CALLED = "followed(smallint), ask(bigint[], int[], int[], smallint, int), pushed(text)"
 _FORM = "a database is named as postgresql://USER@HOST/DATABASE, a sign such as @ in a password as %40"
 _NO_INDEX = "there is no index in this database, or none for this role: `crabmem fleet init` makes one"
@@ -44,7 +44,7 @@ _AMOUNTS = """
     insert into amount select %(space)s, kind, count(*), sum(parts), sum(words)
     from fact, unnest(%(bits)s::smallint[]) kind where space = %(space)s and kinds & kind <> 0 group by kind"""
 _SAID = """
-    update space set commit = %s, language = %s, rules = %s, settings = %s, purges = %s, indexed_at = now()
+    update space set commit = %s, language = %s, rules = %s, settings = %s, purges = %s
     where id = %s"""
 _RENEWED = """
     update fact set commit = u.commit, since = u.since
@@ -71,7 +71,7 @@ _TAKE_OVER = f"""
     insert into reader select role, new.id, kind from {SCHEMA}.reader
         join {SCHEMA}.space old on old.id = space join space new using (name) where role in (select role from granted);
     drop schema {SCHEMA} cascade"""
-# Who would keep bytes of removed rows alive in new files.
+# Transactions that would keep bytes of removed rows alive in new files.
 _HOLDERS = """
     select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
     and (backend_xmin is not null or backend_xid is not null)"""
@@ -121,7 +121,7 @@ class Postgres:
             self.close()
         return not self.connection.closed
 
-    # What an index does
+    # The four calls of an index
 
     def put(self, space: Space, contents: Contents) -> int:
         """Have the rows of `space` say `contents`, all or nothing; return how many facts were written or removed.
@@ -184,7 +184,7 @@ class Postgres:
         """Remove the whole index."""
         self._run(sql.SQL("drop schema if exists {} cascade").format(self._schema))
 
-    # What its owner does
+    # The owner's side
 
     def create(self) -> None:
         """Make the tables.
@@ -388,7 +388,7 @@ def _check(url: str) -> None:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """What the database refuses, in our own words."""
+    """Errors of the database, in our own words."""
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:

@@ -1,4 +1,4 @@
-"""What an index of many memories is to do, and the values that go in and out. Another engine is one more file."""
+"""The calls of an index of many memories, and the values that go in and out. Another engine is one more file."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,15 +33,15 @@ class Space:
 
 @dataclass(frozen=True)
 class Passage:
-    """What is ranked of a fact: how often it holds each word, and how long it counts as."""
+    """A part of a fact that is ranked: how often it holds each word, and how long it counts as."""
 
     counts: Mapping[str, int]
     length: int
 
 
 @dataclass(frozen=True)
-class Row:
-    """A fact, or a daily note, as it goes into the index; `commit` wrote it last, at `since`."""
+class Said:
+    """A fact, or a daily note: its file, the mask of the `kinds` that see it, and the `commit` that wrote it last."""
 
     path: str
     blob: str
@@ -50,12 +50,18 @@ class Row:
     said: str
     commit: str | None
     since: datetime | None
+
+
+@dataclass(frozen=True)
+class Row(Said):
+    """A fact as it goes into the index."""
+
     passages: Sequence[Passage]
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a memory says at a commit: the blob of each file that is recalled, and how to read some of them.
+    """A memory at a commit: the blob of each file that is recalled, and how to read some of them.
 
     `is_rewritten`: the commit does not stand on the one before, so that others wrote what has not changed.
     """
@@ -79,19 +85,12 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class Found(Said):
     """A fact that answers, and of which memory it is; `space` and `kinds` are for who checks the rights again."""
 
     score: float
     space: int
     name: str
-    path: str
-    blob: str
-    kinds: int
-    is_note: bool
-    said: str
-    commit: str | None
-    since: datetime | None
     behind: float | None
 
 

@@ -1,4 +1,4 @@
-"""Who may ask for which memories: patterns over their names that a person granted to roles of the database."""
+"""Rights to ask for memories: patterns over their names that a person granted to roles of the database."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -21,7 +21,6 @@ create table space (
     commit text,
     purges text,
     settings text,
-    indexed_at timestamptz,
     seen_at timestamptz,
     tried_at timestamptz,
     failures int not null default 0,

@@ -31,7 +31,7 @@ _SLOTS = 4_096
 #: Options and settings in the environment that name a place, and the latter that say which tools there are.
 _PLACES = ("--dir", "--project", "--profile", "CRABMEM_DIR", "CRABMEM_PROJECT", "CRABMEM_PROFILE")
 _SETTINGS = ("HOME", "CRABMEM_WORKSPACE", "CRABMEM_KIND", "CRABMEM_ONLY_THIS", *_PLACES)
-#: What tools may do depends on whether these say anything; what they say may hold a password, and is not kept.
+#: The tools on offer depend on whether these say anything; what they say may hold a password, and is not kept.
 _SAID = ("CRABMEM_FLEET", "CRABMEM_FLEET_TOOL")
 #: The rooms that say what a tool is.
 _CODE = ("crabmem.tools.", "crabmem.profiles.", "crabmem.prompt.")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .index import Index, Term
 
     class Words(Protocol):
-        """What a question asks about the words there are: an `Index`, or who takes its place."""
+        """The words there are, as a question asks for them: those of an `Index`, or of another in its place."""
 
         def is_held(self, word: str) -> bool:
             """Whether a document has that word."""

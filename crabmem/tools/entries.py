@@ -31,7 +31,7 @@ def _sources(memory: Session) -> tuple[str, ...]:
 
 
 def _everywhere(memory: Session) -> tuple[str, ...]:
-    """What `of` may be where agents may ask every memory."""
+    """The values of `of`, where agents may ask every memory."""
     return ("everywhere",) if recall_operations.agents_ask_everywhere(memory) else ()
 
 

@@ -34,7 +34,6 @@ class Fleet:
     server: Server
     folder: Path
     name: str
-    patch: pytest.MonkeyPatch
 
     @property
     def url(self) -> str:
@@ -72,6 +71,12 @@ class Fleet:
         with Memory(self.folder / "machines" / name, is_person=True) as memory:
             sync(memory, is_expected=True)
 
+    def say(self, name: str, fact: str, content: str = "x") -> None:
+        """Remember a fact in the memory of that name, and push it."""
+        with self.memory(name) as memory:
+            memory.remember(fact, "about", content)
+        self.push(name)
+
     def look(self) -> list[Looked]:
         """Follow all once."""
         with self.index() as index:
@@ -84,7 +89,7 @@ class Fleet:
         return self.address(role)
 
     def role(self, name: str) -> str:
-        """What a role is called in this test."""
+        """The name of a role in this test."""
         return f"{name}_{self.name}"
 
     def address(self, role: str) -> str:
@@ -92,16 +97,16 @@ class Fleet:
         return self.server.url(self.name, self.role(role))
 
     def ask(self, query: str, url: str | None = None, kind: str = "main", **given: object) -> Recall:
-        """What a session on an empty memory is answered, of all that the address lets it see."""
+        """The answer to a session on an empty memory, of all that the address lets it see."""
         with Memory(self.folder / "asking", kind=kind) as memory:
             memory.engine.environment = {**os.environ, "CRABMEM_FLEET": url or self.url}
             return memory.recall(query, everywhere=True, **given)  # type: ignore[arg-type]
 
 
 @pytest.fixture
-def fleet(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fleet:
+def fleet(server: Server, tmp_path: Path) -> Fleet:
     """A database with an empty index."""
-    made = Fleet(server, tmp_path, server.database(), monkeypatch)
+    made = Fleet(server, tmp_path, server.database())
     with made.index() as index:
         index.create()
     return made

@@ -28,7 +28,7 @@ from crabmem.fleet.asking import _asked
 from crabmem.fleet.following import follow_once, mirror_of
 from crabmem.fleet.mirror import _passages
 from crabmem.fleet.postgres import Postgres
-from crabmem.fleet.protocol import BITS, Contents, Row, Space
+from crabmem.fleet.protocol import Contents, Row, Space
 from crabmem.search import rules
 from crabmem.sync.sync import name_remote, sync
 from crabmem.text.entry import parse_entry, render_entry
@@ -36,7 +36,7 @@ from crabmem.text.hashes import blob_id
 from tests.benchmarks import sets
 from tests.benchmarks.corpus import text_of
 from tests.docs.marks import put
-from tests.fleet.filled import fill
+from tests.fleet.filled import EVERY_KIND, fill
 from tests.fleet.server import Server, serving
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
@@ -45,7 +45,6 @@ _VOCABULARY, _FLAT, _NAMES = 60_000, 50, 200_000
 _QUESTIONS = 200
 _PUSHES, _REPOSITORIES = 40, 25
 _LANGUAGE = "english"
-_EVERYTHING = sum(BITS.values())
 
 
 def main() -> None:
@@ -120,7 +119,7 @@ def _rows(space: int) -> list[Row]:
         path, text = f"memory/entries/{fact.name.replace(' ', '-')}.md", text_of(fact)
         entry, blob = parse_entry(path, text.encode()), blob_id(text.encode())
         passages = _passages(entry, _LANGUAGE)
-        made.append(Row(path, blob, _EVERYTHING, False, text, None, datetime.now(UTC), passages))
+        made.append(Row(path, blob, EVERY_KIND, False, text, None, datetime.now(UTC), passages))
     return made
 
 
@@ -204,7 +203,7 @@ def _compare(data: Path) -> None:
                     path, fact = f"memory/entries/{at:05}.md", Fact(record.name, record.description, record.content)
                     text = render_entry(fact, None)
                     (root / path).write_text(text, "utf-8")
-                    files[path] = text, _EVERYTHING
+                    files[path] = text, EVERY_KIND
                 with Postgres(server.url(server.database())) as index, Memory(root) as memory:
                     index.create()
                     fill(index, {"store": files})

@@ -44,9 +44,7 @@ def test_an_edit_a_rename_and_a_removal_are_followed(fleet: Fleet) -> None:
 
 
 def test_a_second_look_does_nothing(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
     assert [each.changed for each in fleet.look()] == [1]
     assert [each.changed for each in fleet.look()] == [0]
 
@@ -167,9 +165,7 @@ def test_what_a_profile_hides_from_groups_is_for_main_sessions_alone(fleet: Flee
 
 
 def test_of_a_profile_that_cannot_be_read_all_is_for_main_sessions_alone(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
     root = fleet.folder / "machines/ann"
     (root / "crabmem.toml").write_text('profile = "/nowhere/else.toml"\n')
     git(root, "add", "-A")
@@ -181,9 +177,7 @@ def test_of_a_profile_that_cannot_be_read_all_is_for_main_sessions_alone(fleet: 
 
 
 def test_a_remote_that_fails_is_said_and_stops_no_other(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
     fleet.follow("gone")
     looked = {each.name: each for each in fleet.look()}
     assert looked["ann"].changed == 1 and "gone.git" in looked["gone"].error
@@ -230,9 +224,7 @@ def test_of_two_followers_one_looks_at_a_memory(fleet: Fleet) -> None:
 
 
 def test_a_memory_that_is_followed_no_more_leaves_nothing(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
     fleet.look()
     with fleet.index() as index:
         index.remove("ann")
@@ -277,9 +269,7 @@ def test_a_machine_that_pushed_names_a_memory_by_its_name_or_by_either_end_of_it
 
 
 def test_an_index_is_made_anew_while_the_old_one_serves(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
     fleet.look()
     url = fleet.grant("ann", "ann", "main")
     with fleet.index() as index:
@@ -319,9 +309,7 @@ def test_what_is_granted_revoked_and_added_while_an_index_is_made_anew_holds(fle
 
 
 def test_an_index_that_cannot_be_made_whole_leaves_the_old_one(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
     fleet.look()
     fleet.follow("gone")
     with fleet.index() as index, pytest.raises(Exception, match="the old index stays, as gone could not be read"):
@@ -335,25 +323,19 @@ def test_an_index_that_is_there_is_not_made_again(fleet: Fleet) -> None:
 
 
 def test_a_mirror_that_is_damaged_is_fetched_anew(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
     fleet.look()
     for file in (fleet.folder / "mirrors").rglob("objects/*/*"):
         os.chmod(file, 0o644)
         file.write_bytes(b"")
-    with fleet.memory("ann") as memory:
-        memory.remember("Heron", "about", "y")
-    fleet.push("ann")
+    fleet.say("ann", "Heron", "y")
     fleet.look()
     fleet.look()
     assert fleet.ask("heron").hits and fleet.ask("otter").hits
 
 
 def test_following_writes_nothing_to_the_remote(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
 
     def state() -> dict[Path, bytes]:
         return {file: file.read_bytes() for file in (fleet.folder / "remotes").rglob("*") if file.is_file()}
@@ -426,9 +408,7 @@ def test_an_index_is_not_exchanged_in_the_middle_of_a_look(fleet: Fleet) -> None
 
 
 def test_a_rebuild_that_fails_leaves_no_copy(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", "Otter", "x")
     fleet.follow("gone")
     with fleet.index() as index:
         with pytest.raises(SyncError, match="the old index stays"):

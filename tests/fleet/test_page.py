@@ -11,7 +11,7 @@ from crabmem.sync.sync import name_remote, sync
 from tests.docs.pages import DOCS, blocks
 from tests.fleet.server import Server
 
-#: Of another machine, or of its owner: installing, the remotes of a forge, what runs for ever.
+#: Commands of another machine, or of its owner: installing, the remotes of a forge, what runs for ever.
 _ELSEWHERE = ("sudo ", "pip install", "db.example", "#!/bin/sh")
 
 
@@ -37,7 +37,7 @@ def test_the_commands_of_the_page_do_what_it_says(server: Server, tmp_path: Path
 
 
 def _run(block: str, url: str, folder: Path) -> str:
-    """What a block of commands prints, with the addresses of this machine in place of those of the page."""
+    """The output of a block of commands, with the addresses of this machine in place of those of the page."""
     text = re.sub("postgresql:///crabmem", url, block)
     text = re.sub("/srv/git/team-a", f"{folder}/git", text)
     text = re.sub("(?m)^crabmem fleet follow$", "crabmem fleet follow --once", text)

@@ -181,7 +181,9 @@ def status(json_wanted: bool) -> None:
         spaces = index.spaces() if is_owner else []
     errors = {space.name: space.error for space in spaces if space.error}
     addresses = {space.name: space.address for space in spaces}
-    kinds = {1 << at: kind for at, kind in enumerate(KINDS)}
+    from ...fleet.protocol import BITS
+
+    kinds = {bit: kind for kind, bit in BITS.items()}
     data = {
         "memories": [
             {**json_of(each), "error": errors.get(each.name, ""), "address": addresses.get(each.name)}
