@@ -1,6 +1,6 @@
 """`python -m tests.benchmarks`: measure, and print each figure beside its target.
 
-The whole run takes about an hour, most of it in the 100,000 entries. `page` puts what RESULTS.md
+The whole run takes about a quarter of an hour, most of it in the 100,000 entries. `page` puts what RESULTS.md
 says into `docs/speed.md`; `recall --data FOLDER` measures what recall finds instead, in sets of retrieval data, and
 `ablation --data FOLDER` what it finds without each of its rules.
 """
