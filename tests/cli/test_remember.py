@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
+from crabmem.disk.store import Store
 from crabmem.importers.texts import title_of
 from tests.conftest import Run, git
 
@@ -117,3 +118,13 @@ def test_what_is_neither_a_text_nor_a_fact_writes_nothing(run: Run, root: Path, 
 def test_an_agent_reads_the_first_sentence_of_a_text_once(run: Run) -> None:
     run("remember", "The tide turns at noon.")
     assert run("recall", "tide").stdout.count("tide turns at noon.") == 1
+
+
+def test_a_fact_given_whole_is_written_with_one_look_at_the_files(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("remember", "Luna", "-d", "the cat", "-c", "A cat.")
+    looks, scan = list[Store](), Store.scan
+    monkeypatch.setattr(Store, "scan", lambda store: (looks.append(store), scan(store))[1])
+    assert run("remember", "Tea", "-d", "which tea", "-c", "Green.").exit_code == 0
+    assert len(looks) == 1
