@@ -11,6 +11,8 @@ import os
 import struct
 import sys
 import weakref
+from _thread import start_new_thread
+from contextlib import suppress
 
 from . import system
 
@@ -40,7 +42,7 @@ class Inotify:
         self._process = os.getpid()
         self._prefixes: dict[int, str] = {}
         self._folders: dict[str, tuple[int, int]] = {}
-        self.close = weakref.finalize(self, os.close, self._handle)
+        self.close = weakref.finalize(self, _close, self._handle)
 
     @staticmethod
     def begun() -> "Inotify | None":
@@ -115,3 +117,12 @@ class Inotify:
             code = ctypes.get_errno()
             raise OSError(code, os.strerror(code))
         return result
+
+
+def _close(handle: int) -> None:
+    """Close a handle beside the work: Linux waits up to 8 ms for whoever may be looking at what it watched."""
+    with suppress(OSError):
+        try:
+            start_new_thread(os.close, (handle,))
+        except RuntimeError:  # Python ends, or the machine allows no more threads
+            os.close(handle)

@@ -114,7 +114,7 @@ class _Free(NamedTuple):
 
     changed_ns: int
     seen: float
-    folders: list[Path]
+    folders: list[str]
     is_settled: bool
 
 
@@ -125,13 +125,13 @@ class LinkSearch:
     """
 
     def __init__(self, git: Path) -> None:
-        self._git = git
-        self._free: dict[Path, _Free] = {}
+        self._git = os.fspath(git)  # text: a write of few files spent most of its looks on making paths
+        self._free: dict[str, _Free] = {}
 
-    def found(self) -> Path | None:
+    def found(self) -> str | None:
         """Return a folder of what is read and written of the repository that is a link; None for none."""
         before, self._free = self._free, {}
-        waiting = [self._git / name for name in ("objects", "refs", "logs", "info", "crabmem")]
+        waiting = [f"{self._git}/{name}" for name in ("objects", "refs", "logs", "info", "crabmem")]
         while waiting:
             folder = waiting.pop()
             try:
@@ -146,26 +146,23 @@ class LinkSearch:
                         found = list(items)
                     if link := self._link_among(folder, found):
                         return link
-                    folders = self._folders_among(folder, found)
-                    known = _Free(status.st_ctime_ns, seen, folders, now > seen + _TICK)
+                    known = _Free(status.st_ctime_ns, seen, self._folders_among(folder, found), now > seen + _TICK)
             except OSError:
                 continue  # it is not there, or who reads it says what is wrong
             self._free[folder] = known
             waiting += known.folders
         return None
 
-    def _link_among(self, folder: Path, items: list[os.DirEntry[str]]) -> Path | None:
-        is_ours = self._git / "crabmem" in (folder, *folder.parents)  # where even a file is never a link
-        links = (item for item in items if item.is_symlink() and (is_ours or not item.is_file()))
-        return next((Path(item.path) for item in links), None)
+    def _link_among(self, folder: str, items: list[os.DirEntry[str]]) -> str | None:
+        is_ours = f"{folder}/".startswith(f"{self._git}/crabmem/")  # where even a file is never a link
+        return next((item.path for item in items if item.is_symlink() and (is_ours or not item.is_file())), None)
 
-    def _folders_among(self, folder: Path, items: list[os.DirEntry[str]]) -> list[Path]:
+    def _folders_among(self, folder: str, items: list[os.DirEntry[str]]) -> list[str]:
         """Return the folders that are looked into; who reads caches looks at them, and a purge's are only removed."""
-        if folder.name == "objects":  # the folders in which objects lie have no others in them
+        if folder.endswith("/objects"):  # the folders in which objects lie have no others in them
             return []
-        folders = (Path(item.path) for item in items if item.is_dir(follow_symlinks=False))
-        unread = {self._git / "crabmem" / name for name in (state.INDEX, state.PURGING, state.PURGED)}
-        return [each for each in folders if each not in unread]
+        unread = [f"{self._git}/crabmem/{name}" for name in (state.INDEX, state.PURGING, state.PURGED)]
+        return [each.path for each in items if each.is_dir(follow_symlinks=False) and each.path not in unread]
 
 
 def is_readable(file: Path) -> bool:

@@ -265,3 +265,13 @@ def test_a_look_at_everything_takes_a_fiftieth_of_the_time_at_most(
         store.scan()
     assert 0 < sum(looks[first:]) < took / 20
     store.close()
+
+
+def test_closed_watches_leave_no_handle_open() -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(20):
+        Inotify().close()
+    until = time.monotonic() + 10
+    while len(os.listdir("/proc/self/fd")) > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert len(os.listdir("/proc/self/fd")) <= before
