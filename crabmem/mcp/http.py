@@ -15,7 +15,7 @@ from anyio import from_thread, to_thread
 from anyio.abc import TaskStatus
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..loopback.connections import trust
 from ..loopback.guard import HOST, Guard
@@ -54,7 +54,7 @@ def over_http(served: Served, port: int, token: str, ready: Callable[[str], None
 
 async def _serve(served: Served, token: str, listens: socket.socket, ready: Callable[[str], None]) -> None:
     server = MemoryServer(served)
-    app = _TokenGuard(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
+    app = TokenGuard(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
     web = Server(Guard(app, port_of(listens)))
 
     def end() -> None:
@@ -98,7 +98,7 @@ async def _end_at_signal(end: Callable[[], None], *, task_status: TaskStatus[Non
             end()
 
 
-class _TokenGuard:
+class TokenGuard:
     """Lets requests through that name the token; `close` ends the answers of clients that listen."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
@@ -121,13 +121,20 @@ class _TokenGuard:
     async def _listen(self, scope: Scope, receive: Receive, send: Send) -> None:
         # No event is kept, and the library answers nothing at all to a client that names its last one.
         headers = [each for each in scope["headers"] if each[0] != b"last-event-id"]
+        is_open = False
+
+        async def sending(message: Message) -> None:
+            nonlocal is_open
+            await send(message)
+            is_open = message["type"] == "http.response.start" or message.get("more_body", False)
+
         with anyio.CancelScope() as listening:
             self._listening.add(listening)
             try:
-                await self._app({**scope, "headers": headers}, receive, send)
+                await self._app({**scope, "headers": headers}, receive, sending)
             finally:
                 self._listening.discard(listening)
-        if listening.cancelled_caught:
+        if listening.cancelled_caught and is_open:  # the library may have ended the answer just before
             await send({"type": "http.response.body"})
 
     def _names_token(self, headers: Headers) -> bool:

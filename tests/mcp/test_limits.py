@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+import anyio
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from crabmem import Memory
+from crabmem.mcp.http import TokenGuard
 from tests.serving import META, TODAY, TOKEN, environment
 
 _HALF = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-"
@@ -139,3 +142,25 @@ def test_body_without_a_token_is_refused_unread(root: Path) -> None:
                 sent += line.send(b"x" * 65_536)
         assert sent < 20_000_000  # what the kernel takes before it knows
         assert asked(port, "another") == b"HTTP/1.1 401 Unauthorized"
+
+
+@pytest.mark.anyio
+async def test_an_answer_that_ended_is_not_ended_again_when_the_server_closes() -> None:
+    sent = list[Message]()
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def answering(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"all"})
+        guard.close()
+        await anyio.sleep(0)
+
+    guard = TokenGuard(answering, "word")
+    scope = {"type": "http", "method": "GET", "path": "/mcp", "headers": [(b"authorization", b"Bearer word")]}
+    await guard(scope, receive, send)
+    assert [each["type"] for each in sent] == ["http.response.start", "http.response.body"]
