@@ -54,6 +54,8 @@ def pytest_configure(config: pytest.Config) -> None:
         compileall.compile_dir(PACKAGE, quiet=2)
         compileall.compile_dir(TESTS, quiet=2, rx=re.compile("/test_"))  # what suites of faults run in processes
         os.environ["CRABMEM_ALONE"] = "1"  # no process of a test is answered by another test's server
+        # A person's own settings of Git sign commits, run hooks and end lines as they like.
+        os.environ |= {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
         os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="crabmem-tests-")
         Seal(state_folder(os.environ), "").sealed(b"")  # makes the key, which tests that count changes all find
         forks = ExitStack()

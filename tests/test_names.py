@@ -1,5 +1,6 @@
 """The public names: one list, which people, type checkers and Python read."""
 
+import inspect
 import pydoc
 import re
 import subprocess
@@ -36,7 +37,7 @@ def test_python_shows_what_the_list_says() -> None:
 
 
 def test_help_on_memory_begins_with_a_table_of_all_that_it_does() -> None:
-    table = re.findall(r"^    \w[\w ]+?  +(.*)$", crabmem.Memory.__doc__ or "", re.MULTILINE)
+    table = re.findall(r"^\w[\w ]+?  +(.*)$", inspect.getdoc(crabmem.Memory) or "", re.MULTILINE)
     listed = [name for line in table for name in line.split(", ")]
     own = {name for name in vars(crabmem.Memory) if not name.startswith("_")}
     assert len(listed) == len(set(listed)) and own <= set(listed) <= set(dir(crabmem.Memory))

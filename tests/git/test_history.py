@@ -137,6 +137,7 @@ def test_nothing_of_the_persons_git_takes_part(tmp_path: Path, monkeypatch: pyte
         f"[commit]\ngpgsign = true\n[core]\nhooksPath = {home}/hooks\nautocrlf = true\nexcludesFile = {home}/ignore\n"
         "[gpg]\nprogram = /bin/false\n[user]\nname = Mallory\n[init]\ndefaultBranch = trunk\n"
     )
+    monkeypatch.delenv("GIT_CONFIG_GLOBAL")
     for key, value in {"HOME": str(home), "GIT_DIR": str(tmp_path / "elsewhere"), "GIT_AUTHOR_NAME": "Eve"}.items():
         monkeypatch.setenv(key, value)
     root = tmp_path / "memory"
