@@ -378,29 +378,23 @@ def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
 
 def overwrite(file: Path, data: bytes) -> None:
     """Write `data` in place, durably. Not atomic: for files whose torn state is recognised."""
-    _write_in_place("open", file, data, durable=True)
+    with _writing("open", file, os.O_CREAT | os.O_TRUNC) as handle:
+        _write(handle, file, data)
+        _sync(handle, file)
 
 
 def write_at(file: Path, offset: int, data: bytes) -> None:
     """Write into a file that is there, durably. Not atomic: for files whose torn state is recognised."""
-    before("open", str(file))
-    handle = _open_existing(file)
-    try:
+    with _writing("open", file) as handle:
         os.lseek(handle, offset, os.SEEK_SET)
         _write(handle, file, data)
         _sync(handle, file, bytes_only=True)
-    finally:
-        os.close(handle)
 
 
 def truncate(file: Path, size: int) -> None:
     """Cut a file short, without waiting for the disk."""
-    before("truncate", str(file))
-    handle = _open_existing(file)
-    try:
+    with _writing("truncate", file) as handle:
         os.ftruncate(handle, size)
-    finally:
-        os.close(handle)
 
 
 def sync_file(file: Path) -> None:
@@ -416,18 +410,8 @@ def sync_file(file: Path) -> None:
 
 def hint(file: Path, data: bytes) -> None:
     """Write in place without waiting for the disk: for what may be lost or torn without harm."""
-    _write_in_place("hint", file, data, durable=False)
-
-
-def _write_in_place(operation: str, file: Path, data: bytes, durable: bool) -> None:
-    before(operation, str(file))
-    handle = _open_to_write(file, os.O_TRUNC)
-    try:
+    with _writing("hint", file, os.O_CREAT | os.O_TRUNC) as handle:
         _write(handle, file, data)
-        if durable:
-            _sync(handle, file)
-    finally:
-        os.close(handle)
 
 
 def identity(folder: Path | str | int) -> tuple[int, int] | None:
@@ -457,25 +441,21 @@ def swap_in(file: Path, data: bytes) -> None:
 
 def append(file: Path, data: bytes, durable: bool = False) -> None:
     """Add `data` at the end of `file`, in one write; wait for the disk if it is to be `durable`."""
-    before("append", str(file))
-    handle = _open_to_write(file, os.O_APPEND)
-    try:
+    with _writing("append", file, os.O_CREAT | os.O_APPEND) as handle:
         os.write(handle, data)
         if durable:
             _sync(handle, file)
+
+
+@contextmanager
+def _writing(operation: str, file: Path, flags: int = 0) -> Iterator[int]:
+    """A handle to write a regular file. Nothing is written to a pipe or device of its name."""
+    before(operation, str(file))
+    handle = regular.checked(os.open(file, _WRITE | flags, PRIVATE_FILE), str(file))
+    try:
+        yield handle
     finally:
         os.close(handle)
-
-
-def _open_to_write(file: Path, flags: int) -> int:
-    """A handle to write a regular file, made if there is none. Nothing is written to a pipe or device of its name."""
-    handle = os.open(file, _WRITE | os.O_CREAT | flags, PRIVATE_FILE)
-    return regular.checked(handle, str(file))
-
-
-def _open_existing(file: Path) -> int:
-    """A handle to write a regular file that is there."""
-    return regular.checked(os.open(file, _WRITE), str(file))
 
 
 def rename(source: Place, target: Place) -> None:
