@@ -5,7 +5,7 @@ says. The records of two machines are joined by having the files of both, and eq
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -201,14 +201,8 @@ class PurgeRecord:
 
     def ends(self, commit: str) -> frozenset[str]:
         """Return what a commit became in the end; itself where it is in no purge."""
-        ends, seen, waiting = set[str](), {commit}, [commit]
-        for each in waiting:  # which grows meanwhile
-            after = self._commits.after(each) or self._put.after(each)
-            new = {step for step in after if step and step not in seen}
-            seen |= new
-            waiting += sorted(new)
-            ends |= set() if after else {each}
-        return frozenset(ends)
+        ends = _ends(commit, lambda each: self._commits.after(each) or self._put.after(each))
+        return frozenset(filter(None, ends))
 
     def is_end(self, commit: str) -> bool:
         """Return whether some commit became this one, which others may look for."""
@@ -281,21 +275,26 @@ class _Steps:
         return {self.steps[oid], *self._more.get(oid, ())} if oid in self.steps else set()
 
     def ends(self, oid: str | None) -> Ends:
-        """Return where the ways from an id end; nowhere for one that goes round in a circle."""
-        ends, seen, waiting = set[str | None](), set[str | None](), [oid]
-        while waiting:
-            each = waiting.pop()
-            if each not in seen:
-                seen.add(each)
-                after = self.after(each) if each else set()
-                waiting += after
-                ends |= set() if after else {each}
-        return frozenset(ends)
+        """Return where the ways from an id end."""
+        return _ends(oid, self.after)
 
     def forks(self) -> Iterator[Ends]:
         """Yield the several ends of ids; none where each became one other."""
         ends = map(self.ends, self._more)
         return (each for each in ends if len(each) > 1)
+
+
+def _ends(oid: str | None, after: Callable[[str], Set[str | None]]) -> Ends:
+    """Return where the ways from an id end; nowhere for one that goes round in a circle."""
+    ends, seen, waiting = set[str | None](), set[str | None](), [oid]
+    while waiting:
+        each = waiting.pop()
+        if each not in seen:
+            seen.add(each)
+            steps = after(each) if each else set()
+            waiting += steps
+            ends |= set() if steps else {each}
+    return frozenset(ends)
 
 
 def read_record(objects: Objects, commit: str | None) -> PurgeRecord:

@@ -1,24 +1,28 @@
-"""What references reach: all of it, each object checked as `git fsck` does, or what of it lies loose."""
+"""What references reach: all of it, each object checked as `git fsck` does; what of it lies loose; or what goes out."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..errors import DamagedHistory, DeniedHistory
 from ..text.values import value
 from .commits import header, tag_target
 from .objects import Objects, remembered
 from .trees import DEEPEST, FOLDER, NO_ROWS, SUBMODULE, Rows, check_extent, differing, parsed, to_text
+from .walk import Graph, Walk
 
 #: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
+
+#: Told of each file that a commit brought, unless it is a merge: the commit, the path, and what the file says.
+Look: TypeAlias = Callable[[str, str, bytes], None]
 
 
 @value
@@ -203,3 +207,34 @@ class Reach:
             return like.like(self.raw(tree)[1])
         except ValueError:
             raise DamagedHistory(f"object {tree} of the history is broken") from None
+
+
+def outgoing(
+    git: Path, private: Path, objects: Objects, tips: Collection[str], haves: Collection[str], look: Look | None = None
+) -> Iterator[Piece]:
+    """Yield what `tips` reach and `haves` do not, oldest first; of `haves`, what is not here is passed over.
+
+    Some of it may be there: what a merge brought from its second parent is compared with the first.
+
+    Raises:
+        DamagedHistory: some of it cannot be read.
+    """
+    reach, commits = Reach(objects, git / "objects"), list[str]()
+    for tip in tips:
+        while objects.raw(tip)[0] == "tag":
+            yield Piece(tip, "")
+            tip = tag_target(objects.raw(tip)[1])
+        commits.append(tip)
+    known = list[str]()
+    for have in haves:
+        with suppress(DamagedHistory):
+            known += [have] if objects.header(have) else []
+    hidden = set[str]()
+    for commit in [*Walk(objects, Graph(private)).newest_first(commits, known, hidden)][::-1]:
+        if commit in hidden:
+            continue
+        looks = look if len(objects.header(commit).parents) < 2 else None
+        for piece in reach.pieces(commit):
+            if looks and piece.is_file:
+                looks(commit, piece.path, objects.blob(piece.oid))
+            yield piece

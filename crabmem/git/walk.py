@@ -22,6 +22,7 @@ from ..disk import derived, state
 from ..errors import DamagedHistory, DeniedHistory
 from ..text.values import once
 from .commits import Header
+from .graph import reached
 from .objects import Objects
 
 _LABEL = "commits 1"
@@ -276,35 +277,30 @@ class Walk:
         return sorted(oid for oid in newest if not any(self.is_ancestor(oid, each) for each in newest if each != oid))
 
     def reached(self, tips: Iterable[str]) -> Iterator[str]:
-        """Yield `tips` and what they stand on, in no order; the way ends at what cannot be read."""
-        seen, waiting = set[str](), [*tips]
-        while waiting:
-            oid = waiting.pop()
-            if oid not in seen:
-                seen.add(oid)
-                yield oid
-                with suppress(DamagedHistory):
-                    waiting += self.parents(oid)
+        """Yield `tips` and what they stand on, nearest first; the way ends at what cannot be read."""
+
+        def parents(oid: str) -> list[str]:
+            with suppress(DamagedHistory):
+                return self.parents(oid)
+            return []
+
+        return reached(tips, parents)
 
     def readable(self, commit: str, since: int = 0) -> Iterator[str]:
         """Yield `commit` and what it stands on, nearest first, as far as it can be read; nothing beyond a time `since`.
 
         Nothing is believed that is only kept in the graph: each commit is read.
         """
-        seen, row = set[str](), [commit]
-        while row:
-            yield from row
-            seen.update(row)
-            parents = dict.fromkeys(parent for each in row for parent in self._read_parents(each, since))
-            row = [parent for parent in parents if parent not in seen]
 
-    def _read_parents(self, commit: str, since: int) -> list[str]:
-        try:
-            return self._objects.parents(commit) if self._objects.header(commit).committed >= since else []
-        except DeniedHistory:
-            raise
-        except DamagedHistory:
-            return []
+        def parents(commit: str) -> list[str]:
+            try:
+                return self._objects.parents(commit) if self._objects.header(commit).committed >= since else []
+            except DeniedHistory:
+                raise
+            except DamagedHistory:
+                return []
+
+        return reached([commit], parents)
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Return whether `new` is `old` or stands on it, as far as commits can be read."""

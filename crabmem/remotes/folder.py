@@ -12,10 +12,11 @@ from ..disk import fs, state
 from ..disk.lock import locked
 from ..errors import Busy, CrabmemError, DamagedHistory, Outrun, Refused, Unreachable, Untrusted
 from ..git import repository
-from ..git.graph import outgoing
+from ..git.graph import reached
 from ..git.objects import Objects
 from ..git.packing import Packing
 from ..git.packs import Growing, publish
+from ..git.reach import outgoing
 from ..git.refs import Refs
 from ..text.hashes import blob_id
 from .address import Address
@@ -137,15 +138,11 @@ class Folder(Remote):
                     )
 
     def _stands_on(self, commit: str, base: str) -> bool:
-        waiting, seen = [commit], {commit}
-        for each in waiting:  # which grows meanwhile
-            if each == base:
-                return True
+        def parents(each: str) -> list[str]:
             self._limit.left()
-            new = [parent for parent in self._objects.parents(each) if parent not in seen]
-            seen.update(new)
-            waiting += new
-        return False
+            return self._objects.parents(each)
+
+        return base in reached([commit], parents)
 
     def _tidy(self, new: list[str]) -> None:
         """Let others read what was made, where they may read the repository; pack what lies loose, if it is much."""

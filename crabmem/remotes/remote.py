@@ -14,12 +14,12 @@ from typing import Self, TypeVar
 
 from ..disk import fs, state
 from ..errors import CrabmemError, DamagedHistory, Outrun, Refused, SyncError, Untrusted
-from ..git.graph import Look, outgoing, walk_of
 from ..git.kept import ASIDE
 from ..git.objects import Objects
 from ..git.packs import Growing
-from ..git.reach import Piece
+from ..git.reach import Look, Piece, outgoing
 from ..git.refs import OID, is_ref
+from ..git.walk import Graph, Walk
 from ..text.quoting import visible
 from ..text.words import enumerated, shortened
 from .address import Address, Kind
@@ -167,7 +167,7 @@ class Remote(ABC):
 
     def known(self, haves: Collection[str]) -> list[str]:
         """Return commits that are here: `haves`, and the newest of those that they stand on."""
-        newest = walk_of(self._objects, self._private).newest_first(haves, [], set())
+        newest = Walk(self._objects, Graph(self._private)).newest_first(haves, [], set())
         return [*dict.fromkeys(chain(haves, islice(newest, _MOST_KNOWN)))]
 
     def check_expected(self, refs: Mapping[str, str], updates: Updates) -> None:

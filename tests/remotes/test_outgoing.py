@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from crabmem.errors import DamagedHistory, Unreachable, Untrusted
-from crabmem.git.graph import outgoing
 from crabmem.git.objects import Objects
 from crabmem.git.packs import Growing
+from crabmem.git.reach import outgoing
 from crabmem.remotes import remote as module
 from crabmem.remotes.limit import Limit
 from crabmem.remotes.remote import pack_of

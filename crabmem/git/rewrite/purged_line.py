@@ -18,6 +18,7 @@ from ...text.merge import merge
 from ...text.quotes import distinctive_lines
 from ..commits import COMMITTER, Note, author_and_message, header_lines, read_commit
 from ..diff import Likeness
+from ..graph import reached
 from ..purged import JOIN, PUT, Erased, PurgeRecord
 from ..purged import Row as PurgeRow
 from ..trees import FOLDER, Item, Trees, parsed_row, read_rows, to_bytes, to_text
@@ -287,30 +288,19 @@ class PurgedLine:
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
-        group, below, waiting, seen = list[str](), list[str](), [tip], {tip}
-        for each in waiting:  # which grows meanwhile
-            if each in self.ids:
-                below.append(each)
-                continue
-            group.append(each)
-            new = [parent for parent in self._objects.header(each).parents if parent not in seen]
-            seen.update(new)
-            waiting += new
-        return group, below
+        found = [*reached([tip], lambda each: () if each in self.ids else self._objects.header(each).parents)]
+        return [each for each in found if each not in self.ids], [each for each in found if each in self.ids]
 
     def _newest(self, commits: list[str]) -> list[str]:
         """Return those of commits that no other of them stands on, in an order that is the same everywhere."""
         if not 1 < len(commits) <= _MOST_PARENTS:
             return commits
-        return sorted(each for each in commits if not any(each in self._behind(other) for other in commits))
 
-    def _behind(self, commit: str) -> set[str]:
-        found, waiting = set[str](), [commit]
-        while waiting:
-            new = [each for each in self._objects.header(waiting.pop()).parents if each not in found]
-            found.update(new)
-            waiting += new
-        return found
+        def parents(commit: str) -> Sequence[str]:
+            return self._objects.header(commit).parents
+
+        behind = set[str]().union(*(reached(parents(each), parents) for each in commits))
+        return sorted(each for each in commits if each not in behind)
 
     def _without(self, files: Files, base: str) -> Files:
         """Return files without what a purge took from those of the commit `base`, of which they were made.

@@ -15,15 +15,15 @@ from ...disk import fs, state
 from ...errors import Busy, Untrusted, Unwritable
 from ..commits import tag_target
 from ..compaction import Filling, Ours
-from ..graph import outgoing
+from ..graph import reached
 from ..index import UnknownIndex
-from ..index_forms import renamed, staged
+from ..index_forms import entries, renamed
 from ..kept import ASIDE, KEPT
 from ..objects import Objects, oid_of
 from ..packing import Packing
 from ..packs import Growing
 from ..purged import MOST_ROWS, Erased, PurgeRecord, read_record
-from ..reach import Piece
+from ..reach import Piece, outgoing
 from ..refs import PURGED, REF_WAIT, Head, Refs, is_ref
 from ..repository import remotes
 from ..store import check_pack
@@ -241,13 +241,13 @@ class RepositoryRewrite:
     def staged(self) -> dict[str, str]:
         """Return the blobs in Git's index by path."""
         try:
-            rows = staged(self._git / "index")
+            rows = entries(self._git / "index") or {}
         except UnknownIndex:
             raise Unwritable(
                 f"{self._git / 'index'} is split, sparse or in the middle of a merge: `git update-index "
                 "--no-split-index`, or finish the merge, and purge again"
             ) from None
-        return {to_text(path): blob for path, (_, blob) in rows.items()}
+        return {to_text(path): blob for path, (_, blob, _) in rows.items()}
 
     def remotes(self) -> dict[str, str]:
         """Return the remotes that the repository knows, and their addresses."""
@@ -317,15 +317,12 @@ class RepositoryRewrite:
 
     def on_end(self, oid: str, record: PurgeRecord) -> str | None:
         """Return what the newest purged commit below a commit became; itself where there is none below."""
-        waiting, seen = [oid] if len(record) else [], {oid}
-        for each in waiting:  # which grows meanwhile
-            if record.is_old(each):
-                end = record.commit(each)
-                return end if end and self._objects.is_there(end) else None
-            new = [parent for parent in self._objects.parents(each) if parent not in seen]
-            seen.update(new)
-            waiting += new
-        return oid
+        below = reached([oid] if len(record) else [], self._objects.parents)
+        old = next(filter(record.is_old, below), None)
+        if old is None:
+            return oid
+        end = record.commit(old)
+        return end if end and self._objects.is_there(end) else None
 
     def _erased(self, found: Survey, rule: Rule, rewriter: Rewriter) -> Erased:
         """Return what other machines have to know of a rewrite."""
