@@ -6,14 +6,12 @@ from typing import NamedTuple
 from ..errors import DamagedHistory
 from ..results import Commit
 from .commits import read_commit
-from .diff import similarity
+from .diff import ALIKE, similarity
 from .objects import Objects, remembered
 from .trees import Trees, to_bytes
 from .walk import Row, Walk, key
 
 _REMEMBERED = 8
-# Below that Git takes a file for a new one.
-_ALIKE = 0.5
 
 
 class Difference(NamedTuple):
@@ -146,7 +144,7 @@ class Changes:
             return share, old.path.rpartition("/")[2] == name
 
         best = max(gone, key=likeness)
-        return best if likeness(best)[0] >= _ALIKE else None
+        return best if likeness(best)[0] >= ALIKE else None
 
     def _furthest(self, file: Origin) -> Origin:
         """Return the same file as far back as commits with one parent are known not to have changed it."""

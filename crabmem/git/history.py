@@ -34,7 +34,7 @@ from .objects import Objects, denied
 from .packing import Packed, Packing
 from .reach import Stored, everything
 from .redo import Batch, Move, Redo
-from .refs import MAIN, OID, PURGED, Head, Refs
+from .refs import MAIN, OID, Head, Refs
 from .revisions import resolve
 from .trees import Item, Trees
 from .walk import Graph, Line, Walk
@@ -436,10 +436,6 @@ class History:
 
         return RepositoryRewrite(self._git, self._private, self._refs, self._objects, self._packing)
 
-    def purge_record(self) -> str | None:
-        """Return the commit of what other machines have to know of purges, here or elsewhere; None without one."""
-        return self._refs.read(PURGED)
-
     def forget(self) -> None:
         """Read everything anew from now on."""
         self._objects.forget()
@@ -661,7 +657,7 @@ class History:
         return MAIN if ref == "HEAD" else ref
 
     def tracked(self, ref: str) -> str | None:
-        """Return where a branch of another repository was seen last; None where it was not."""
+        """Return what a reference names, as where a branch of another repository was seen last; None without it."""
         return self._refs.read(ref)
 
     def track(self, ref: str, commit: str | None) -> None:
@@ -722,13 +718,10 @@ class History:
 
     def has_plain_index(self) -> bool:
         """Return whether Git's index, if there is one, is in a form that writes keep in step with the branch."""
-        from .index_forms import staged  # which no write needs
-
-        try:
-            staged(self._git / "index")
-        except (UnknownIndex, OSError):
-            return False
-        return True
+        with suppress(Busy):
+            self.staged()
+            return True
+        return False
 
     def in_progress(self) -> str | None:
         """Return what the person is in the middle of that moves the branch, such as "rebase"; None for nothing."""

@@ -127,14 +127,6 @@ def entries(file: Path) -> dict[bytes, tuple[int, str, int]] | None:
     return {path: (entry.mode, entry.sha.decode(), entry.flags) for path, entry in _unmerged(file)[0].items()}
 
 
-def staged(file: Path) -> dict[bytes, tuple[int, str]]:
-    """Return mode and blob of every path in an index; nothing where there is none.
-
-    Raises: as `entries`.
-    """
-    return {path: (mode, oid) for path, (mode, oid, _) in (entries(file) or {}).items()}
-
-
 def renamed(file: Path, change: Callable[[bytes, str], tuple[bytes, str] | None]) -> bytes | None:
     """Return the bytes of an index with what `change` makes of each path and blob; None where there is no index.
 

@@ -84,7 +84,7 @@ class Purging:
             Untrusted: it has something else for a record of purges.
         """
         tip, self._proposed = offer.refs.get(PURGED), offer.aside
-        if not (tip or self._history.purge_record()):
+        if not (tip or self._history.tracked(PURGED)):
             return
         rewrite = self._history.rewrite()
         ours = rewrite.record()

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from ..errors import CrabmemError
 from ..git.commits import JOINING
 from ..git.history import History
+from ..git.refs import PURGED
 from ..recall.labels import NAME
 from ..remotes.address import parse_address
 from ..results import SyncState
@@ -41,7 +42,7 @@ def state(session: Session) -> SyncState:
         found,
         waiting=sum(is_of_sync(history, each) for each in history.aside()),
         next_try=_next(session),
-        shows_purged=found.succeeded is not None and (history.purge_record() or "") != record.purged(),
+        shows_purged=found.succeeded is not None and (history.tracked(PURGED) or "") != record.purged(),
     )
 
 
