@@ -31,6 +31,7 @@ from ..workspace.layout import way as ways_to
 from ..workspace.settings import Review, read_settings
 from ..write.actor import ITSELF
 from ..write.intent import Join
+from ..write.reviewer import settings_at
 from ..write.withholding import Rule
 from ..write.writer import Draft, Written
 from .law import Dispute, Joined, Rules, Said, Side, is_in_place_of_settings, join, lost, names_beside
@@ -184,10 +185,8 @@ class _Joining:
 
     def _lets_agents_write(self, tip: str) -> bool:
         """Return whether the settings of one side let agents write the identity; not where they cannot be read."""
-        blob = self._history.file(tip, SETTINGS)
-        with suppress(InvalidSettings, Unreadable):
-            return blob is not None and read_settings(self._blob(blob), SETTINGS)[0].soul_editable
-        return False
+        settings = settings_at(self._history, tip)
+        return settings is not None and settings.soul_editable
 
     def _files_of(self, bases: Sequence[str]) -> Mapping[str, str]:
         """Return path and blob of the files that two histories had when they were one.
@@ -236,11 +235,8 @@ class _Joining:
 
     def _review(self, commit: str | None) -> Review:
         """Return what waits by the settings of a commit."""
-        blob = self._history.file(commit, SETTINGS)
-        try:
-            return read_settings(self._blob(blob), SETTINGS)[0].review if blob else Review()
-        except CrabmemError:
-            return Review()
+        settings = settings_at(self._history, commit)
+        return settings.review if settings else Review()
 
     def _set_aside(
         self, changed: Mapping[str, str | None], disputes: Sequence[Dispute], when: datetime, tip: str

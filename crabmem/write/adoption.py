@@ -156,12 +156,8 @@ class Adoption:
             theirs = {path: file for path, file in rest.items() if path not in bylines}
             if theirs:
                 recorder.record_files(theirs, recorder.edit_note({path: scan.data(path) for path in theirs}), scan)
-            self._record_signed(rest, bylines, scan)
-
-    def _record_signed(self, edits: Mapping[str, File | None], bylines: Mapping[str, Byline], scan: Scan) -> None:
-        """Record the edits that are signed, a commit for each agent and session."""
-        for note, own in self._signed(bylines, scan):
-            self._recorder.record_files({path: edits[path] for path in own}, note, scan)
+            for note, own in self._signed(bylines, scan):
+                recorder.record_files({path: rest[path] for path in own}, note, scan)
 
     def _held(self, edits: Mapping[str, File | None], scan: Scan) -> Iterator[Held]:
         """What agents wrote with tools of their hosts and signed, as far as the settings have it wait for a person."""

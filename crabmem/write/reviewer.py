@@ -1,13 +1,15 @@
 """The reviewer: before an agent's write reaches any file, what of it waits for a person is set aside."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from ..errors import CrabmemError
 from ..git.commits import Note
+from ..git.history import History
 from ..results import WAITS, Proposal
 from ..text.values import replace
 from ..workspace.layout import LAYOUTS, SETTINGS, Layout
-from ..workspace.settings import Review, read_settings
+from ..workspace.settings import Review, Settings, read_settings
 from .proposals import Proposals, expired_before
 from .recorder import Recorder
 from .withholding import Files, Rule
@@ -53,15 +55,19 @@ class Reviewer:
 
     def _review(self) -> Review:
         """What waits by the settings as they are, and as they were: an agent's host may just have written them."""
-        review, history = self._recorder.settings().review, self._recorder.history
+        review, before = self._recorder.settings().review, settings_at(self._recorder.history, self._at)
         review = review.and_all_of(Review(("everything",))) if self._proposes else review
-        blob = history.file(self._at, SETTINGS)
-        try:
-            return review.and_all_of(read_settings(history.blob(blob), SETTINGS)[0].review) if blob else review
-        except CrabmemError:
-            return review
+        return review.and_all_of(before.review) if before else review
 
     def _persons(self, path: str, text: bytes) -> list[bool]:
         """Of each line of a text, whether it is a person's; so is what no commit has yet."""
         owners = self._recorder.history.owners(text, path, self._at)
         return [owner is None or owner.is_person for owner in owners]
+
+
+def settings_at(history: History, commit: str | None) -> Settings | None:
+    """The settings as a commit has them; None where there are none, or they cannot be read."""
+    blob = history.file(commit, SETTINGS)
+    with suppress(CrabmemError):
+        return read_settings(history.blob(blob), SETTINGS)[0] if blob else None
+    return None
