@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
 
 from ..disk import fs
 from ..errors import InvalidArguments
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 LARGEST = 1_000_000
 _LONGEST = 400

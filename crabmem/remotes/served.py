@@ -3,12 +3,12 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Set
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dulwich.client import GitClient
 from dulwich.errors import GitProtocolError, HangupException, SendPackError
 from dulwich.object_store import ObjectStoreGraphWalker
 from dulwich.objects import ObjectID
+from dulwich.pack import UnpackedObject
 from dulwich.refs import Ref
 
 from ..errors import Refused, SyncError, Unreachable
@@ -17,9 +17,6 @@ from ..text.words import enumerated, shortened
 from .address import Address, Kind
 from .limit import MOST_PACK, Limit
 from .remote import Offer, Remote, Updates, offer
-
-if TYPE_CHECKING:
-    from dulwich.pack import UnpackedObject
 
 _NONE = "0" * 40
 _PREFIXES = (b"HEAD", b"refs/heads/", b"refs/crabmem/")
@@ -88,7 +85,7 @@ class Served(Remote):
 
         def pack(
             have: Set[ObjectID], want: Set[ObjectID], *, ofs_delta: bool = True, progress: object = None
-        ) -> "tuple[int, Iterator[UnpackedObject]]":
+        ) -> tuple[int, Iterator[UnpackedObject]]:
             tips, known = ([oid.decode() for oid in oids] for oids in (want, have))
             growing = self._going(tips, known, self._client.takes_thin)
             return len(growing), growing.unpacked()

@@ -7,29 +7,27 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..disk import fs, state, system
 from ..disk.jsonl import JsonLines, encoded, moment, text, text_or_none
+from ..disk.seal import Seal
 from ..disk.stat import changed_ns
 from ..errors import Unreadable
 from ..git.commits import Note, identity
 from ..git.index import Settled
 from ..text.hashes import blob_id
 from ..text.values import replace, value
+from ..workspace.layout import Layout
 from .beside import is_safe, settled, text_at
 from .intent import Intent, Join, Step
+from .recorder import Recorder
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-    from typing import Any
-
-    from ..disk.seal import Seal
-    from ..git.rewrite.repository import FileChange
-    from ..workspace.layout import Layout
-    from .recorder import Recorder
+    from ..git.rewrite.repository import FileChange  # which no write needs
 
 #: Nanoseconds for which a replaced file is kept for an editor that may have it open; where the system tells who has,
 #: longer for those.

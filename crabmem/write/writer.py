@@ -13,33 +13,29 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ..disk import fs, spelling, state
 from ..disk.lock import WriterLock
+from ..disk.scan import File, Scan
+from ..disk.seal import Seal
+from ..disk.store import Placed
 from ..errors import CrabmemError, MassLoss, Unwritable
+from ..git.commits import Note
 from ..git.index import Settled
 from ..git.objects import LARGEST
+from ..results import Proposal
 from ..text.hashes import blob_id
 from ..text.values import field, replace, value
-from .actor import SOMEBODY
-from .adoption import Adoption
+from .actor import SOMEBODY, Actor
+from .adoption import Adoption, IsLater
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
 from .beside import agreed, left, settled
 from .beside import steps as plan
 from .bylines import bylines_for
-from .intent import Intent, Step
-from .losses import LEAST_OF_FEW, losses_of_change
+from .intent import Intent, Join, Step
+from .losses import LEAST_OF_FEW, Losses, losses_of_change
+from .recorder import Recorder
 from .recovery import Recovery
 
 if TYPE_CHECKING:
-    from ..disk.scan import File, Scan
-    from ..disk.seal import Seal
-    from ..disk.store import Placed
-    from ..git.commits import Note
-    from ..git.rewrite.repository import Put
-    from ..results import Proposal
-    from .actor import Actor
-    from .adoption import IsLater
-    from .intent import Join
-    from .losses import Losses
-    from .recorder import Recorder
+    from ..git.rewrite.repository import Put  # which no write needs
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
