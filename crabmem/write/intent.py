@@ -55,6 +55,11 @@ class Intent:
     is_taken_back: bool = False
 
     @property
+    def beside(self) -> Mapping[str, Item | None]:
+        """What becomes of files that are not memory, by the history that it takes in."""
+        return self.join.beside if self.join else {}
+
+    @property
     def note(self) -> Note:
         """The words of its commit."""
         return Note(self.subject, self.author, self.body, self.trailers)

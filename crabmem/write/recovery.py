@@ -141,9 +141,8 @@ def _join(said: Any) -> Join:
 
 def _names_only_ours(intent: Intent, may_name: Callable[[str], bool]) -> bool:
     """Whether every path, id and word is one that we could have written."""
-    beside = intent.join.beside if intent.join else {}
     steps = all(
-        (may_name(path) or (path in beside and is_safe(path)))
+        (may_name(path) or (path in intent.beside and is_safe(path)))
         and _STAGED.match(step.temporary)
         and _BLOB.match(step.old or "")
         and _BLOB.match(step.new or "")
@@ -290,15 +289,14 @@ class Recovery:
             self._take_back(intent)
             return self._drop(intent)
         on_disk = {path: self._blob_at(path) for path in intent.steps}
-        beside = intent.join.beside if intent.join else {}
         if self._history.has_recorded(intent.note, intent.when, intent.head):
-            self._settle({path: step for path, step in intent.steps.items() if path not in beside}, beside, intent)
+            self._settle(intent.steps.keys() - intent.beside.keys(), intent)
             self.end(intent)
         elif any(blob == intent.steps[path].new for path, blob in on_disk.items()):
             self._roll_forward(intent, on_disk)
             self.end(intent)
         else:
-            self._settle({}, beside, intent)
+            self._settle((), intent)
             self._drop(intent)
 
     def _drop(self, intent: Intent) -> None:
@@ -309,10 +307,10 @@ class Recovery:
         self._history.harden()  # else the redo log had the branch at its commit again after a power cut
         self.journal.finish()
 
-    def _settle(self, paths: Iterable[str], beside: Iterable[str], intent: Intent) -> None:
-        """Have Git's index say what the head does of files of memory, and of others."""
+    def _settle(self, paths: Iterable[str], intent: Intent) -> None:
+        """Have Git's index say what the head does of these files of memory, and of others that a join brought."""
         head = self._history.items(self._history.head())
-        others = settled(self._root, {path: head.get(path) for path in beside}, intent.steps)
+        others = settled(self._root, {path: head.get(path) for path in intent.beside}, intent.steps)
         self._history.settle({path: Settled(head.get(path)) for path in paths} | others)
 
     def _blob_at(self, path: str) -> str | None:
@@ -330,7 +328,7 @@ class Recovery:
                 self._store.place(path, name, step.new is not None, step.old is not None)
         self._store.sync(list(intent.steps))
         self.record_raced(intent, {path: self._store.staged(step.temporary) for path, step in intent.steps.items()})
-        join, beside = intent.join, intent.join.beside if intent.join else {}
+        join, beside = intent.join, intent.beside
         memory = {path: step for path, step in intent.steps.items() if path not in beside}
         blobs = {path: step.new for path, step in memory.items() if self._is_stored(path, step.new)}
         if join and self._history.has(join.commit) and not self._history.reaches(join.commit):
@@ -338,7 +336,7 @@ class Recovery:
             self._recorder.record({**blobs, **beside}, intent.note, join.when, journalled=True, joined=join.commit)
         else:
             self._recorder.record(blobs, intent.note, intent.when, journalled=True)
-        self._settle(blobs, beside, intent)
+        self._settle(blobs, intent)
 
     def _stage_again(self, step: Step) -> str | None:
         """The name of a step's temporary file; of another one where a power cut took it, or what it held."""

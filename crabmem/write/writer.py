@@ -293,9 +293,8 @@ class Writer:
                 raise MassLoss(words, cost.count, cost.total, may_be_meant=True)
         self._adoption.record_replaced(changes, scan)
         intent = self._begin(changes, draft, scan)
-        beside = intent.join.beside if intent.join else {}
-        self._history.settle_first(settled(self._recorder.workspace.root, beside, intent.steps))
-        placed = {path: self._place(path, step, path in beside) for path, step in intent.steps.items()}
+        self._history.settle_first(settled(self._recorder.workspace.root, intent.beside, intent.steps))
+        placed = {path: self._place(path, step, path in intent.beside) for path, step in intent.steps.items()}
         self._store.sync(list(placed))
         commit = self._commit(intent, placed)
         self._conclude(intent, placed)
@@ -368,7 +367,7 @@ class Writer:
         """Do what follows a commit. A failure is none of the write, which stands: its journal stays, and the next
         write makes it good."""
         try:
-            beside = intent.join.beside if intent.join else {}
+            beside = intent.beside
             files = {path: Settled.file(step.new) for path, step in intent.steps.items()}
             rows = {path: Settled(beside[path]) if path in beside else row for path, row in files.items()}
             self._history.settle({path: row._replace(stamp=placed[path].stamp) for path, row in rows.items()})
