@@ -22,7 +22,7 @@ from ..errors import DamagedHistory, DeniedHistory
 from ..text.hashes import checksum
 from ..text.values import once
 from .commits import Header, header
-from .packs import KINDS, NUMBERS, Growing, Packs, is_packed, packed_among, publish
+from .packs import KINDS, NUMBERS, Growing, Packs, packed_among, publish
 from .redo import MOST_LOGGED, Batch, Move, Piece, Redo, cost, piece
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
@@ -152,7 +152,7 @@ class Objects:
             return True
         if self._signature(oid):  # a file that is cut short, whatever a pack has
             return False
-        found = self._from_pack(oid) if is_packed(self._folder, oid) else None
+        found = self._from_pack(oid) if packed_among(self._folder, {oid}) else None
         return found is not None and oid_of(*found) == oid
 
     def header(self, oid: str) -> Header:
@@ -199,8 +199,7 @@ class Objects:
 
     def is_there(self, oid: str) -> bool:
         """Return whether the object has its name, or is in a pack; a look that does not read it."""
-        seen = self._signature(oid)
-        return bool(seen and seen[0]) or is_packed(self._folder, oid)
+        return not self.absent([oid])
 
     def verified(self, oid: str) -> tuple[str, bytes]:
         """Return kind and bytes of an object, compared with its name, and its form with Git's rules.

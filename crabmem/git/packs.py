@@ -49,13 +49,8 @@ _ID = 20
 _ROW = _ID + 4 + 4
 
 
-def is_packed(objects: Path, oid: str) -> bool:
-    """Return whether a pack in the folder `objects` has an object. Indexes that cannot be read have none."""
-    return bool(packed_among(objects, {oid}))
-
-
 def packed_among(objects: Path, oids: Set[str]) -> set[str]:
-    """Return those of some objects that packs in the folder `objects` have."""
+    """Return those of some objects that packs in the folder `objects` have. Indexes that cannot be read have none."""
     found, missing = set[str](), {bytes.fromhex(oid) for oid in oids}
     # A pack may be replaced by a larger one while we look: the second look finds that.
     for index in (index for _ in range(2) if missing for index in (objects / "pack").glob("pack-*.idx")):
