@@ -54,10 +54,6 @@ class RedoLog:
         """How many bytes it has, as far as it was looked at."""
         return self._end
 
-    def is_of_now(self) -> bool:
-        """Whether it was begun since the machine was started, and is no copy. False for one that is not there."""
-        return is_of_now(os.fspath(self._file))
-
     def begin(self, key: bytes | None = None) -> None:
         """Forget what it has, durably. `key` is of who begins it; without one the mark of who did so before stays."""
         if not os.path.lexists(self._file):
@@ -127,7 +123,7 @@ def is_by(file: str, key: bytes) -> bool:
 
 
 def is_of_now(file: str) -> bool:
-    """Whether the log in `file` was begun since the machine was started, and is no copy; only its head is read."""
+    """Whether the log in `file` is there, was begun since the machine was started, and is no copy; its head is read."""
     found = _head_of(file)
     return found is not None and found[0] == _place(found[2])
 

@@ -370,14 +370,13 @@ class Look:
 class Patience:
     """How long to wait, altogether, for files that somebody is writing: most saves take less."""
 
-    def __init__(self, turns: int = 20, seconds: float = 0.002) -> None:
-        self._turns = turns
-        self._seconds = seconds
+    def __init__(self) -> None:
+        self._turns = 20
 
     def is_left(self) -> bool:
         """Wait a little; False when there was enough of that."""
         self._turns -= 1
-        time.sleep(self._seconds if self._turns >= 0 else 0)
+        time.sleep(0.002 if self._turns >= 0 else 0)
         return self._turns >= 0
 
 

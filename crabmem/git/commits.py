@@ -54,10 +54,10 @@ def one_line(text: str) -> str:
     return " ".join(_BREAKS.sub(" ", text).split())
 
 
-def identity(name: str, fallback: str = "person") -> str:
+def identity(name: str) -> str:
     """Return "Name <mail>" for a Git header from "Name" or "Name <mail>", whatever characters it holds."""
     given = _IDENTITY.match(name.strip())
-    plain = _clean(given["name"] if given else name) or fallback
+    plain = _clean(given["name"] if given else name) or "person"
     mail = _clean(given["mail"]) if given else ""
     return f"{plain} <{mail or _mailbox(plain) + '@crabmem.invalid'}>"
 

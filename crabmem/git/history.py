@@ -325,7 +325,7 @@ class History:
         if not self._redo.is_of_now():
             replayed = self._replay()
         else:
-            restored = self._make_again(self._redo.newest(_LATELY), is_read=False)
+            restored = self._make_again(self._redo.batches(_LATELY), is_read=False)
             if self._redo.size() > _FULL and not self._refs.is_gc_running():
                 self.harden()
         done = (

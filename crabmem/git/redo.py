@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..disk.fork_lock import Guard
-from ..disk.redo_log import RedoLog, is_by
+from ..disk.redo_log import RedoLog, is_by, is_of_now
 from ..disk.seal import Seal
 from ..text.comparison import common_ends
 from .packs import KINDS
@@ -82,7 +82,7 @@ class Redo:
 
     def is_of_now(self) -> bool:
         """Return whether all of it was seen by everybody; else it has to be done again first."""
-        return self._log.is_of_now()
+        return is_of_now(os.fspath(self._file))
 
     def is_ours(self) -> bool:
         """Return whether this user began it on this machine."""
@@ -107,20 +107,16 @@ class Redo:
                 self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
             pieces = ()
 
-    def batches(self) -> list[Batch]:
-        """Return all batches, the oldest first."""
+    def batches(self, newest: int | None = None) -> list[Batch]:
+        """Return all batches, or at most so many of the newest, the oldest first."""
         with self._guard:
-            return [*map(self._batch, range(len(self._look())))]
-
-    def newest(self, most: int) -> list[Batch]:
-        """Return at most so many of the newest batches, the oldest first."""
-        with self._guard:
-            return [*map(self._batch, range(len(self._look()))[-most:])]
+            numbers = range(len(self._look()))
+            return [*map(self._batch, numbers if newest is None else numbers[-newest:])]
 
     def newest_pieces(self, most: int) -> list[Piece]:
         """Return the newest objects, those of so many batches at most, and as many as one batch takes."""
         found, size = dict[str, Piece](), 0
-        for each in (each for batch in reversed(self.newest(most)) for each in reversed(batch.pieces)):
+        for each in (each for batch in reversed(self.batches(most)) for each in reversed(batch.pieces)):
             size += cost([each])
             if size > MOST_LOGGED:
                 break

@@ -69,7 +69,7 @@ def name_remote(session: Session, url: str, folder: str, is_asked: bool = False)
     ):
         create_bare(Path(address.path))
     if is_asked:
-        with _opened(session, address, _SECONDS, lambda step, done: None) as other:
+        with _opened(session, address) as other:
             other.refs()
     engine.history.set_origin(address.url)
     engine.history.track(f"{TRACKED}{branch(session)}", None)
@@ -142,7 +142,7 @@ def sync(
     raise Busy(f"others push to {address.shown} faster than we can: try again in a while")
 
 
-def upcoming(session: Session, *, seconds: float = _SECONDS, progress: Progress = lambda step, done: None) -> Upcoming:
+def upcoming(session: Session) -> Upcoming:
     """Look what a sync would bring and send: commits are fetched, and nothing is taken in. Newest first.
 
     Raises: as `sync`.
@@ -150,7 +150,7 @@ def upcoming(session: Session, *, seconds: float = _SECONDS, progress: Progress 
     _check_is_person(session)
     address, history = _named(session), session.engine.history
     session.engine.writer.recover()
-    with _opened(session, address, seconds, progress) as other:
+    with _opened(session, address) as other:
         syncing = _Syncing(session, other, address, Record(session.engine))
         theirs = syncing.fetched()
     head = history.head()
@@ -161,7 +161,9 @@ def upcoming(session: Session, *, seconds: float = _SECONDS, progress: Progress 
 
 
 @contextmanager
-def _opened(session: Session, address: Address, seconds: float, progress: Progress) -> Iterator[Remote]:
+def _opened(
+    session: Session, address: Address, seconds: float = _SECONDS, progress: Progress = lambda step, done: None
+) -> Iterator[Remote]:
     workspace = session.engine.workspace
     limit = Limit(address.shown, seconds, progress)
     with remote(address, workspace.git, workspace.private, session.engine.environment, limit) as found:
@@ -321,10 +323,7 @@ class _Syncing:
 
     def _fetch(self, wants: list[str], before: str | None, is_expected: bool) -> None:
         head = self._history.head()
-        self.purging.fetch(wants, [each for each in (head, before) if each], self._is_ours, is_expected)
-
-    def _is_ours(self, commit: str) -> bool:
-        return self._history.reaches(commit)
+        self.purging.fetch(wants, [each for each in (head, before) if each], self._history.reaches, is_expected)
 
     def _check_went_on(self, before: str | None, theirs: str) -> None:
         if before and before != theirs and before not in self._history.bases(before, theirs):
