@@ -179,13 +179,6 @@ def test_writes_during_a_rebase_are_kept_and_join_the_branch_after_it(memory: Me
     assert "person" not in git(memory.root, "log", "main", "--format=%an")
 
 
-def test_packed_references_are_read(memory: Memory) -> None:
-    memory.remember("Luna", "dog", "Thursday")
-    git(memory.root, "pack-refs", "--all", "--prune")
-    memory.remember("Luna", "dog", "Friday")
-    assert [commit.subject for commit in memory.log()] == ["remember: Luna", "remember: Luna", "init: a new memory"]
-
-
 def test_history_is_readable_after_a_full_repack(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     git(memory.root, "gc", "-q", "--aggressive", "--prune=now")

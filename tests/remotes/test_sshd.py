@@ -131,12 +131,6 @@ def test_a_key_that_is_not_taken_or_locked_is_said_so(here: Side, folder: Path) 
         here.refs()
 
 
-def test_no_such_repository_is_said(here: Side) -> None:
-    here.to += ".not"
-    with pytest.raises(Refused, match="no Git repository"):
-        here.refs()
-
-
 def test_nobody_who_listens_is_unreachable(here: Side) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         here.to = here.to.replace(f":{port_of(here)}/", f":{free.getsockname()[1]}/")

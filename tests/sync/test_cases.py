@@ -310,26 +310,6 @@ def test_of_a_file_beside_memory_that_both_changed_both_are_there_and_told(two: 
     assert len([path for path in git(two[1].root, "ls-tree", "--name-only", "HEAD").split() if "pic" in path]) == 2
 
 
-def test_tags_that_both_added_are_all_there(two: Two) -> None:
-    for memory, tag in zip(two, ("home", "vet"), strict=True):
-        memory.remember("Luna", "the cat", "A cat.\nTen years old.", tags=[tag])
-    for memory in (*two, *two):
-        synced(memory)
-    for memory in two:
-        assert sorted(memory.get("Luna").tags) == ["home", "vet"]
-
-
-def test_lines_beside_each_other_are_kept_in_full(two: Two) -> None:
-    one, other = two
-    one.remember("Luna", "the cat", "The cat.\nTen years old.")
-    other.remember("Luna", "the cat", "A cat.\nEleven years old.")
-    for memory in (*two, *two):
-        synced(memory)
-    for memory in two:
-        said = memory.get("Luna").content + "".join(each.text or "" for each in proposals(memory))
-        assert all(words in said for words in ("The cat.", "Eleven years old."))
-
-
 def test_that_a_fact_stays_which_only_one_machine_removed_is_said(two: Two) -> None:
     one, other = two
     one.forget("Luna")

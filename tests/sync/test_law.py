@@ -251,22 +251,6 @@ def test_where_both_changed_a_line_a_persons_stands_and_the_other_waits() -> Non
         ]
 
 
-def test_a_file_that_one_side_removed_and_the_other_changed_stays() -> None:
-    base = {LUNA: entry("Luna", "A cat.")}
-    other = {LUNA: entry("Luna", "A cat.", "Twelve.")}
-    assert tree(base, joined(base, {}, other), {}, other) == other
-
-
-def test_a_change_follows_the_file_to_its_new_name() -> None:
-    base = {LUNA: entry("Luna", "A cat.", "Likes tea.")}
-    moved = {f"{ENTRIES}/luna-the-cat.md": entry("Luna the cat", "A cat.", "Likes tea.", aliases=["Luna"])}
-    other = {LUNA: entry("Luna", "A cat.", "Likes milk.")}
-    after = tree(base, joined(base, moved, other), moved, other)
-    [(path, data)] = after.items()
-    assert path in moved
-    assert b"Likes milk." in data and b"Luna the cat" in data
-
-
 def test_of_two_new_names_a_persons_stands() -> None:
     base = {LUNA: entry("Luna", "A cat.", "Likes tea.")}
     cat, dog = (
@@ -274,36 +258,6 @@ def test_of_two_new_names_a_persons_stands() -> None:
     )
     assert list(tree(base, joined(base, cat, dog), cat, dog)) == [*cat]
     assert list(tree(base, joined(base, cat, dog, ("", next(iter(dog)))), cat, dog)) == [*dog]
-
-
-def test_two_facts_that_were_begun_at_one_path_are_two_files() -> None:
-    path = f"{ENTRIES}/key.md"
-    one, other = {path: entry("Deploy key", "In the vault.")}, {path: entry("Piano key", "Of C.")}
-    after = tree({}, joined({}, one, other), one, other)
-    assert sorted(after.values()) == sorted([one[path], other[path]])
-    assert path in after
-
-
-def test_one_fact_that_was_begun_at_two_paths_is_one_file() -> None:
-    one, other = {LUNA: entry("Luna", "A cat.")}, {f"{ENTRIES}/luna-2.md": entry("Luna", "A cat.")}
-    assert [*tree({}, joined({}, one, other), one, other)] == [f"{ENTRIES}/luna-2.md"]
-
-
-def test_one_fact_that_was_begun_with_two_texts_is_one_file_and_the_other_text_waits() -> None:
-    one, other = {LUNA: entry("Luna", "A cat.")}, {LUNA: entry("Luna", "A dog.")}
-    done = joined({}, one, other)
-    [dispute] = done.disputes
-    assert sorted([tree({}, done, one, other)[LUNA], dispute.waiting]) == sorted([one[LUNA], other[LUNA]])
-
-
-def test_of_two_lines_of_the_overview_that_lead_to_one_fact_only_equal_ones_are_one() -> None:
-    base = {OVERVIEW: b"# Memory\n\n- [Tea](entries/tea.md)\n"}
-    one = {OVERVIEW: base[OVERVIEW] + b"- [Luna](entries/luna.md): the cat\n\n## Keys\n- [Key](entries/key.md)\n"}
-    other = {OVERVIEW: b"# Memory\n\n- [Key](entries/key.md)\n- [Tea](entries/tea.md)\n- [L](entries/luna.md): ill\n"}
-    done = joined(base, one, other)
-    assert not done.disputes
-    text = tree(base, done, one, other)[OVERVIEW].decode()
-    assert [text.count(name) for name in ("[Tea]", "(entries/luna.md)", "[Key]")] == [1, 2, 1]
 
 
 def test_two_notes_of_one_day_are_one_with_its_sections_by_their_times() -> None:
@@ -360,13 +314,6 @@ def test_of_two_new_names_that_stands_whose_file_is_called_so() -> None:
         )
         [(path, text)] = tree(base, joined(base, one, other), one, other).items()
         assert f"name: {'Luna the cat' if 'the-cat' in path else name}\n".encode() in text
-
-
-def test_two_facts_whose_file_names_differ_by_case_are_two_files_on_every_disk() -> None:
-    one, other = {f"{ENTRIES}/Kiwi.md": entry("Kiwi", "Green.")}, {f"{ENTRIES}/kiwi.md": entry("Kiwi bird", "Brown.")}
-    after = tree({}, joined({}, one, other), one, other)
-    assert sorted(after.values()) == sorted([*one.values(), *other.values()])
-    assert not has_twins(after)
 
 
 def test_a_file_that_gives_way_to_its_twin_takes_no_other_files_place() -> None:
