@@ -147,5 +147,4 @@ def _reach_in(said: dict[str, object]) -> Reach:
 
 
 def _key(root: Path | str) -> str:
-    """A folder by its real path, whatever links lead there."""
     return os.path.realpath(root).encode("utf-8", "backslashreplace").decode()

@@ -113,14 +113,12 @@ class ExportFolder:
             return None
 
     def _form(self) -> str | None:
-        """Return the form of the export that is there; None for none that says so."""
         try:
             return str(json.loads(self._read(MARK) or b"")["format"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def _read(self, path: str) -> bytes | None:
-        """The bytes of a file; None where there is none."""
         try:
             with fs.inside(self._folder, path) as spot:
                 return fs.read(spot, limit=_LARGEST)[0]

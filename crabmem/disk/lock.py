@@ -67,7 +67,6 @@ class WriterLock:
         return True
 
     def _tell_holder(self, us: bytes) -> None:
-        """Say who holds the lock, unless that is said already."""
         try:
             known = fs.read(self._holder)[0]
         except OSError:

@@ -58,7 +58,6 @@ def project_of(folder: str) -> Project | None:
 
 
 def _project_at(folder: str) -> Project | None:
-    """The project whose worktree lies directly in a folder."""
     git = os.path.join(folder, ".git")
     try:
         mode = os.lstat(git).st_mode
@@ -90,7 +89,6 @@ def _knows(common: str, own: str, folder: str) -> bool:
 
 
 def _is_repository(folder: str) -> bool:
-    """Whether a folder looks like a repository, as Git sees it."""
     parts = ("objects", "refs")
     return os.path.isfile(os.path.join(folder, "HEAD")) and all(
         os.path.isdir(os.path.join(folder, part)) for part in parts

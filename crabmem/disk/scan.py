@@ -336,7 +336,6 @@ class Look:
     def _take(
         self, path: str, folder: fs.Folder, name: str, status: os.stat_result, mark: bytes, known: File | None
     ) -> None:
-        """Take a file as an older process knew it, or read it."""
         file = self._from_mark(path, mark)
         try:
             file = file or self._read(path, folder.spot(name), status)

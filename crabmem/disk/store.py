@@ -381,7 +381,6 @@ def _token() -> str:
 
 
 def _names(root: str) -> Callable[[fs.Folder], list[str]]:
-    """What lists the names in a folder of the workspace `root`."""
     if not system.may_fold(root):
         return fs.names
     from . import spelling  # late: few disks take two names for one
@@ -390,7 +389,6 @@ def _names(root: str) -> Callable[[fs.Folder], list[str]]:
 
 
 def _inotify() -> Inotify | None:
-    """What tells of changes from now on; None where the system does not."""
     from .inotify import Inotify  # late: a process that looks once is told of nothing
 
     return Inotify.begun()

@@ -92,7 +92,6 @@ class Turns:
 
 
 def _after(lines: Sequence[Turn], kinds: Collection[str]) -> Sequence[Turn]:
-    """The lines after the last one of these kinds."""
     last = max((place for place, line in enumerate(lines) if line.kind in kinds), default=-1)
     return lines[last + 1 :]
 

@@ -186,7 +186,6 @@ def _renamed(value: str) -> tuple[str, str] | None:
 
 
 def _written_by(raw: bytes) -> tuple[str, datetime]:
-    """Return the name of the author of a commit, and when that was."""
     found = _AUTHOR.fullmatch(dict(reversed(header_lines(raw))).get(b"author", b""))
     if not found:
         return "", datetime.fromtimestamp(0, UTC)

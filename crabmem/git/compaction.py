@@ -388,7 +388,6 @@ class Compaction:
         return size is not None and (size < _TOO_LARGE or not piece.is_file)
 
     def _publish(self, filling: Filling, ours: Ours | None, oids: list[str]) -> str:
-        """Write the pack, read it back, and give it its name, which is returned."""
         name, data, index = filling.growing.finish()
         with written_aside(self._packs, data, index) as (new, new_index):
             check_pack(new, new_index, oids)

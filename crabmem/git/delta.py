@@ -42,7 +42,6 @@ def _spliced(base: bytes, text: bytes) -> list[Part]:
 
 
 def _by_words(base: bytes, text: bytes) -> list[Part]:
-    """Return the words that both share, in order."""
     old, new = _WORD.findall(base), _WORD.findall(text)
     starts, parts, at = list(accumulate(map(len, old), initial=0)), list[Part](), 0
     for start, end, first, last in changes(old, new):

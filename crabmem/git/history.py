@@ -189,7 +189,6 @@ class History:
         self._last = self._branch_tip() or self._last
 
     def _has_replaced(self, folder: tuple[int, int]) -> bool:
-        """Return whether a purge put the repository in the place of that folder."""
         with suppress(OSError):
             return b"%d %d" % folder in fs.read(self._private / state.PURGES)[0].splitlines()
         return False

@@ -132,7 +132,6 @@ class Index:
         return None if found is None else {to_text(key): item for key, item in found.items()}
 
     def _with(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, Item]]) -> bytes:
-        """Return the bytes of the index with `paths` settled."""
         wanted = {to_bytes(path): settled for path, settled in paths.items()}
         try:
             rows = self._rows().settled(wanted)
@@ -268,7 +267,6 @@ def _has(keys: list[bytes], key: bytes) -> bool:
 
 
 def _parts(row: bytes) -> tuple[Item, int]:
-    """Return item and flags in a row."""
     *numbers, oid, flags = _FIXED.unpack_from(row)
     return (numbers[_MODE], oid.hex()), flags
 

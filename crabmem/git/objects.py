@@ -331,7 +331,6 @@ class Objects:
         remember(self._whole, oid, self._signature(oid))
 
     def _file(self, oid: str) -> Path:
-        """Return where Git keeps the object, unless it lies in a pack."""
         return self._folder / f"{oid[:2]}/{oid[2:]}"
 
     def _signature(self, oid: str) -> tuple[int, ...] | None:
@@ -468,7 +467,6 @@ class Objects:
                 raise self._unread(what) from None
 
     def _unread(self, what: str) -> DamagedHistory:
-        """Return what is wrong with an object that cannot be read."""
         try:
             os.close(regular.opened(os.fspath(self._file(what))))
         except PermissionError as error:
@@ -540,7 +538,6 @@ def oid_of(kind: str, data: bytes) -> str:
 
 
 def _packed(kind: str, data: bytes) -> bytes:
-    """Return an object as Git stores it by itself."""
     level = 0 if kind == "tree" and len(data) > _LARGE else -1
     return zlib.compress(b"%s %d\0" % (kind.encode(), len(data)) + data, level)
 

@@ -83,7 +83,6 @@ class Packing:
             raise Unwritable(f"the disk refused to compact the history: {error.strerror or error}") from error
 
     def _counted(self) -> tuple[int, int]:
-        """Return bytes and objects that lie loose, as far as is known."""
         if not self._counter.exists():
             fs.hint(self._counter, b"%d %d\n" % _measured(self._git / "objects"))
         pairs = [line.split() for line in self._read().splitlines()]
@@ -109,7 +108,6 @@ class Packing:
 
 
 def _measured(objects: Path) -> tuple[int, int]:
-    """Return bytes and number of the loose objects in a folder."""
     folders = [folder.path for folder in os.scandir(objects) if len(folder.name) == 2]
     sizes = [item.stat().st_size for folder in folders for item in os.scandir(folder)]
     return sum(sizes), len(sizes)

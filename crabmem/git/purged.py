@@ -271,7 +271,6 @@ class _Steps:
                     self._more.setdefault(old, set()).add(new)
 
     def after(self, oid: str) -> set[str | None]:
-        """Return what an id became."""
         return {self.steps[oid], *self._more.get(oid, ())} if oid in self.steps else set()
 
     def ends(self, oid: str | None) -> Ends:

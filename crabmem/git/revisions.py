@@ -66,7 +66,6 @@ def _named(name: str, refs: Refs, objects: Objects, accept: Callable[[str], bool
 
 
 def _peeled(oid: str, objects: Objects) -> str | None:
-    """Return the commit that `oid` is, or that the tag of that id is about."""
     kind, data = objects.raw(oid)
     while kind == "tag":
         oid = tag_target(data)

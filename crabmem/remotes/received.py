@@ -120,7 +120,6 @@ def _children(each: Received, below: dict[int | bytes, list[Record]]) -> list[Re
 def _standing_on(
     pack: mmap, kind: str, base: bytes, children: list[Record], below: dict[int | bytes, list[Record]], spend: Spend
 ) -> Iterator[Received]:
-    """Yield all that stands on an object."""
     waiting, held = [(base, children)] if children else [], len(base)
     while waiting:
         base, children = waiting[-1]

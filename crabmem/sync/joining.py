@@ -234,7 +234,6 @@ class _Joining:
         return {path for part in waits for path in part.files}
 
     def _review(self, commit: str | None) -> Review:
-        """Return what waits by the settings of a commit."""
         settings = settings_at(self._history, commit)
         return settings.review if settings else Review()
 

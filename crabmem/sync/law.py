@@ -190,7 +190,6 @@ class _Way:
         return cls(dict(side.changes), set(side.persons), side.agents - side.persons, side.waiting)
 
     def move(self, before: str, after: str) -> None:
-        """Have at `after` what it has at `before`."""
         self.changes[after] = self.changes.pop(before)
         if before in self.persons:
             self.persons.add(after)
@@ -353,7 +352,6 @@ class _Joining:
     # One file
 
     def join_file(self, path: str) -> None:
-        """Say what becomes of the file at `path`."""
         before = self.base.get(path)
         one, other = (way.changes.get(path, before) for way in self.ways)
         if before == other or one == other:

@@ -37,7 +37,6 @@ class _Kept(NamedTuple):
 
     @property
     def after(self) -> dict[str, str | None]:
-        """What the files are to be."""
         return {path: after for path, (_, after) in self.changes.items()}
 
 

@@ -207,7 +207,6 @@ class Rewriter:
         return self._trees[oid, folder]
 
     def _new_row(self, row: bytes, folder: str) -> bytes:
-        """Rewrite the row of a tree; no bytes for what goes."""
         name, mode, oid = parsed_row(row)
         path = folder + to_text(name)
         new_path = self._rule.new_path(path, oid)

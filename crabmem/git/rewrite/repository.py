@@ -502,12 +502,10 @@ class RepositoryRewrite:
 
 
 def _moved(now: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
-    """Return the references that are others than those that are known."""
     return sorted(ref for ref, oid in now.items() if oid != known.get(ref))
 
 
 def _remotes_of(refs: Iterable[str]) -> tuple[str, ...]:
-    """Return the remotes that references belong to."""
     names = (ref.removeprefix(_REMOTES).partition("/")[0] for ref in refs if ref.startswith(_REMOTES))
     return tuple(dict.fromkeys(names))
 
