@@ -92,7 +92,8 @@ class Cache:
     """
 
     def __init__(self, private: "Path | str", name: str) -> None:
-        self._place = os.path.join(private, name)
+        #: Where it lies, as text.
+        self.path = os.path.join(private, name)
         self._private = private
         self._generation = state.Generation(private)
 
@@ -101,12 +102,7 @@ class Cache:
         """Where it lies."""
         from pathlib import Path  # late: a process that only asks has no use for it
 
-        return Path(self._place)
-
-    @property
-    def path(self) -> str:
-        """The same as a text."""
-        return self._place
+        return Path(self.path)
 
     def renew(self) -> bool:
         """Whether there was a purge, so that what is held has words that it took and must be forgotten. Asked once."""

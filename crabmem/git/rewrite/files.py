@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from ...disk import fs, state
-from ...disk.leftovers import left_beside
 from ...disk.scan import Scan
 from ...errors import Busy
 from ...text.hashes import blob_id, short
@@ -18,6 +17,9 @@ from ...workspace.workspace import Workspace
 from ..history import History
 from .purged_line import PurgedLine
 from .repository import FileChange, NewHistory
+
+# What editors leave beside a file: copies of it, as it was or as it will be.
+_BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
 
 
 class PurgedFiles:
@@ -90,3 +92,8 @@ class PurgedFiles:
                 return data, status.st_mode & 0o777
         except OSError:
             return None
+
+
+def left_beside(folder: Path, name: str) -> set[Path]:
+    """Return what editors left in a folder beside the files whose names match `name`."""
+    return {left for form in _BESIDE for left in folder.glob(form.format(name))}

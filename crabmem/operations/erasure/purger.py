@@ -14,12 +14,12 @@ from itertools import chain
 from pathlib import Path
 
 from ...disk import fs, state
-from ...disk.leftovers import left_beside
 from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable, Way
 from ...git.diff import similarity
 from ...git.history import History
 from ...git.objects import Objects
 from ...git.repository import foreign_format
+from ...git.rewrite.files import left_beside
 from ...git.rewrite.objects import Survey
 from ...git.rewrite.repository import FileChange, NewHistory, Put, RepositoryRewrite
 from ...git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
