@@ -47,8 +47,8 @@ _SHOWN, _LINES, _WIDEST, _LARGEST = 20, 12, 200, 200_000
 class Purging:
     """The part of one sync that purges take.
 
-    `arrived` counts those taken in, `given_up` are files whose changes here went with them, `quoting` files that quote
-    them.
+    `record` has all that are known, here or there; `arrived` counts those taken in, `given_up` are files whose changes
+    here went with them, `quoting` files that quote them.
     """
 
     def __init__(self, engine: Engine, other: Remote, shown: str, beside: Callable[[Path], Remote]) -> None:
@@ -63,12 +63,12 @@ class Purging:
         self._went: Went | None = None
         #: What goes at the remote by purges of others, which the person is asked about.
         self._goes = list[Going]()
-        self._all = PurgeRecord()
+        self.record = PurgeRecord()
         self._begin(PurgeRecord(), PurgeRecord())
 
     def _begin(self, ours: PurgeRecord, theirs: PurgeRecord) -> None:
         # A row that was compared and did not hold, before an exchange, may be of commits that are not here any more.
-        self._ours, self._theirs, self._all = ours, theirs, (ours | theirs).without(self._all.doubted)
+        self._ours, self._theirs, self.record = ours, theirs, (ours | theirs).without(self.record.doubted)
         #: The part of all that was made of what was fetched.
         self._made = PurgeRecord()
         #: What each commit that the remote has with what was purged is without it.
@@ -107,27 +107,27 @@ class Purging:
             Unexpected: changes that somebody made of it would go with it.
         """
         # What is here is compared with all else that is here.
-        apart = [want for want in wants if self._all.concerns(want) and not is_ours(want)]
+        apart = [want for want in wants if self.record.concerns(want) and not is_ours(want)]
         fresh = [want for want in wants if want not in apart]
         try:
-            self._other.fetch(fresh, haves, is_ours, self._all.refused)
+            self._other.fetch(fresh, haves, is_ours, self.record.refused)
         except HoldsPurged:
             return self._clean(wants, is_ours, is_expected)
         # What `git fetch` brought before is here already.
-        new = (want for want in fresh if len(self._all) and not is_ours(want))
-        if apart or any(self._all.is_old(each) for want in new for each in self._history.commits_since((), want)):
+        new = (want for want in fresh if len(self.record) and not is_ours(want))
+        if apart or any(self.record.is_old(each) for want in new for each in self._history.commits_since((), want)):
             self._clean(wants, is_ours, is_expected)
 
     def _clean(self, wants: Collection[str], is_ours: Callable[[str], bool], is_expected: bool) -> None:
         """Fetch to a place aside, find what is new there on the purged line, and throw the place away."""
         with self._aside(wants) as there:
-            line, self._all = self._history.rewrite().clean(
-                wants, there, self._all, self._proposed, is_ours, is_expected, self._went
+            line, self.record = self._history.rewrite().clean(
+                wants, there, self.record, self._proposed, is_ours, is_expected, self._went
             )
             if line.lacking:
                 raise self._lacks(min(line.lacking))
             self._made |= PurgeRecord(line.erased())
-            self._all |= self._made
+            self.record |= self._made
             self.quoting = line.quoting
             if line.believed:
                 self._goes.append(Going.of(line, there.files(wants), self._engine.workspace.layout))
@@ -167,14 +167,9 @@ class Purging:
         Raises:
             HoldsPurged: it was purged, and what it became is not here.
         """
-        if theirs and self._all.is_old(theirs) and not (theirs in self.became or self._history.reaches(theirs)):
+        if theirs and self.record.is_old(theirs) and not (theirs in self.became or self._history.reaches(theirs)):
             raise self._lacks(theirs)
         return self.became.get(theirs, theirs) if theirs else None
-
-    @property
-    def tip_of_record(self) -> str | None:
-        """The commit of the record of all purges that are known; None for none."""
-        return self._all.tip
 
     def check_expected(self, is_expected: bool, pushed: str) -> None:
         """Refuse to push a purged line again unasked, where somebody put the old one back since.
@@ -202,22 +197,13 @@ class Purging:
 
     def stale(self) -> list[str]:
         """Return the proposals of the remote that are said to be of before a purge."""
-        return [oid for oid in self._proposed if self._all.is_old(oid)]
-
-    @property
-    def doubted(self) -> int:
-        """How many rows of the record do not hold of what is here or there."""
-        return len(self._all.doubted)
-
-    def is_made(self, commit: str) -> bool:
-        """Whether a commit is what some purge made of another."""
-        return self._all.is_end(commit)
+        return [oid for oid in self._proposed if self.record.is_old(oid)]
 
     def new_of(self, tip: str | None, commits: Collection[str]) -> list[str]:
         """Return those of commits that `tip` has not under another id, of before a purge or after it."""
         line = self._history.commits_since((), tip) if tip and self.news else []
-        known = {self._all.commit(each) for each in line if self._all.is_old(each)}
-        return [each for each in commits if each not in known and not self._all.is_old(each)]
+        known = {self.record.commit(each) for each in line if self.record.is_old(each)}
+        return [each for each in commits if each not in known and not self.record.is_old(each)]
 
     # What is here
 
@@ -231,12 +217,12 @@ class Purging:
             HoldsPurged: the purged line is not there.
             Busy: a file that changes is not as it was recorded.
         """
-        if not len(self._all):
+        if not len(self.record):
             return False
         rewrite = self._history.rewrite()
-        concerns = self._all.is_old if self._all.tip == self._ours.tip else self._all.concerns
+        concerns = self.record.is_old if self.record.tip == self._ours.tip else self.record.concerns
         # A text that somebody says again after its purge is not taken away; it is not pushed either.
-        there = frozenset(filter(concerns, rewrite.present(self._all)))
+        there = frozenset(filter(concerns, rewrite.present(self.record)))
         if there and there not in self._met and len(self._met) < _MOST_EXCHANGES:
             self._met.add(there)
             self._engine.upkeep.close()
@@ -248,7 +234,7 @@ class Purging:
                 return True
         if self._goes and not (is_expected or self._is_allowed(self._goes)):
             self._ask(self._goes)
-        rewrite.keep_record(self._all)
+        rewrite.keep_record(self.record)
         return False
 
     def _waiting(self) -> set[str]:
@@ -262,9 +248,9 @@ class Purging:
         rewrite = self._history.rewrite()
         rewrite.check_possible(self._history.in_progress())
         with rewrite.alone():
-            new = rewrite.on_purged_line(self._all, self._made, also, is_expected, self._went)
+            new = rewrite.on_purged_line(self.record, self._made, also, is_expected, self._went)
             if isinstance(new, PurgeRecord):
-                self._all = new
+                self.record = new
                 return False
             line, head = new.rule, self._history.head()
             assert isinstance(line, PurgedLine)
@@ -280,7 +266,7 @@ class Purging:
                     self._ask([here, *self._goes])
             self.quoting = tuple(sorted({*self.quoting, *line.quoting}))
             rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered(), put)
-        self._all = new.record
+        self.record = new.record
         self.given_up |= line.lost
         if held := files.held(new):
             raise SyncError(
@@ -327,16 +313,16 @@ class Purging:
             HoldsPurged: one of the commits has it again.
             Unexpected: one has what another machine says was purged.
         """
-        own = self._history.rewrite().own_record() if len(self._all) else self._all
-        for commit in commits if len(self._all) else ():
+        own = self._history.rewrite().own_record() if len(self.record) else self.record
+        for commit in commits if len(self.record) else ():
             texts = {each.after or "": each.path for each in self._history.changes.own(commit)}
             held = next((path for blob, path in texts.items() if own.has_blob(blob)), "")
-            if held or self._all.is_old(commit):
+            if held or self.record.is_old(commit):
                 raise HoldsPurged(
                     f"{held or 'a file'} in commit {short(commit)} is again what was purged, so nothing was pushed: "
                     "say it in other words and `crabmem purge` this, then sync"
                 )
-            said = next((path for blob, path in texts.items() if self._all.has_blob(blob)), "")
+            said = next((path for blob, path in texts.items() if self.record.has_blob(blob)), "")
             if said and not is_expected:
                 raise Unexpected(
                     f"{said} in commit {short(commit)} is again what was purged, as {self._shown} says, so nothing was "
@@ -353,12 +339,12 @@ class Purging:
         gone = {f"{ASIDE}/{old}": (old, None) for old in stale}
         come = {f"{ASIDE}/{oid}": (None, oid) for oid in {self.became[old] for old in stale} & {*aside} - offer.aside}
         tip = offer.refs.get(PURGED)
-        return {**({PURGED: (tip, self._all.tip)} if self._all.tip not in (None, tip) else {}), **gone, **come}
+        return {**({PURGED: (tip, self.record.tip)} if self.record.tip not in (None, tip) else {}), **gone, **come}
 
     def elsewhere(self, offer: Offer, branch: str) -> tuple[str, ...]:
         """Return the other references of the remote that name what was purged."""
         refs = ((ref, oid) for ref, oid in offer.refs.items() if ref != branch and not ref.startswith(f"{ASIDE}/"))
-        return tuple(sorted(ref for ref, oid in refs if self._all.is_old(oid)))
+        return tuple(sorted(ref for ref, oid in refs if self.record.is_old(oid)))
 
     def others(self, url: str) -> tuple[str, ...]:
         """Return the remotes that Git knows beside that at `url`: nobody rewrites them."""

@@ -238,7 +238,7 @@ class _Syncing:
                 self._record.note_given_up(self.purging.given_up)
                 return self.round(number, is_expected, joins_apart, even_if_many)
             # A commit that a purge made may be another one there, of another purge.
-            if theirs == raw and not (before and self.purging.is_made(before)):
+            if theirs == raw and not (before and self.purging.record.is_end(before)):
                 self._check_went_on(before, theirs)
         elif before:
             raise SyncError(
@@ -263,7 +263,7 @@ class _Syncing:
         rejected = self._record.rejected() | (waiting.decided - applied.keys())
         beside = {**self.purging.updates(offer, self._history.aside()), **waiting.updates()}
         sent = self._push(ref, raw, theirs, head, beside, is_expected)
-        self._record.note_shared(waiting.shared, self.purging.tip_of_record, rejected)
+        self._record.note_shared(waiting.shared, self.purging.record.tip, rejected)
         if head and head != before:
             self._history.track(tracked, head)
         return Synced(
@@ -327,7 +327,7 @@ class _Syncing:
 
     def _check_went_on(self, before: str | None, theirs: str) -> None:
         if before and before != theirs and before not in self._history.bases(before, theirs):
-            doubted = self.purging.doubted
+            doubted = len(self.purging.record.doubted)
             why = f", and {counted(doubted, 'row')} of its record of purges say what no purge does" if doubted else ""
             words = (
                 f"{self._address.shown} went back, or has another history: it was at {short(before)} and is at "
