@@ -16,7 +16,6 @@ from ..errors import CrabmemError, NotFound, SyncError, Unreachable
 from ..text.slug import slug_of
 from .mirror import Mirror
 from .postgres import NEXT, Postgres
-from .protocol import Space
 
 #: Seconds between two looks at a memory that nobody says was pushed to.
 EVERY = 60.0
@@ -83,18 +82,14 @@ def look(index: Postgres, mirror: Mirror, id: int) -> Looked | None:
             return None
         began, changed, why = time.monotonic(), 0, ""
         try:
-            changed = _changed(index, mirror, space)
+            with mirror.look(space) as contents:
+                changed = 0 if contents is None else index.put(space, contents)
         except (CrabmemError, OSError) as error:
             if index.connection.closed:
                 raise
             why = str(error)
         index.looked(id, why)
         return Looked(space.name, changed, time.monotonic() - began, why)
-
-
-def _changed(index: Postgres, mirror: Mirror, space: Space) -> int:
-    with mirror.look(space) as contents:
-        return 0 if contents is None else index.put(space, contents)
 
 
 def rebuilt(
