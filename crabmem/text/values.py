@@ -7,27 +7,18 @@ and `asdict`, and what else knows dataclasses, take values too.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, dataclass_transform, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
 
 
-class _Field:
+class _Field(NamedTuple):
     """What is said of a field besides its type; a default that `make` makes is another one for each value."""
 
-    __slots__ = ("is_compared", "is_hashed", "is_shown", "make")
-
-    def __init__(
-        self,
-        make: "Callable[[], object] | None" = None,
-        is_compared: bool = True,
-        is_hashed: bool = True,
-        is_shown: bool = True,
-    ) -> None:
-        self.make = make
-        self.is_compared = is_compared
-        self.is_hashed = is_hashed
-        self.is_shown = is_shown
+    make: "Callable[[], object] | None" = None
+    is_compared: bool = True
+    is_hashed: bool = True
+    is_shown: bool = True
 
 
 _ORDINARY = _Field()
