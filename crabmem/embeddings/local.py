@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .embedder import Array
 
+
 _FILES = ["*.json", "*.safetensors", "README.md"]
 # Every so manieth row of a table tells it from others.
 _SEEN = 97

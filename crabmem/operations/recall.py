@@ -179,7 +179,7 @@ def _said(
     """Passages of sessions and of texts elsewhere, what is to be said of them, and how many characters they have."""
     from itertools import accumulate
 
-    from ..text.answers import BETWEEN
+    from ..text.quoting import BETWEEN
     from ..workspace.layout import is_elsewhere
     from .files import search_in
 

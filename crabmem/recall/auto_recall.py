@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import islice
 
+from ..disk.turns import Turn, Turns
 from ..results import Hit, Stats
 from ..search import tokens
 from ..text.entry import Entry
@@ -11,21 +14,14 @@ from ..text.hashes import version_of
 from ..text.quoting import block, fitting, hit_text
 from ..text.templates import template
 from ..text.values import replace, value
+from ..workspace.settings import AutoRecall
 from .confidence import Topic, query_words
 from .entries import EntrySource
-from .ranking import fit_to_budget, note_passage, ranked_passages, with_staleness
+from .ranking import SourcesOf, Today, fit_to_budget, note_passage, ranked_passages, with_staleness
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from datetime import datetime
+#: The paths of the entries that are much like a message in meaning, the likest first.
+Likest = Callable[[str], Sequence[str]]
 
-    from ..disk.turns import Turn, Turns
-    from ..workspace.settings import AutoRecall
-    from .ranking import SourcesOf, Today
-
-    #: The paths of the entries that are much like a message in meaning, the likest first.
-    Likest = Callable[[str], Sequence[str]]
 
 # For each entry that may be told so many are looked at: what ranks further behind has little of the message.
 _LOOKED_AT = 4
@@ -83,8 +79,6 @@ class Speaker:
 
     def record(self, injected: Injection, when: datetime) -> None:
         """Remember what was injected, so that it is not said again."""
-        from ..disk.turns import Turn
-
         versions = tuple(hit.entry.version for hit in injected.hits)
         self._injected.update(versions)
         self._turns.add(Turn(when, self._session, versions, len(injected.text)))

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from ..disk.scan import Unusable
+from ..disk.scan import File, Scan, Unusable
 from ..disk.stat import BLOB
 from ..errors import Unreadable
-from ..search import rules
+from ..search import Document, Index, rules
+from ..text.entry import Entry
 from ..text.values import named_value, replace
+from ..workspace.layout import Layout
+from ..workspace.workspace import Workspace
 from .entries import Entries
 from .labels import document
 from .reader import EntryReader
 from .synced import WORTH_SAVING, SyncedIndex
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from ..disk.scan import File, Scan
-    from ..search import Document, Index
-    from ..text.entry import Entry
-    from ..workspace.layout import Layout
-    from ..workspace.workspace import Workspace
 
 #: Told how many entries of how many were read.
 Progress = Callable[[int, int], None]

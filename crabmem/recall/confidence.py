@@ -7,20 +7,16 @@ that are rare in memory more. Of ranking this knows what an index says of words 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence, Set
 from heapq import nlargest
 
 from ..search import Index, tokens
+from ..search.index import Term
 from ..search.ordinary import NOTHING, levels, sentences
 from ..search.query import Query, terms_of
 from ..search.scoring import idf
+from ..text.entry import Entry
 from ..text.limits import MAX_QUERY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Set
-
-    from ..search.index import Term
-    from ..text.entry import Entry
 
 # Of the words of a message so many are searched for.
 _TERMS = 64

@@ -7,17 +7,12 @@ takes less than a millisecond, however many facts there are.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from heapq import nsmallest
 
-from ..search import tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Set
-
-    from ..search import Index
-    from ..text.entry import Entry
-    from .entries import Entries
+from ..search import Index, tokens
+from ..text.entry import Entry
+from .entries import Entries
 
 # Of so many words it is asked how many facts have each: those of the name first, the longest first, as these are rare.
 # So many of the rarest are looked for, each in so many facts at most, and so many of these facts are compared.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from ..disk import fs
@@ -20,10 +21,6 @@ from ..text.limits import DEEPEST
 from ..text.transcripts import is_transcript, lines_of
 from ..text.values import value
 from .file_search import Files
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 # Plain texts that people write; no code and no settings, among which keys stand.
 _TEXTS = (".adoc", ".markdown", ".md", ".org", ".rst", ".text", ".txt")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence, Set
+from typing import Protocol
+
+from ..disk.scan import Unusable
 from ..disk.stat import BLOB
+from ..search import Index
+from ..text.entry import Entry
 from ..text.values import field, named_value, once
 from .labels import NOTE
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence, Set
-    from typing import Protocol
-
-    from ..disk.scan import Unusable
-    from ..search import Index
-    from ..text.entry import Entry
-else:
-    Protocol = object
+#: Says of a path whether its entry may be found.
+PathFilter = Callable[[str], bool]
 
 
 class EntrySource(Protocol):

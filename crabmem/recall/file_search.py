@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from operator import add
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..disk import state
 from ..disk.scan import Scan
@@ -19,6 +19,7 @@ from ..errors import Unreadable
 from ..results import FileHit, FileSearch
 from ..search import Document, Index, rules, tokens
 from ..search.dates import days_meant
+from ..search.index import Term
 from ..search.query import parse_query, terms_of
 from ..text.daily_notes import is_note
 from ..text.entry import Entry, decode
@@ -35,9 +36,6 @@ from .ranking import PathFilter, Question, Ranking, recall_from, worth_of
 from .recency import day_of
 from .sections import Search, Section, age_factor, sections_of
 from .synced import SyncedIndex, differing
-
-if TYPE_CHECKING:
-    from ..search.index import Term
 
 # Between a path and the number of a section.
 _MARK = "\0"

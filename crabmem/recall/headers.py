@@ -9,14 +9,10 @@ from ..disk import derived, state
 from ..disk.derived import Cache
 from ..disk.fork_lock import Guard
 from ..disk.stat import BLOB
+from ..text.entry import Entry
+from ..workspace.workspace import Workspace
+from .entries import Entries, PathFilter
 from .synced import WORTH_SAVING
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..text.entry import Entry
-    from ..workspace.workspace import Workspace
-    from .entries import Entries
-    from .ranking import PathFilter
 
 _LABEL = "headers 1"
 # Between fields, and between labels in one: no text of an entry has the first, and what has the second has no row.

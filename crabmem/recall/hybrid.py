@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..embeddings.embedder import Array, Embedder
     from ..embeddings.table import VectorTable
 
+
 #: Seconds that a recall spends on entries without vectors.
 PATIENCE = 1.0
 #: After so many failures in a row an embedder is left alone for a while.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from ..search import Document, tokens
+from collections.abc import Set
+
+from ..search import Document, Index, tokens
+from ..text.entry import Entry
 from ..text.slug import name_key
 from ..text.sources import SOURCES
-from .passages import part_of, parts_of
+from .passages import Part, part_of, parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Set
-
-    from ..search import Index
-    from ..text.entry import Entry
     from ..text.keys import Key
-    from .passages import Part
+
 
 #: Name, aliases and the beginning of a description count as if they were said so often, and so does what a person says
 #: in a chat. From 3 to 5 find about as much.

@@ -1,12 +1,9 @@
 """A hit of recall as a terminal shows it: with its file, and with the words that were asked for in colour."""
 
 import re
+from collections.abc import Callable
 
 from ..search import tokens
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _FOUND, _FAINT, _PLAIN = "\x1b[1;31m", "\x1b[2m", "\x1b[0m"

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence, Set
+
+from ..disk.scan import Scan
 from ..errors import Inapplicable, NotFound, Unwritable
+from ..search import Index
 from ..text.comparison import nearest
 from ..text.daily_notes import day_in
-from ..text.entry import MAX_NAME
+from ..text.entry import MAX_NAME, Entry
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..text.words import shortened
+from ..workspace.layout import Layout
+from .catalog import Listing
+from .entries import EntrySource
 from .labels import ALIAS, FILE, KEY, NAME, NOTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence, Set
-
-    from ..disk.scan import Scan
-    from ..search import Index
-    from ..text.entry import Entry
     from ..text.keys import Key
-    from ..workspace.layout import Layout
-    from .catalog import Listing
-    from .entries import EntrySource
+
 
 _NEAREST = 3
 _SHOWN = 80

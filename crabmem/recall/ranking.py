@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from datetime import date
 
 from ..errors import InvalidArguments
-from ..results import FileHit, Hit, Match, Recall
-from ..search import Ranked, tokens
+from ..results import FileHit, Hit, Match, Recall, SourceState
+from ..search import Index, Ranked, tokens
+from ..search.index import Term
 from ..search.query import Phrase, Query, parse_query, terms_of
-from ..text.answers import BETWEEN
-from ..text.entry import MAX_LABELS
+from ..text.entry import MAX_LABELS, Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT, MAX_QUERY
-from ..text.quoting import hit_text
+from ..text.quoting import BETWEEN, hit_text
 from ..text.slug import name_key
 from ..text.sources import SOURCES
 from ..text.values import replace, value
+from .entries import EntrySource
+from .entries import PathFilter as PathFilter
 from .labels import ALIAS, NAME, fields, keys_within
-from .passages import parts_of
+from .passages import Span, parts_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-    from datetime import date
-
-    from ..results import SourceState
-    from ..search import Index
-    from ..search.index import Term
-    from ..text.entry import Entry
-    from .entries import EntrySource
-    from .passages import Span
-
-#: Says of a path whether its entry may be found.
-PathFilter = Callable[[str], bool]
 #: Ranks by words: at most so many.
 WordSearch = Callable[[int | None], list[Ranked]]
 #: Ranks by more, given how to search, how many there may be and which fit; and says what troubled it.
@@ -275,8 +265,6 @@ def _matches(
     words: Mapping[str, Sequence[str]], terms: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float]
 ) -> Iterator[Match]:
     """Where words stand in the fields of an entry, and what they add: a term, what was typed for it, all its forms."""
-    from collections import Counter
-
     counts = {name: Counter(held) for name, held in words.items()}
     for term, word, forms in terms:
         times = {name: sum(held[form] for form in held.keys() & forms) for name, held in counts.items()}

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 
 from ..disk.fork_lock import Guard
-from ..text.entry import parse_entry, parse_note
+from ..text.entry import Entry, parse_entry, parse_note
 from ..text.hashes import VERSION_DIGITS
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..text.entry import Entry
-    from ..workspace.layout import Layout
+from ..workspace.layout import Layout
 
 # Entries that are kept: so many, and so many characters of content.
 _PARSED, _PARSED_CHARACTERS = 4_096, 8_000_000

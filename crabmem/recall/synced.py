@@ -6,19 +6,15 @@ found by them, how each is marked, and what the disk has follow from that. Nothi
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
+
 from .. import search
 from ..disk import state
 from ..disk.derived import Cache
 from ..disk.fork_lock import Guard, loading
-from ..search import Index
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import threading
-    from collections.abc import Mapping
-
-    from ..search import Document
-    from ..workspace.workspace import Workspace
+from ..search import Document, Index
+from ..workspace.workspace import Workspace
 
 #: So many changes are worth writing the file; a fresh process reads the others again.
 WORTH_SAVING = 32
@@ -63,8 +59,6 @@ class SyncedIndex:
         if self._since_joining is not None:
             self._since_joining.update(changes)
         elif index.is_grown():
-            import threading  # late: few processes see so many changes
-
             self._since_joining = {}
             self._joining = threading.Thread(target=self._join, args=(index,), name="crabmem index", daemon=True)
             try:
@@ -76,8 +70,6 @@ class SyncedIndex:
         with loading():
             import numpy  # noqa: F401 (loaded before anybody forks)
         joined = index.joined()
-        import threading
-
         with self.guard:
             if self._joining is threading.current_thread():  # else it was begun anew meanwhile
                 self._index = joined.updated(self._since_joining or {}, may_join=False)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ..disk.scan import Unusable
 from ..search.union import Union
 from ..text.addresses import address, parted
+from ..text.entry import Entry
 from ..text.values import once, replace
 from .entries import Entries
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..disk.scan import Unusable
-    from ..text.entry import Entry
 
 
 class Together:

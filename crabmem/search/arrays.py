@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
+from .index import Holders, Term
 from .scoring import idf, length_norm, weight
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+Array = np.ndarray[Any, Any]
+Weights = tuple[Array, Array]
 
-    from .index import Holders, Term
-
-    Array = np.ndarray[Any, Any]
-    Weights = tuple[Array, Array]
 
 _KEPT = 2_000_000  # weights: 32 MB
 _DENSE = 4

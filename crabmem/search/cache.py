@@ -7,14 +7,11 @@ one another: each file is exchanged whole, and changes say which segment they be
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from ..disk import derived
+from ..disk import derived, fs
 from .index import Index
 from .segment import Damaged, Segment
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SETTLED = ("base", "more")
 _LATER = "later"
@@ -36,8 +33,6 @@ def _belongs(later: Segment | None, segment: Segment) -> bool:
 
 def save(index: Index, folder: Path) -> bool:
     """Keep `index` in `folder`, and whether that worked: a cache that cannot be written is none."""
-    from ..disk import fs  # far more than a process that only asks needs
-
     if derived.is_elsewhere(folder / _LATER):
         return False
     try:
@@ -63,8 +58,6 @@ def _read(folder: Path | str, name: str) -> Segment | None:
 
 def _sweep(folder: Path) -> None:
     """Remove what writers left that were killed."""
-    from ..disk import fs
-
     for file in folder.glob("*.*.*"):
         pid = file.name.split(".")[1]
         if pid.isdigit() and not fs.is_alive(int(pid)):

@@ -6,13 +6,11 @@ finds its days. What can be read in two ways, as 06/09/2024, is no date.
 
 from __future__ import annotations
 
-from .english import MONTHS
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from datetime import date
-    from re import Match
+from .english import MONTHS
 
 _NAMES = {number: name for name, number in reversed(MONTHS.items())}
 _YEAR, _MONTH, _DAY = r"((?:19|20)\d\d)", r"(0?[1-9]|1[0-2])", r"(0?[1-9]|[12]\d|3[01])"
@@ -26,9 +24,6 @@ _AGO = rf"\b(?:(today|yesterday)|(\d{{1,3}}) (day|week)s? ago|last (week)|(?:las
 
 def days_meant(question: str, today: date) -> Iterator[date]:
     """The days that `yesterday`, `last Tuesday`, `on Monday`, `3 days ago` and `last week` in a question mean."""
-    import re
-    from datetime import timedelta
-
     for word, number, unit, week, weekday in re.findall(_AGO, question.lower()):
         if week:
             monday = today - timedelta(days=today.weekday() + 7)
@@ -44,7 +39,7 @@ def without_dates(text: str, is_english: bool) -> tuple[str, list[str]]:
     """`text` without the dates in numbers, and the words of those; months have names in English only."""
     words: list[str] = []
 
-    def replaced(match: Match[str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
         year, _, month, day, first, joint, second, last = match.groups()
         if first:
             is_day_first = joint == "." or int(first) > 12 or first == second
@@ -55,15 +50,11 @@ def without_dates(text: str, is_english: bool) -> tuple[str, list[str]]:
         words.extend(_sortable(year, int(month), day))
         return " "
 
-    import re  # takes longer to import than most queries to answer
-
     return re.sub(_NUMERIC, replaced, text), words
 
 
 def date_words(text: str, terms: Mapping[str, tuple[str, ...]]) -> Iterator[str]:
     """What the dates in English words add to the words of `text`; `terms` has what is made of each word."""
-    import re
-
     for before, word, after, year in re.findall(_WRITTEN, text):
         name = "".join(terms[word])
         if name in MONTHS:

@@ -8,6 +8,8 @@ which mark what a person says of themselves, and `no` and `not`, which change wh
 
 from __future__ import annotations
 
+from typing import Final
+
 _SILENT = """
 a an and are as at be but by for if in into is it of on or such that the their then there these they this to was with
 what when where who whom whose which how why
@@ -46,9 +48,6 @@ novemb nov, decemb dec
 
 _NTH = ("st", "nd", "rd", "th")
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Final
 
 #: English words that are in most texts and tell none from another; neither kept nor looked for.
 SILENT: Final = frozenset(_SILENT.split())

@@ -8,28 +8,28 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
+from typing import TypeVar
 
+from ..disk.fork_lock import loading
 from .scoring import best_of, by_document, idf, length_norm, scores_of, weight
 from .scripts import FIRST_PAIRED, is_unit
-from .segment import FEW, build, build_in_pieces, counts_of, documents_of, join
+from .segment import FEW, Document, Segment, build, build_in_pieces, counts_of, documents_of, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from typing import TypeVar
-
     from .arrays import Weighing
-    from .segment import Document, Segment
 
-    # Where the positions of a part begin, its lengths, and positions in it with their counts.
-    Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
-    # What is looked for: a word, or several that count as one.
-    Term = str | tuple[str, ...]
-    Word = TypeVar("Word", bound=Term)
-    Found = Callable[[int], dict[int, float]]
-    # By name its positions, each with a count behind it: one list, as the garbage collector looks at each.
-    Held = dict[str, list[int]]
+# Where the positions of a part begin, its lengths, and positions in it with their counts.
+Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
+# What is looked for: a word, or several that count as one.
+Term = str | tuple[str, ...]
+Word = TypeVar("Word", bound=Term)
+Found = Callable[[int], dict[int, float]]
+# By name its positions, each with a count behind it: one list, as the garbage collector looks at each.
+Held = dict[str, list[int]]
+
 
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
 _WIDER = 8
@@ -171,19 +171,14 @@ class Index:
         """How many passages the documents have: among so many a word is rare or not."""
         return self._passages
 
-    def updated(
-        self,
-        changes: Mapping[str, Document | None],
-        progress: Callable[[int], None] | None = None,
-        may_join: bool = True,
-    ) -> Index:
+    def updated(self, changes: Mapping[str, Document | None], may_join: bool = True) -> Index:
         """The index with these documents by their keys instead of those it has; None is without one.
 
         Takes time with the changes, and with all documents now and then, when many changes have come
-        together, unless it may not join them; `progress` then hears how many of the changes are done.
+        together, unless it may not join them.
         """
         if may_join and self._grown() + len(changes) > FEW:
-            return self._merged(changes, progress)
+            return self._merged(changes)
         return self._changed(changes)
 
     def is_grown(self) -> bool:
@@ -192,7 +187,7 @@ class Index:
 
     def joined(self) -> Index:
         """The same index with its changes joined into segments."""
-        return self._merged({}, None)
+        return self._merged({})
 
     def _grown(self) -> int:
         """How many documents were added or removed since the last joining."""
@@ -242,14 +237,14 @@ class Index:
         self._passages += passages
         self._words += sum(document.lengths)
 
-    def _merged(self, changes: Mapping[str, Document | None], progress: Callable[[int], None] | None) -> Index:
+    def _merged(self, changes: Mapping[str, Document | None]) -> Index:
         found = [position for position in map(self._find, changes) if position is not None]
         gone = (at for position in found for at in self._passages_at(position))
         dead = {at for at in (*self._dead, *gone) if at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
         documents = kept + [document for document in changes.values() if document is not None]
         base, *others = [segment for _, segment in self._parts]
-        others += build_in_pieces(documents, progress)
+        others += build_in_pieces(documents)
         if max(sum(map(len, others)), len(dead)) > len(base) // _PART:
             return Index([join([base, *others], dead)])
         in_base = {position for position in dead if position < len(base)}
@@ -467,8 +462,6 @@ class Index:
     def _found_by_arrays(self, words: list[Term]) -> Found:
         weighing = self._weighing
         if weighing is None:
-            from ..disk.fork_lock import loading
-
             with loading():
                 from .arrays import Weighing
             firsts = self._firsts() if self._has_passages else ()

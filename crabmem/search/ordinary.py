@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice
+from typing import Final
 
 from . import english, identifiers, scripts
 from .tokens import WORD, terms_by_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Final
 
 #: What a word of each of the lists tells; any other word tells 1.
 NOTHING: Final = 0.0
@@ -50,8 +48,6 @@ class Sentence:
 
 def sentences(text: str) -> list[Sentence]:
     """The sentences of `text` that have words."""
-    import re
-
     word = _ASCII_WORD if text.isascii() else WORD
     found = ((part, re.findall(word, part)) for part in dict.fromkeys(re.split(_END, text)))
     return [Sentence(part, words) for part, words in found if words]

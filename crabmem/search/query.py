@@ -7,34 +7,32 @@ What does not look like one of these, as a lone quote or star, is text like any 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from . import SIGNS, scripts
+from . import scripts
+from .index import Index, Term
 from .scripts import folded, is_paired, normal, spellings
 from .tokens import stretches, terms_by_text, tokens
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-    from typing import Protocol
-
-    from .index import Index, Term
-
-    class Words(Protocol):
-        """The words there are, as a question asks for them: those of an `Index`, or of another in its place."""
-
-        def is_held(self, word: str) -> bool:
-            """Whether a document has that word."""
-
-        def starting(self, prefix: str) -> list[str]:
-            """The words that begin so."""
-
-
+# A question without one of these is words only.
+_SIGNS = frozenset('"*“„«')
 # The straight quote is the sign for inches too, and of code: it opens after a space, and closes before one.
 _PHRASE = r'(?<!\S)"([^"]*)"(?=[.,;:!?]*(?:\s|$))|“([^“”]*)”|„([^„“”]*)[“”]|«([^«»]*)»'
 _PREFIX = r"(?<![^\s(])([^\s()*]+)\*(?=[.,;:!?)]*(?:\s|$))"
 _PLAIN = r"[A-Za-z0-9]+"
+
+
+class Words(Protocol):
+    """The words there are, as a question asks for them: those of an `Index`, or of another in its place."""
+
+    def is_held(self, word: str) -> bool:
+        """Whether a document has that word."""
+
+    def starting(self, prefix: str) -> list[str]:
+        """The words that begin so."""
 
 
 class Query(NamedTuple):
@@ -47,10 +45,8 @@ class Query(NamedTuple):
 
 def parse_query(text: str) -> Query:
     """Parse the question `text`."""
-    if SIGNS.isdisjoint(text):
+    if _SIGNS.isdisjoint(text):
         return Query(text)
-    import re  # late, as a question of words alone needs none
-
     phrases = [next(filter(None, match.groups()), "") for match in re.finditer(_PHRASE, text)]
     phrases = [phrase for phrase in phrases if any(map(str.isalnum, phrase))]
     rest = re.sub(_PHRASE, " ", text)
@@ -121,8 +117,6 @@ class Phrase:
 
 def _row(text: str, language: str) -> str:
     """The words of `text` in order, each in one form, between spaces; of scripts without spaces, what pairs are of."""
-    import re
-
     row: list[str] = []
     terms = terms_by_text(language)
     for part in [text] if text.isascii() else stretches(text):

@@ -8,19 +8,19 @@ depend, to the last bit, on who reckoned it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Sequence
 from math import log
+from typing import TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from typing import TypeVar
-
     from numpy import float64
     from numpy.typing import NDArray
 
     from .index import Found, Holders
 
     Numbers = TypeVar("Numbers", float, NDArray[float64])
+
 
 K1 = 1.5
 B = 0.6

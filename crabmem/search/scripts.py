@@ -8,16 +8,13 @@ without accents, and the stem of what is typed without them. So both ways of typ
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
 import Stemmer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from re import Pattern
 
 #: Marks that belong to the letter before them, where `\w` would end the word, and what only joins letters:
 #: for a class of `re`. All of the basic plane; letters between them are in it too, which does no harm.
@@ -138,9 +135,7 @@ def holds(pair: str, unit: str) -> bool:
 
 
 @cache
-def _compiled(pattern: str) -> Pattern[str]:
-    import re  # takes longer to import than most queries to answer
-
+def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 

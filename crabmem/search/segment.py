@@ -9,21 +9,22 @@ from __future__ import annotations
 import struct
 import sys
 from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, starmap
+from mmap import mmap
+from typing import Any
 
 from ..disk import derived
 from .scoring import K1, B, count_of, idf, length_norm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from mmap import mmap
-    from typing import Any
-
     from numpy import ndarray
 
-    Section = tuple[str, bytes]
     Array = ndarray[Any, Any]
+
+Section = tuple[str, bytes]
+
 
 # Arrays lie as this machine has them: a machine of the other kind builds its own.
 _LABEL = f"search 3 {sys.byteorder}"
@@ -313,12 +314,10 @@ def _marks(marks: Sequence[bytes]) -> Section:
     return "B", b"".join(marks)
 
 
-def build_in_pieces(documents: Sequence[Document], progress: Callable[[int], None] | None) -> Iterator[Segment]:
-    """The segments of many documents, so many at once as memory bears; `progress` hears how many are done."""
+def build_in_pieces(documents: Sequence[Document]) -> Iterator[Segment]:
+    """The segments of many documents, so many at once as memory bears."""
     for start in range(0, max(1, len(documents)), _AT_ONCE):
         yield build(documents[start : start + _AT_ONCE])
-        if progress:
-            progress(min(len(documents), start + _AT_ONCE))
 
 
 def counted_postings(lists: Iterable[tuple[int, Sequence[str]]]) -> list[Section]:

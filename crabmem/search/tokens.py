@@ -5,16 +5,14 @@ What is between two spaces has the same words wherever it is, so that they are k
 
 from __future__ import annotations
 
+import re
 import zlib
+from collections.abc import Iterator
 from itertools import chain, groupby, islice
 
 import Stemmer
 
 from . import english, scripts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _LETTER = r"[^\W_]"
 #: A run of letters and digits with the marks that belong to them: of any script.
@@ -61,8 +59,6 @@ def tokens(text: str, language: str = "english") -> list[str]:
 
 def _joined_digits(text: str) -> Iterator[str]:
     """Yield a long number that is written in groups as one: `+34 600 123 456` with the country's code and without."""
-    import re
-
     for match in re.finditer(_GROUPED, text):
         digits = re.sub("[^0-9]", "", match[0])
         if _FEWEST_DIGITS <= len(digits) <= _MOST_DIGITS:
@@ -109,8 +105,6 @@ class _Terms(dict[str, tuple[str, ...]]):
         text, dates = self.without_dates(text)
         yield from dates
         if "#" in text or "++" in text:
-            import re
-
             *signed, text = re.split(_SIGN, text)
             for before, sign in zip(signed[::2], signed[1::2], strict=True):
                 yield from self._of_pieces(before)
@@ -140,7 +134,6 @@ class _Terms(dict[str, tuple[str, ...]]):
 
 def stretches(text: str) -> Iterator[str]:
     """The words of a text that are not ASCII, composed and case folded, and what is between them, all in ASCII."""
-    import re  # takes longer to import than most queries to answer
     import unicodedata
 
     text, end = _composed(text), 0
@@ -157,7 +150,6 @@ def _composed(text: str) -> str:
 
     No language has so many, and putting them in order takes time with the square of their number.
     """
-    import re
     import unicodedata
 
     longest = len(text) * 3 // 2 + _MORE  # dialogues in Chinese hold many …, of which it makes three

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from itertools import accumulate
 
 from ..text.addresses import address, parted
 from .index import Index, Recent
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from .segment import Segment
+from .segment import Segment
 
 
 class Union(Index):

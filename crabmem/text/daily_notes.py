@@ -1,4 +1,4 @@
-"""Daily notes: what a file is called that is one, `YYYY-MM-DD.md`. Imports nothing: recall in a fresh process asks."""
+"""Daily notes: what a file is called that is one, `YYYY-MM-DD.md`."""
 
 _CALLED = "note of "
 

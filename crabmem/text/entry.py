@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from ..errors import InvalidArguments, Unreadable, Unwritable
 from . import plain
@@ -17,14 +18,12 @@ from .values import field, replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import TypeAlias
-
     from . import frontmatter
     from .frontmatter import Value
 
-    #: What may stand under a key of a frontmatter.
-    HeaderValue: TypeAlias = "str | Sequence[HeaderValue] | Mapping[str, HeaderValue]"
+#: What may stand under a key of a frontmatter.
+HeaderValue: TypeAlias = "str | Sequence[HeaderValue] | Mapping[str, HeaderValue]"
+
 
 MAX_NAME = 500
 MAX_DESCRIPTION = 4_000
@@ -161,8 +160,7 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
     """
     text, version = decode(path, data), version or version_of(data)
-    re = sys.modules.get("re")  # to load it takes longer than to read some entries without
-    simple = re.match(_SIMPLE, text) if re else None
+    simple = re.match(_SIMPLE, text)
     if simple and simple.end() < plain.MOST and not plain.is_foreign(text):
         return Entry(path, version, simple[1], simple[2], text[simple.end() :].removesuffix("\n"))
     if found := plain.read_plain(text):

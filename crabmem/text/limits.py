@@ -1,4 +1,4 @@
-"""Limits: how long questions, answers and names may be. Imports nothing: a process that only recalls has no time."""
+"""Limits: how long questions, answers and names may be."""
 
 #: Characters of a question, and facts of an answer, at most.
 MAX_QUERY = 10_000

@@ -2,8 +2,7 @@
 
 Claude Code's entries have it too: there one key, `metadata`, has lines of its own below it.
 
-Read without YAML, which takes ten times as long, wherever YAML could say nothing else. Imports
-nothing: a process that only recalls has no time for it.
+Read without YAML, which takes ten times as long, wherever YAML could say nothing else.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,6 @@
 """File names for entries, and when two names are the same name. Pure functions of the name alone."""
 
+import re
 from collections.abc import Container
 from typing import Literal
 
@@ -46,7 +47,6 @@ def slug_of(name: str) -> str:
 
 def is_portable(name: str) -> bool:
     """Whether a file may be called `name` on every system, and a person sees all of that name."""
-    import re
     import unicodedata
 
     stem = unicodedata.normalize("NFKC", name).casefold().partition(".")[0].strip()
@@ -78,7 +78,6 @@ def _joined(words: str) -> str:
     """Letters, digits and their marks in lower case, every other run one dash."""
     if words.isascii():  # what slugify would make of it; to load that takes longer than to save a fact
         return "-".join("".join(char if char.isalnum() else " " for char in words).lower().split())
-    import re
     import unicodedata
 
     from slugify import slugify
@@ -105,8 +104,6 @@ def _joined(words: str) -> str:
 def _spoken(text: str) -> str:
     if "+" not in text and "#" not in text:
         return text
-    import re
-
     text = re.sub(r"(?<=\w)\+\+", " plus plus ", text)
     return re.sub(r"(?<=[A-Za-z])#(?!\w)", " sharp ", text)
 

@@ -8,15 +8,12 @@ rebase loses it: with the checksums a line is found again without Git's object s
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from zlib import crc32
 
 from .hashes import VERSION_DIGITS, blob_id
 from .values import value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 #: The key of the frontmatter, which the Open Knowledge Format calls so, too.
 SOURCES = "sources"

@@ -1,8 +1,7 @@
 """Until when a fact surely holds: the day that `stale_after` in its frontmatter names, as 2026-12-31."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from datetime import date
 
 from ..errors import InvalidArguments
 from .words import shortened
@@ -34,8 +33,6 @@ def checked_day(text: str) -> str | None:
 
 def day_in(text: str) -> str:
     """The day that `text` begins with, where it is a day in ISO 8601, perhaps with a time; else ""."""
-    from datetime import date  # late: few facts name a day
-
     text = text.strip()
     day, rest = text[:_DAY], text[_DAY:]
     try:

@@ -1,8 +1,7 @@
 """The texts of `prompts/`, which say to a model what to do, and values put into them."""
 
-from __future__ import annotations
-
 import os
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -25,8 +24,6 @@ def storing_prompt(name: str) -> str:
 
 def fill(words: str, values: Mapping[str, str]) -> str:
     """`words` with values in place of the names in braces; braces within a value stay."""
-    import re  # late: few texts have values to be put into them
-
     return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), words)
 
 

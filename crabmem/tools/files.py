@@ -8,9 +8,8 @@ from ..operations import files, proposals
 from ..results import Changed, Document, Proposed, json_of
 from ..session import rules
 from ..session.session import Session as _Memory
-from ..text.answers import DATA
 from ..text.hashes import short
-from ..text.quoting import block, visible
+from ..text.quoting import DATA, block, visible
 from .entries import Version
 from .result import Result, changed_text
 from .tool import REPLACES, ToolFunction

@@ -10,11 +10,10 @@ from ..operations import facts as facts_operations
 from ..operations import history, reading
 from ..results import Commit, json_of, told_sources
 from ..session.session import Session
-from ..text.answers import DATA
 from ..text.entry import Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT
-from ..text.quoting import hit_text, one_line
+from ..text.quoting import DATA, hit_text, one_line
 from ..text.words import counted, shortened
 from .result import Result
 from .tool import READS, ToolFunction

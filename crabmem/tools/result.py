@@ -10,9 +10,8 @@ from typing import Any
 from ..errors import CrabmemError, Stale
 from ..recall.ranking import passage_text, text_of
 from ..results import Changed, Hit, Proposal, Recall, Saved
-from ..text.answers import DATA, answer_text
 from ..text.hashes import short
-from ..text.quoting import block, escaped, first_lines, joined, one_line, visible
+from ..text.quoting import DATA, answer_text, block, escaped, first_lines, joined, one_line, visible
 from ..text.values import replace
 from ..text.words import counted, shortened
 from ..workspace.layout import AGENTS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal, TypeAlias
+
 from ..errors import InvalidSettings, Unreadable
 from ..text.limits import MAX_CHARACTERS as MAX_CHARACTERS
 from ..text.limits import MAX_LIMIT as MAX_LIMIT
@@ -11,12 +13,11 @@ from ..text.values import replace, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Literal, TypeAlias
-
     from msgspec import Meta
 
-    Language: TypeAlias = str
-    Folders: TypeAlias = tuple[str, ...]
+Language: TypeAlias = str
+Folders: TypeAlias = tuple[str, ...]
+
 
 #: Characters of a name, a path or an address.
 MAX_NAME = 1_000

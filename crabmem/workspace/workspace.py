@@ -46,8 +46,6 @@ class Workspace:
     @once
     def root(self) -> Path:
         """The folder."""
-        from pathlib import Path
-
         return Path(self.folder)
 
     def file(self, path: str) -> Path:
@@ -102,8 +100,6 @@ def _expanded(folder: str) -> str:
     """A folder that was named, `~` in it replaced, as `Path` writes it."""
     if folder[0] not in "~." and os.sep == "/" and not any(odd in f"{folder}/" for odd in _ODD):
         return folder
-    from pathlib import Path
-
     try:
         return str(Path(folder).expanduser())
     except RuntimeError:

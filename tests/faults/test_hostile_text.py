@@ -21,9 +21,8 @@ from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
 from crabmem.text.agent_names import refuse_taken
-from crabmem.text.answers import BETWEEN
 from crabmem.text.entry import MAX_CONTENT, MAX_DESCRIPTION, MAX_LABELS, MAX_NAME
-from crabmem.text.quoting import block, entry_text, hit_text, visible
+from crabmem.text.quoting import BETWEEN, block, entry_text, hit_text, visible
 from tests.examples import examples
 
 from .attacks import FACES, HIDDEN, CommandLine, Face, Ground, Tools, folder, words_of

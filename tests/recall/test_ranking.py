@@ -15,7 +15,7 @@ from crabmem.operations import evaluate
 from crabmem.recall.ranking import text_of
 from crabmem.results import Recall
 from crabmem.search import Index
-from crabmem.text.answers import BETWEEN
+from crabmem.text.quoting import BETWEEN
 from tests.conftest import FIXTURES, git
 from tests.examples import examples
 

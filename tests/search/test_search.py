@@ -287,13 +287,6 @@ def test_marks_of_different_lengths_are_refused() -> None:
         Index().updated(marks)
 
 
-def test_progress_is_told_on_a_long_build() -> None:
-    told: list[int] = []
-    with small_steps():
-        index = Index().updated({str(at): document(str(at), ["word"]) for at in range(5)}, told.append)
-    assert (told, len(index)) == ([2, 4, 5], 5)
-
-
 def test_bm25s_and_counting_by_hand_build_the_same_segment() -> None:
     from crabmem.search.segment import build
 

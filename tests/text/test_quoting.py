@@ -6,8 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crabmem.text.answers import BETWEEN
-from crabmem.text.quoting import block, entry_text, fitting, joined, spelled, visible
+from crabmem.text.quoting import BETWEEN, block, entry_text, fitting, joined, spelled, visible
 from crabmem.text.templates import template
 from tests.examples import examples
 

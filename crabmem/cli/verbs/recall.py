@@ -9,7 +9,7 @@ import click
 from ...operations import recall as operation
 from ...recall.ranking import passage_text
 from ...results import json_of
-from ...text.answers import BETWEEN, answer_text
+from ...text.quoting import BETWEEN, answer_text
 from ..app import verb
 from ..input import words_of
 from ..opening import open_session

@@ -10,14 +10,13 @@ from msgspec import Meta
 
 from ...operations import files as files_operations
 from ...operations import notes, salient_facts, uses
-from ...results import FileHit, FileSearch, Hit, Recall, Saved, json_of
+from ...results import FileSearch, Hit, Recall, Saved, json_of
 from ...search import tokens
 from ...session.session import Session
-from ...text.answers import DATA
 from ...text.fact_names import category_of
 from ...text.limits import MAX_LIMIT
 from ...text.passages import Words, passage
-from ...text.quoting import hit_text, one_line, quoted
+from ...text.quoting import DATA, hit_text, one_line, quoted
 from ...tools.result import Result, recall_text, saved_text
 from ...tools.tool import READS, SAVES, ToolFunction
 
@@ -107,7 +106,11 @@ def _alternating(facts: Recall, files: FileSearch | None, words: Words) -> list[
     that only repeat facts."""
     facts_text = " ".join(" ".join(hit.entry.content.split()) for hit in facts)
     asked = set(words(facts.query))
-    more = (_file(hit) for hit in files or () if not _repeats(hit.snippet, facts_text, asked, words))
+    more = (
+        _found(hit.path, None, None, hit.snippet, hit.score)
+        for hit in files or ()
+        if not _repeats(hit.snippet, facts_text, asked, words)
+    )
     pairs = zip_longest((_fact(hit, asked, words) for hit in facts), more)
     return [each for each in chain.from_iterable(pairs) if each]
 
@@ -122,10 +125,6 @@ def _repeats(snippet: str, facts_text: str, asked: Set[str], words: Words) -> bo
 def _fact(hit: Hit, asked: Set[str], words: Words) -> FoundData:
     snippet = passage(hit.entry.content.strip(), dict.fromkeys(asked, 1.0), words, _SNIPPET)
     return _found(hit.entry.path, hit.entry.name, category_of(hit.entry) or None, snippet, hit.score)
-
-
-def _file(hit: FileHit) -> FoundData:
-    return _found(hit.path, None, None, hit.snippet, hit.score)
 
 
 def _found(file: str, name: str | None, category: str | None, snippet: str, score: float) -> FoundData:
