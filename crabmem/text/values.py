@@ -7,6 +7,7 @@ and `asdict`, and what else knows dataclasses, take values too.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, dataclass_transform, overload
 
 T = TypeVar("T")
@@ -175,20 +176,11 @@ class _Described:
     def __get__(self, one: object, kind: "Any") -> "dict[str, Any]":
         import dataclasses
 
-        bare = dataclasses.make_dataclass(
-            kind.__name__,
-            [(name, kind.__annotations__.get(name, "object"), _described(kind, name)) for name in kind.__fields__],
-            kw_only=True,
-        )
-        described: dict[str, Any] = bare.__dataclass_fields__  # type: ignore[attr-defined]
-        return described
-
-
-def _described(kind: "Any", name: str) -> "Any":
-    import dataclasses
-
-    about = kind.__fields__[name]
-    default: dict[str, Any] = {"default_factory": about.make} if about.make else {}
-    if name in kind._defaults:
-        default = {"default_factory": lambda: kind._defaults[name]}
-    return dataclasses.field(**default, compare=about.is_compared, repr=about.is_shown)
+        fields = []
+        for name, about in kind.__fields__.items():
+            make = partial(kind._defaults.get, name) if name in kind._defaults else about.make
+            default: dict[str, Any] = {"default_factory": make} if make else {}
+            described = dataclasses.field(**default, compare=about.is_compared, repr=about.is_shown)
+            fields.append((name, kind.__annotations__.get(name, "object"), described))
+        bare: Any = dataclasses.make_dataclass(kind.__name__, fields, kw_only=True)
+        return dict(bare.__dataclass_fields__)

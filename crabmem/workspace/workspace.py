@@ -22,10 +22,11 @@ _ODD = ("//", "/./")
 class Workspace:
     """One folder of memory. `root` is absolute, and so is a `profile` that is a file; "" is the usual one.
 
-    A process that only recalls has no time to load `pathlib`: so each place is a text, too, `folder` that of `root`.
+    `folder` is the same as a text, which is quicker to join.
     """
 
     def __init__(self, root: Path | str, layout: Layout = ORDINARY, profile: str = "") -> None:
+        self.root = Path(root)
         self.folder = os.fspath(root)
         self.layout = layout
         self.profile = profile
@@ -42,11 +43,6 @@ class Workspace:
     @property
     def _key(self) -> tuple[str, Layout, str]:
         return self.folder, self.layout, self.profile
-
-    @once
-    def root(self) -> Path:
-        """The folder."""
-        return Path(self.folder)
 
     def file(self, path: str) -> Path:
         """The file at `path`."""
