@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from math import log2
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from .toml import MOST_DOTS, deep_line, nearest
 from .words import shortened
 from .wrong_values import place_in, value_at, wrong_value
 
+S = TypeVar("S", bound=msgspec.Struct)
 _SHOWN = 40
 # Places that nDCG looks at.
 _DEPTH = 10
@@ -110,10 +111,7 @@ def _of_lines(text: str, file: str) -> Iterator[tuple[str, Any]]:
 
 
 def _question(table: Any, where: str) -> Expectation:
-    try:
-        given = converted(table, _Given)
-    except msgspec.ValidationError as error:
-        raise InvalidArguments(f"{where}: {reason(str(error), table, _Given)}") from None
+    given = as_struct(table, where, _Given)
     asked = given.text.strip() or given.query.strip()
     if given.text and given.query:
         raise InvalidArguments(f"{where}: `text` and `query` are the same; give one")
@@ -131,13 +129,21 @@ def listed(given: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(text for text in ([given] if isinstance(given, str) else given) if text.strip())
 
 
-def reason(message: str, table: Any, kind: type[msgspec.Struct]) -> str:
-    """msgspec's message in words of a file, with the nearest known key; `table` is what was given for a `kind`."""
+def as_struct(table: Any, where: str, kind: type[S]) -> S:
+    """A table as a struct.
+
+    Raises:
+        InvalidArguments: it is none; the message says `where` it is, and has the nearest known key.
+    """
+    try:
+        return converted(table, kind)
+    except msgspec.ValidationError as error:
+        message = str(error)
     place = place_in(message)
     if words := wrong_value(message, place or "it", value_at(table, place)):
-        return words
+        raise InvalidArguments(f"{where}: {words}")
     unknown = message.partition("unknown field `")[2].partition("`")[0]
-    return f"unknown key `{unknown}`; {nearest(unknown, kind.__struct_fields__)}"
+    raise InvalidArguments(f"{where}: unknown key `{unknown}`; {nearest(unknown, kind.__struct_fields__)}")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from ..errors import InvalidArguments
-from .evaluation import listed, reason, tables
-from .structs import converted
+from .evaluation import as_struct, listed, tables
 from .words import shortened
 
 _SHOWN = 40
@@ -85,7 +84,7 @@ def opened(messages: Sequence[Message], openings: Sequence[tuple[str, str]]) -> 
 
 
 def _message(table: Any, where: str) -> Message:
-    given: _Given = _converted(table, where, _Given)
+    given = as_struct(table, where, _Given)
     text, find = given.text.strip(), listed(given.find)
     if not text:
         raise InvalidArguments(f"{where}: no `text`; say what the message is")
@@ -99,14 +98,7 @@ def _message(table: Any, where: str) -> Message:
 
 
 def _opening(table: Any, where: str) -> tuple[str, str]:
-    given: _Opening = _converted(table, where, _Opening)
+    given = as_struct(table, where, _Opening)
     if PLACE not in given.text:
         raise InvalidArguments(f"{where}: no {PLACE} in `text`; write it where the message is to stand")
     return given.text, given.kind.strip() or _OPENED
-
-
-def _converted(table: Any, where: str, kind: type[Any]) -> Any:
-    try:
-        return converted(table, kind)
-    except msgspec.ValidationError as error:
-        raise InvalidArguments(f"{where}: {reason(str(error), table, kind)}") from None
