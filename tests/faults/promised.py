@@ -45,7 +45,7 @@ KEPT: tuple[Kept, ...] = (
          "test_an_unknown_setting_may_be_a_protection_so_agents_write_nothing"),
     _row("agent-name", "no agent has the name or the address of the person", "text/agent_names.py",
          "if _is_taken(given, person) else name", "if False else name",
-         "test_one_that_nobody_typed_is_marked_and_told_apart"),
+         "test_one_that_nobody_typed_is_told_apart_in_the_history"),
     _row("agent-objects", "no object of .git that is no memory's history is shown", "git/revisions.py",
          "found = [oid for oid in found if accept is None or accept(oid)]", "pass",
          "test_the_answer_does_not_tell_whether_another_object_has_that_id"),

@@ -1,7 +1,5 @@
 """OpenLegion's way of working: what its sessions are told, its tools, and its workspaces as they are."""
 
-import asyncio
-import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -10,7 +8,6 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from crabmem import CrabmemError, Disabled, Memory
 from crabmem.operations import files, links, maintenance, notes, salient_facts, uses
@@ -240,15 +237,6 @@ def test_a_snippet_shows_what_matched_however_far_in(legion: Memory) -> None:
     assert len(found) == 2 and all("whale" in each["snippet"] and len(each["snippet"]) <= 300 for each in found)
 
 
-def test_words_of_other_scripts_are_found_and_a_word_said_twice_counts_once(legion: Memory) -> None:
-    notes.save_fact(legion, "灯台の発電機は月曜日に点検する", "upkeep")
-    notes.save_fact(legion, "Das Café am Hafen öffnet um neun")
-    assert "発電機" in legion.call("memory_search", {"query": "発電機"}).text
-    assert "Hafen" in legion.call("memory_recall", {"query": "cafe"}).text
-    once, twice = (legion.call("memory_recall", {"query": query}).data["hits"] for query in ("oil", "oil oil"))
-    assert [each["score"] for each in once] == [each["score"] for each in twice] != []
-
-
 def test_what_cannot_be_saved_is_an_error_and_nothing_is_written(legion: Memory) -> None:
     head = git(legion.root, "rev-parse", "HEAD")
     for arguments in ({"content": " "}, {"content": "x", "category": "\n"}, {}, {"content": "a\0b"}, {"content": 7}):
@@ -356,23 +344,6 @@ def test_from_an_empty_folder_to_a_recalled_fact_on_the_command_line(root: Path)
     assert git(root, "log", "--format=%s").splitlines()[:-1] == [
         "learn: corrections", "learn: errors", "remember: Marit wants Celsius: never Fahrenheit",
     ]  # fmt: skip
-
-
-def test_from_an_empty_folder_to_a_recalled_fact_over_mcp(root: Path) -> None:
-    command = [*forked.COMMAND, "--dir", str(root), "--profile", "legion", "mcp"]
-    server = StdioServerParameters(command=command[0], args=command[1:])
-
-    async def talk() -> tuple[list[str], str]:
-        async with stdio_client(server) as streams, ClientSession(*streams) as session:
-            await session.initialize()
-            tools = (await session.list_tools()).tools
-            reading = [tool.name for tool in tools if tool.annotations and tool.annotations.read_only_hint]
-            await session.call_tool("memory_save", {"content": "The spare bulb is in the oil room."})
-            found = await session.call_tool("memory_recall", {"query": "spare bulb"})
-            return reading, json.dumps(found.model_dump(mode="json"))
-
-    reading, found = asyncio.run(talk())
-    assert reading == ["memory_search", "memory_recall"] and "The spare bulb is in the oil room." in found
 
 
 def test_a_workspace_that_is_there_is_read_by_everything_and_not_a_byte_of_it_changes(sample: Sample) -> None:

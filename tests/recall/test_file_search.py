@@ -86,23 +86,6 @@ def test_a_profile_that_says_mmr_is_read_and_finds_as_one_without(root: Path, tm
     assert found[0] == found[1] != []
 
 
-def test_saying_a_word_twice_changes_no_score(root: Path) -> None:
-    with opened(root) as memory:
-        once, twice = memory.search("vet wifi"), memory.search("vet wifi vet VET wifi")
-        assert [(hit.path, hit.score) for hit in once] == [(hit.path, hit.score) for hit in twice]
-
-
-def test_words_without_spaces_between_them_are_found(root: Path) -> None:
-    write(
-        root,
-        {"memory/2026-03-10.md": "昨日、東京駅で獣医に会った。\n", "memory/2026-03-11.md": "Стоматолог в пятницу.\n"},
-    )
-    with opened(root) as memory:
-        assert paths(memory.search("獣医")) == ["memory/2026-03-10.md"]
-        assert paths(memory.search("東京の天気")) == ["memory/2026-03-10.md"]
-        assert paths(memory.search("СТОМАТОЛОГ")) == ["memory/2026-03-11.md"]
-
-
 def test_a_phrase_has_to_stand_there_and_a_beginning_of_words_is_enough(root: Path) -> None:
     write(root, {"memory/moreno.md": "Moreno sells wine. The Dr. is another one.\n"})
     with opened(root) as memory:

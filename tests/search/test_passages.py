@@ -141,16 +141,6 @@ def test_a_passage_is_no_longer_for_what_it_is_found_by_and_does_not_say() -> No
         assert [int(length) for length in again.later().lengths] == [1, 1]
 
 
-def test_bm25s_and_counting_by_hand_build_the_same_segment_of_passages() -> None:
-    made = [
-        document(f"{at:02}", [["x"] * (at % 3) + [f"w{number % 7}"] for number in range(at % 5 + 1)])
-        for at in range(60)
-    ]
-    counted = build(made)
-    with small_steps():
-        assert bytes(build(made).data) == bytes(counted.data)
-
-
 def test_where_every_document_is_one_passage_nothing_is_kept_of_passages() -> None:
     index = indexed([["a"], ["b"]])
     [segment] = [index.later()]

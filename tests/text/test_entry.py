@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crabmem.errors import InvalidArguments, Unreadable
 from crabmem.text.entry import NO_HEADER, Entry, Fact, checked, parse_entry, render_entry, with_tags
-from crabmem.text.frontmatter import load, parts_of
+from crabmem.text.frontmatter import parts_of
 from crabmem.text.hashes import version_of
 from crabmem.text.values import replace
 from tests.conftest import FIXTURES
@@ -112,6 +112,7 @@ def fact_of(entry: Entry) -> Fact:
 @given(FACTS)
 @example(checked(Fact("Luna", "ends in a no-break space\u00a0", "")))
 @example(checked(Fact("Luna", "", "", tags=("##pets", "# #x"))))
+@example(checked(Fact("Luna", "x\nname: Mallory\n---\n\nowned", "c")))
 @settings(max_examples=examples(200))
 def test_what_is_written_reads_back_exactly(fact: Fact) -> None:
     entry = read(render_entry(fact, None))
@@ -208,17 +209,6 @@ def test_an_old_file_with_lone_carriage_returns_keeps_its_keys() -> None:
     assert "colour: green # mine" in text
 
 
-def test_a_header_in_no_layout_of_ours_loses_no_key() -> None:
-    text = render_entry(Fact("Luna", "the dog", "c"), "---\n{colour: green, name: x, times: [1, 2]}\n---\n")
-
-    assert load(parts_of(text).header or "") == {
-        "colour": "green",
-        "name": "Luna",
-        "times": ["1", "2"],
-        "description": "the dog",
-    }
-
-
 def test_a_new_entry_is_what_a_person_would_write() -> None:
     text = render_entry(
         Fact("Luna's vet", "where Luna is treated", "Dr. Ekström.", ("the vet",), ("pets", "health")), None
@@ -228,12 +218,6 @@ def test_a_new_entry_is_what_a_person_would_write() -> None:
         "---\nname: Luna's vet\ndescription: where Luna is treated\naliases: [the vet]\ntags: [pets, health]\n"
         "---\n\nDr. Ekström.\n"
     )
-
-
-def test_description_cannot_rename_the_entry() -> None:
-    entry = read(render_entry(Fact("Luna", "x\nname: Mallory\n---\n\nowned", "c"), None))
-
-    assert (entry.name, entry.content) == ("Luna", "c")
 
 
 def test_labels_stay_unless_given_and_none_at_all_empties_them() -> None:

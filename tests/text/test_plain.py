@@ -78,15 +78,6 @@ def test_what_crabmem_writes_is_nearly_always_of_the_plain_form() -> None:
     )
 
 
-def test_half_a_merge_is_not_taken_for_plain_words() -> None:
-    text = "---\nname: Luna\ndescription: d\n---\n\n<<<<<<< a\none\n=======\ntwo\n>>>>>>> b\n"
-    assert read_plain(text) is None
-
-
-def test_an_entry_without_a_name_has_that_of_its_file() -> None:
-    assert parse_entry("memory/entries/luna.md", b"---\ndescription: d\n---\n\nx\n").name == "luna"
-
-
 def test_what_claude_code_writes_is_of_the_plain_form() -> None:
     facts = [file for file in sorted((FIXTURES / "claude-code").glob("*.md")) if file.name != "MEMORY.md"]
     for file in facts:
