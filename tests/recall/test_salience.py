@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.errors import NotFound
 from crabmem.operations import salient_facts
 from crabmem.operations import uses as uses_operations
 from crabmem.recall.salience import CAP, FLOOR, Used, boosted_score, salience
@@ -53,6 +52,12 @@ def test_what_matters_gains_a_quarter_at_most(score: float, weight: float) -> No
     assert score <= boosted_score(score, weight) <= score * 1.25 * (1 + 1e-12)
 
 
+def use(memory: Memory, *names: str) -> None:
+    """Ask for facts by their names."""
+    for name in names:
+        uses_operations.count_uses_by_name(memory, memory.recall(name))
+
+
 def three(memory: Memory) -> None:
     for name in ("Alpha", "Beta", "Gamma"):
         memory.remember(name, "", f"The {name} fact of the harbour.")
@@ -61,7 +66,7 @@ def three(memory: Memory) -> None:
 def test_what_is_used_surfaces_first_and_then_the_newest(memory: Memory) -> None:
     three(memory)
     assert [hit.entry.name for hit in salient_facts.salient(memory)] == ["Gamma", "Beta", "Alpha"]
-    uses_operations.count_uses(memory, ["Alpha"])
+    use(memory, "Alpha")
     assert [hit.entry.name for hit in salient_facts.salient(memory, 2)] == ["Alpha", "Gamma"]
 
 
@@ -69,7 +74,7 @@ def test_counting_uses_changes_no_file_and_no_history(memory: Memory) -> None:
     three(memory)
     before = [(file.stat().st_mtime_ns, file.read_bytes()) for file in (memory.root / "memory").rglob("*.md")]
     head = git(memory.root, "rev-parse", "HEAD")
-    uses_operations.count_uses(memory, ["Alpha", "beta"])
+    use(memory, "Alpha", "beta")
     salient_facts.salient(memory)
     assert before == [(file.stat().st_mtime_ns, file.read_bytes()) for file in (memory.root / "memory").rglob("*.md")]
     assert (git(memory.root, "rev-parse", "HEAD"), git(memory.root, "status", "--porcelain")) == (head, "")
@@ -85,7 +90,7 @@ def test_what_recall_finds_is_not_used_by_being_found(memory: Memory) -> None:
 
 def test_a_lost_cache_is_neutral_and_one_of_rubbish_too(memory: Memory) -> None:
     three(memory)
-    uses_operations.count_uses(memory, ["Alpha"])
+    use(memory, "Alpha")
     uses = memory.root / ".git/crabmem/uses"
     uses.write_bytes(b"\xff\xfe rubbish\n{}\n[1]\n")
     assert [hit.score for hit in salient_facts.salient(memory)] == [1, 1, 1]
@@ -96,7 +101,7 @@ def test_a_lost_cache_is_neutral_and_one_of_rubbish_too(memory: Memory) -> None:
 def test_uses_of_what_was_forgotten_or_purged_go(memory: Memory) -> None:
     three(memory)
     uses = memory.root / ".git/crabmem/uses"
-    uses_operations.count_uses(memory, ["Alpha", "Beta", "Beta", "Gamma"])
+    use(memory, "Alpha", "Beta", "Beta", "Gamma")
     memory.forget("Beta")
     assert len(uses.read_bytes().splitlines()) == 2
     memory.purge("Alpha")
@@ -119,6 +124,6 @@ def test_uses_hold_no_name_and_are_bounded(tmp_path: Path) -> None:
 
 
 def test_where_there_is_no_memory_yet_nothing_is_made(tmp_path: Path) -> None:
-    with Memory(tmp_path / "none") as memory, pytest.raises(NotFound):
-        uses_operations.count_uses(memory, ["Alpha"])
+    with Memory(tmp_path / "none") as memory:
+        use(memory, "Alpha")
     assert salient_facts.salient(memory) == () and list(tmp_path.iterdir()) == []

@@ -148,7 +148,8 @@ def test_of_two_that_answer_alike_the_one_that_matters_more_is_first(memory: Mem
     for name in ("North", "South"):
         memory.remember(f"{name} gate", "", "The gate is locked at ten.")
     first, second = (each.entry.name for each in salient_facts.recall_facts(memory, "gate locked"))
-    uses.count_uses(memory, [second] * 5)
+    for _ in range(5):
+        uses.count_uses_by_name(memory, memory.recall(second))
     assert [each.entry.name for each in salient_facts.recall_facts(memory, "gate locked")] == [second, first]
 
 
