@@ -354,40 +354,32 @@ class Synced:
     the remote that have it all the same, `not_rewritten` Git's other remotes by name, where either happened.
     """
 
-    JSON = (
-        "remote", "commit", "taken", "sent", "is_joined", "disputed", "waiting", "kept", "copies", "left", "moved",
-        "doubled", "overruled", "held", "rounds", "purges", "given_up", "quoting", "is_rewritten", "still_there",
-        "not_rewritten",
-    )  # fmt: skip
-
     remote: str
     commit: str | None
     taken: tuple[str, ...] = ()
     sent: int = 0
     is_joined: bool = False
     disputed: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
-    rounds: int = 1
-    purges: int = 0
-    is_rewritten: bool = False
-    given_up: tuple[str, ...] = ()
-    quoting: tuple[str, ...] = ()
-    still_there: tuple[str, ...] = ()
-    not_rewritten: tuple[str, ...] = ()
     waiting: int = 0
+    kept: tuple[str, ...] = ()
     copies: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     moved: tuple[str, ...] = ()
     doubled: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     overruled: tuple[str, ...] = ()
     held: str = ""
+    rounds: int = 1
+    purges: int = 0
+    given_up: tuple[str, ...] = ()
+    quoting: tuple[str, ...] = ()
+    is_rewritten: bool = False
+    still_there: tuple[str, ...] = ()
+    not_rewritten: tuple[str, ...] = ()
 
 
 @value
 class Upcoming:
     """What a sync would bring from the `remote` and send there: commits, newest first, and so many `purges`."""
-
-    JSON = ("remote", "come", "go", "purges")
 
     remote: str
     come: tuple[Commit, ...]
@@ -405,11 +397,6 @@ class SyncState:
     says that something was purged here since the last sync, which the remote shows until the next, `purge_waits` that
     another machine purged something, which waits for a person's word here: until then nothing is taken in or sent.
     """
-
-    JSON = (
-        "remote", "ahead", "behind", "succeeded", "failed", "failing_since", "error", "waiting", "next_try",
-        "shows_purged", "purge_waits",
-    )  # fmt: skip
 
     remote: str | None
     ahead: int = 0
@@ -659,8 +646,6 @@ class Digest:
 class Untidy:
     """Facts that need a look, or a daily note: `kind` is why, `about` more of it, and `command` what mends it."""
 
-    JSON = ("kind", "names", "paths", "about", "command")
-
     kind: str
     names: tuple[str, ...]
     paths: tuple[str, ...]
@@ -744,14 +729,13 @@ class Hit:
     by_meaning: float | None = None
     stale_since: str = ""
     scope: str = ""
+    sources: tuple[SourceState, ...] = ()
+    indexed: Indexed | None = None
 
     @property
     def address(self) -> str:
         """The path, behind the name of the memory where several were searched."""
         return address(self.scope, self.entry.path) if self.scope else self.entry.path
-
-    sources: tuple[SourceState, ...] = ()
-    indexed: Indexed | None = None
 
     @property
     def caveat(self) -> str:
@@ -1191,8 +1175,6 @@ class Paused:
     """A pause of memory on this machine: since when, until when (None: until a person resumes it), and whether agents
     keep their tools meanwhile.
     """
-
-    JSON = ("since", "until", "tools")
 
     since: datetime
     until: datetime | None

@@ -78,11 +78,7 @@ def _words(done: Changed) -> str:
     )
 
 
-def _may_write_soul(memory: _Memory) -> bool:
-    return rules.may_propose_soul(memory)
-
-
 TOOLS = (
     ToolFunction(memory, "Read or replace the overview", REPLACES, is_blind=True),
-    ToolFunction(soul, "Replace the identity", REPLACES, _may_write_soul),
+    ToolFunction(soul, "Replace the identity", REPLACES, rules.may_propose_soul),
 )

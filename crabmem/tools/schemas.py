@@ -1,8 +1,8 @@
 """The JSON Schema of what tools return, made of the types of results and the keys that their JSON has."""
 
+import collections.abc
 import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import (
@@ -25,17 +25,8 @@ from ..text.evaluation import Expectation, Figures
 
 # What the modules of results import for type checking alone.
 _NAMES: dict[str, Any] = {
-    "Any": Any,
-    "Callable": Callable,
-    "ClassVar": ClassVar,
-    "Expectation": Expectation,
-    "Figures": Figures,
-    "Iterable": Iterable,
-    "Iterator": Iterator,
-    "Literal": Literal,
-    "Mapping": Mapping,
-    "Sequence": Sequence,
-    "datetime": datetime,
+    **vars(collections.abc),
+    **{each.__name__: each for each in (Any, ClassVar, Expectation, Figures, Literal, datetime)},
 }
 
 
