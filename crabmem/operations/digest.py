@@ -57,7 +57,7 @@ def digest(
 
     def is_meant(commit: Commit) -> bool:
         is_theirs = agent in (None, commit.agent) and from_session in (None, commit.session)
-        return is_theirs and _is_somebodys(commit)
+        return is_theirs and commit.author != CREATOR
 
     found = timeline.commits(None, begin, end, is_meant) if end else iter(())
     steps = [(commit, history.changes.own(commit.commit)) for commit in found]
@@ -99,11 +99,6 @@ def texts_of(session: Session, news: News) -> list[tuple[str, str]]:
         return "" if blob is None else history.blob(blob).decode("utf-8", "replace")
 
     return [(text(before), text(after)) for before, after in news.steps if before != after]
-
-
-def _is_somebodys(commit: Commit) -> bool:
-    """Whether an agent or a person made a commit, and not crabmem the first one."""
-    return commit.author != CREATOR
 
 
 def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Iterable[Difference]]]) -> list[_Fate]:

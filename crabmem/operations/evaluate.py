@@ -36,9 +36,26 @@ def evaluate(
         InvalidArguments: a question cannot be asked, or none is for this workspace.
     """
     session.view.check_whole()
-    given = list(questions)
     past = None if since is None else session.look(lambda then: then, since)
-    return session.look(lambda now: _evaluated(given, session.root.name, limit, now, past, progress))
+    asked, elsewhere = _parted(list(questions), session.root.name, "question")
+
+    def read(now: Snapshot) -> Evaluation:
+        sources = [now, *([past] if past else [])]
+        for question in asked:
+            check_question(question.query, limit, question.tags)
+            _check_wanted(question.query, question.find, sources)
+        done = count(1)
+
+        def answers(source: Snapshot) -> Iterator[Answer]:
+            for question in asked:
+                yield _answer(question, source, source.recall(question.query, limit, question.tags))
+                if progress:
+                    progress(next(done), len(asked) * len(sources))
+
+        then = Evaluation(tuple(answers(past)), limit) if past else None
+        return Evaluation(tuple(answers(now)), limit, tuple(elsewhere), then)
+
+    return session.look(read)
 
 
 def react(session: Session, messages: Iterable[Message], progress: Progress | None = None) -> Reactions:
@@ -76,32 +93,6 @@ def _reaction(message: Message, now: Snapshot) -> Reaction:
     wanted = {_path(now, name) for name in message.find}
     is_right = bool(told) == message.speak and (not wanted or not wanted.isdisjoint(paths))
     return Reaction(message, tuple(hit.entry.slug for hit in told), sure, is_right)
-
-
-def _evaluated(
-    questions: Sequence[Expectation],
-    workspace: str,
-    limit: int,
-    now: Snapshot,
-    past: Snapshot | None,
-    progress: Progress | None,
-) -> Evaluation:
-    """How well those of `questions` that are for `workspace` are answered, now and in the past."""
-    asked, elsewhere = _parted(questions, workspace, "question")
-    sources = [now, *([past] if past else [])]
-    for question in asked:
-        check_question(question.query, limit, question.tags)
-        _check_wanted(question.query, question.find, sources)
-    done = count(1)
-
-    def answers(source: Snapshot) -> Iterator[Answer]:
-        for question in asked:
-            yield _answer(question, source, source.recall(question.query, limit, question.tags))
-            if progress:
-                progress(next(done), len(asked) * len(sources))
-
-    then = Evaluation(tuple(answers(past)), limit) if past else None
-    return Evaluation(tuple(answers(now)), limit, tuple(elsewhere), then)
 
 
 def _parted(given: Sequence[Asked], workspace: str, what: str) -> tuple[list[Asked], list[Asked]]:

@@ -7,7 +7,7 @@ from itertools import islice
 from ..errors import InvalidArguments
 from ..text.slug import name_key
 from ..text.values import value
-from .paths import path_of
+from .reading import path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

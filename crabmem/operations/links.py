@@ -21,8 +21,7 @@ from ..text.slug import free_slug, name_key, slug_of
 from ..text.values import replace
 from ..write.writer import Draft
 from .changes import diff_of
-from .facts import get
-from .paths import whole_file
+from .reading import get, whole_file
 from .uses import follow_rename
 
 

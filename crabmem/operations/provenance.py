@@ -9,7 +9,7 @@ from ..session.snapshot import Snapshot
 from ..text.hashes import short
 from ..text.values import replace
 from .last_changed import changed_beside
-from .paths import path_of
+from .reading import path_of
 
 
 def blame(session: Session, name: str) -> tuple[Line, ...]:

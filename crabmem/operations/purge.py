@@ -68,8 +68,4 @@ def is_newest(session: Session) -> bool:
 def _purger(session: Session) -> "Purger":
     from .erasure.purger import Purger  # late: it rewrites histories, which few do
 
-    engine = session.engine
-    synced = engine.allowed.reach(session.root).remote
-    return Purger(
-        engine.workspace, engine.history, engine.writer, lambda: session.look(lambda now: now.whole.entries), synced
-    )
+    return Purger(session)

@@ -22,7 +22,7 @@ from ..text.words import counted
 from ..write.writer import Draft, Written
 from .adoption import adopt
 from .changes import diff_of
-from .paths import path_at
+from .reading import path_at
 from .undo import Undo, going_back
 
 

@@ -10,6 +10,7 @@ from ..session.rules import settings_problem
 from ..text.words import counted, listed
 from .adoption import unrecorded_in
 from .history import commits
+from .pause import paused
 from .syncing import left_beside, left_words
 
 TYPE_CHECKING = False
@@ -18,21 +19,12 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ..disk.scan import Scan
-    from ..results import Commit, Paused
+    from ..results import Commit
     from ..session.session import Session
-    from ..session.snapshot import Snapshot
     from ..write.losses import Losses
 
 # Locks that are named.
 _NAMED = 3
-
-
-def _paused(session: Session) -> Paused | None:
-    if session.engine.pause() is None:
-        return None
-    from .pause import paused  # late: memory is rarely paused
-
-    return paused(session)
 
 
 def status(session: Session) -> Status:
@@ -40,7 +32,7 @@ def status(session: Session) -> Status:
 
     What takes long to find out is left to `doctor`.
     """
-    facts, unreadable, scan = session.look(_counted)
+    facts, unreadable, scan = session.look(lambda now: (len(now.entries.paths), len(now.entries.unreadable), now.scan))
     odd = [problem] if (problem := settings_problem(session)) else []
     last: Commit | None = None
     edits: tuple[UnrecordedEdit, ...] = ()
@@ -74,12 +66,8 @@ def status(session: Session) -> Status:
         in_progress=in_progress,
         odd=tuple(odd),
         sync=sync,
-        paused=_paused(session),
+        paused=paused(session),
     )
-
-
-def _counted(now: Snapshot) -> tuple[int, int, Scan]:
-    return len(now.entries.paths), len(now.entries.unreadable), now.scan
 
 
 def edits(session: Session, even_if_many: bool = False) -> tuple[UnrecordedEdit, ...]:

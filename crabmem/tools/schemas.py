@@ -26,7 +26,12 @@ from ..text.evaluation import Expectation, Figures
 # What the modules of results import for type checking alone.
 _NAMES: dict[str, Any] = {
     **vars(collections.abc),
-    **{each.__name__: each for each in (Any, ClassVar, Expectation, Figures, Literal, datetime)},
+    "Any": Any,
+    "ClassVar": ClassVar,
+    "Expectation": Expectation,
+    "Figures": Figures,
+    "Literal": Literal,
+    "datetime": datetime,
 }
 
 

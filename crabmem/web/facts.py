@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
-from ..operations import adoption, changes, facts, history, paths, provenance, reading, revert
+from ..operations import adoption, changes, facts, history, provenance, reading, revert
 from ..operations.digest import stale_facts
 from ..operations.links import rename
 from ..operations.recall import recall
@@ -85,7 +85,7 @@ def _parted(tags: str) -> list[str]:
 def fact(ask: Ask) -> Page | Go:
     """One fact, or the overview, the identity or a daily note; one that was forgotten has its history."""
     if name := ask.query.one("name"):
-        return Go("/fact", {"path": paths.path_of(ask.session, name)})
+        return Go("/fact", {"path": reading.path_of(ask.session, name)})
     return _shown(ask, _path(ask))
 
 

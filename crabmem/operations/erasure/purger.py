@@ -16,22 +16,19 @@ from pathlib import Path
 from ...disk import fs, state
 from ...errors import CrabmemError, DamagedHistory, InvalidArguments, NotFound, Unreadable, Unwritable, Way
 from ...git.diff import similarity
-from ...git.history import History
 from ...git.objects import Objects
 from ...git.repository import foreign_format
 from ...git.rewrite.files import left_beside
 from ...git.rewrite.objects import Survey
 from ...git.rewrite.repository import FileChange, NewHistory, Put, RepositoryRewrite
 from ...git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
-from ...recall.entries import EntrySource
 from ...recall.names import entry_called, is_place_of
 from ...results import Purge, Standing
+from ...session.session import Session
 from ...text.entry import entry_in
 from ...text.hashes import blob_id, short
 from ...text.slug import name_key
 from ...text.values import replace
-from ...workspace.workspace import Workspace
-from ...write.writer import Writer
 from .lives import Lives, Version
 from .rule import (
     NO_REDACTION,
@@ -76,32 +73,23 @@ class Purger:
     Each method is given an entry's name, a text, or a regular expression: one of the three.
     """
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        history: History,
-        writer: Writer,
-        entries: Callable[[], EntrySource],
-        synced: str = "",
-    ) -> None:
-        """`entries` returns those there are now; `synced` is the address of the remote that this is synced with."""
-        self._workspace = workspace
-        self._history = history
-        self._writer = writer
-        self._entries = entries
-        self._synced = synced
+    def __init__(self, session: Session) -> None:
+        engine = self._engine = session.engine
+        self._session, self._workspace, self._history = session, engine.workspace, engine.history
+        #: The address of the remote that this is synced with; "" for none.
+        self._synced = engine.allowed.reach(session.root).remote
 
     def plan(self, name: str | None, text: str | None, pattern: str | None) -> Purge:
         """Return what purging would do; change nothing."""
         with _all_readable():
             rewrite = self._rewrite()
             plan = self._plan(_target(name, text, pattern), rewrite, packs=False)
-            return replace(self._report(plan, rewrite), nested=self._nested(plan.erasure))
+            return replace(_report(plan, rewrite, self._synced), nested=self._nested(plan.erasure))
 
     def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
         """Purge, and inspect everything that is left."""
         target = _target(name, text, pattern)
-        return self._writer.rewrite(lambda scan, put: self._purge(target, force, put))
+        return self._engine.writer.rewrite(lambda scan, put: self._purge(target, force, put))
 
     def _purge(self, target: "str | Redaction", force: bool, put: Put) -> Purge:
         with _all_readable():
@@ -109,7 +97,7 @@ class Purger:
         rewrite = self._rewrite()
         with rewrite.alone():
             plan = self._plan(target, rewrite, packs=True)
-            report = self._report(plan, rewrite)
+            report = _report(plan, rewrite, self._synced)
             if report.remotes and not force:
                 remotes = ", ".join(report.remotes)
                 way = f"give {{}} to purge here all the same, and then rewrite {remotes} with `git push --force`"
@@ -126,9 +114,6 @@ class Purger:
             nested=_places(inside),
             standing=_sum([here, *inside]),
         )
-
-    def _report(self, plan: _Plan, rewrite: RepositoryRewrite) -> Purge:
-        return _report(plan, rewrite, self._synced)
 
     def verify(self, name: str | None, text: str | None, pattern: str | None) -> Standing:
         """Return where it still stands, in any object or file; change nothing."""
@@ -185,7 +170,7 @@ class Purger:
         now = {path: blob_id(data) for path, data in on_disk.items() if is_entry(path)}
         path_now, is_place = None, False
         with suppress(NotFound):
-            entry = entry_called(self._entries(), target)
+            entry = entry_called(self._session.look(lambda now: now.whole.entries), target)
             path_now, is_place = entry.path, is_place_of(entry, target)
         erasure = erasure_of_entry(target, contents, self._lives(survey, contents, now), now, path_now, is_place)
         if erasure is None:
