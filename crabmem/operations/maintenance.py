@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from ..disk import fs
 from ..errors import CrabmemError
 from ..recall.auto_recall import stats_of
 from ..recall.catalog import Progress
 from ..results import Finding, Reindexed, Stats
 from ..session import rules as rules_of
-from ..session.rules import checked_settings
 from ..text.values import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from ..git.packing import Packed
     from ..session.session import Session
@@ -26,7 +23,6 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
 
     Reads the whole history, as `git fsck` does: `progress` is called with how many objects it has seen.
     """
-    from ..sync.standing import state
     from .doctor.examine import examined
     from .doctor.patient import Patient
 
@@ -36,24 +32,8 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
         scan = engine.store.scan()
     except CrabmemError as error:
         return [Finding("error", "", str(error), "files")]
-    parts = (
-        engine.workspace,
-        engine.history,
-        engine.writer,
-        engine.catalog,
-        engine.meaning,
-        partial(checked_settings, session),
-    )
     told = progress or (lambda count: None)
-    search = session.profile.search
-    more = partial(state, session), lambda: engine.files_elsewhere(checked_settings(session), search)
-    others = partial(_faults_beside, session), engine.sources_of
-    return examined(Patient(*parts, session.profile.finds, scan, engine.clock(), told, *more, *others))
-
-
-def _faults_beside(session: Session) -> Iterable[str]:
-    rules = session.settings
-    return session.engine.scopes.faults(rules) if session.engine.sees_others(rules) else ()
+    return examined(Patient(session, session.profile, scan, engine.clock(), told))
 
 
 def mend(session: Session) -> list[str]:

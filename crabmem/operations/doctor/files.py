@@ -44,7 +44,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
 
 def texts(patient: Patient) -> Iterator[Finding]:
     """Files that cannot be used, are half of something, or lie where nobody looks."""
-    layout = patient.workspace.layout
+    layout = patient.engine.workspace.layout
     for item in patient.scan.unusable:
         yield (warning if item.is_beside else error)(item.path, item.reason)
     for path in sorted(patient.scan.files):
@@ -81,19 +81,19 @@ def _keys(path: str, keys: list[str]) -> Iterator[Finding]:
 
 def _bystanders(patient: Patient) -> Iterator[Finding]:
     """Files that look as if they were memory, and are not."""
-    layout = patient.workspace.layout
+    layout = patient.engine.workspace.layout
     for path in sorted(patient.scan.files):
         folder = path.rpartition("/")[0]
         if not path.endswith((".md", SETTINGS)):
             yield info(
                 path, "it is not named *.md: it is not recalled, and recorded only once a tool of memory wrote it"
             )
-        elif folder and folder not in layout.entries and not layout.is_entry(path) and not patient.is_found(path):
+        elif folder and folder not in layout.entries and not layout.is_entry(path) and not patient.profile.finds(path):
             yield info(path, f"it is not {layout.where}, so it is recorded but not recalled")
     for path in sorted(patient.scan.folders):
         if any(layout.is_entry(each) and each.startswith(f"{path}/") for each in patient.scan.files):
             yield info(path, "it is a folder, although it is called like a file; the facts in it are recalled")
-    yield from left_out(patient.workspace)
+    yield from left_out(patient.engine.workspace)
 
 
 def left_out(workspace: Workspace) -> Iterator[Finding]:
@@ -144,13 +144,13 @@ def _path(workspace: Workspace, file: Path) -> str:
 
 def entries(patient: Patient) -> Iterator[Finding]:
     """Entries that are not read as they may be meant, or not found as they could be."""
-    listing = patient.catalog.listing(patient.scan)
+    listing = patient.engine.catalog.listing(patient.scan)
     named = defaultdict(list)
     for entry in map(listing.at, listing.paths):
         named[name_key(entry.name)].append(entry)
         yield from _staleness(entry, patient.now.date().isoformat())
-        yield from _sources(entry, patient.sources(entry))
-        if entry.problem == NO_HEADER and patient.is_found(entry.path):
+        yield from _sources(entry, patient.engine.sources_of(entry))
+        if entry.problem == NO_HEADER and patient.profile.finds(entry.path):
             continue
         if entry.problem:
             say = info if entry.problem == NO_HEADER else warning
@@ -190,8 +190,8 @@ def _sources(entry: Entry, judged: Iterable[SourceState]) -> Iterator[Finding]:
 def _folded(patient: Patient) -> Iterator[Finding]:
     """Files of the history in whose place is another one, which this disk takes for the same."""
     files = patient.scan.files
-    missing = patient.history.files(patient.history.head_if_any()).keys() - files.keys()
-    for path, other in sorted(spelling.twins(patient.workspace.root, missing, files).items()):
+    missing = patient.engine.history.files(patient.engine.history.head_if_any()).keys() - files.keys()
+    for path, other in sorted(spelling.twins(patient.engine.workspace.root, missing, files).items()):
         yield warning(
             path,
             f"this disk takes it for {other}, so that only one of them is here: rename one where both are, or "
@@ -204,7 +204,7 @@ def links(patient: Patient) -> Iterator[Finding]:
     from ..links import references  # other verbs name the checks and run none
 
     broken: dict[str, dict[str, None]] = defaultdict(dict)
-    for link in references(patient.catalog.listing(patient.scan), lambda path: True):
+    for link in references(patient.engine.catalog.listing(patient.scan), lambda path: True):
         if link.to is None:
             broken[link.path][f"[[{shortened(link.target, _SHOWN)}]]"] = None
     for path, said in broken.items():

@@ -13,7 +13,7 @@ from ...disk.pause import pause_words, read_pause
 from ...disk.stat import packed
 from ...errors import CrabmemError
 from ...results import Finding
-from ...sync.standing import trouble
+from ...sync.standing import state, trouble
 from ...text.hashes import blob_id
 from ...workspace.layout import SETTINGS
 from ...workspace.workspace import PROJECTS
@@ -28,7 +28,7 @@ _OTHERS = 0o077
 
 def surroundings(patient: Patient) -> Iterator[Finding]:
     """What lies around the workspace, or where its folders belong."""
-    workspace = patient.workspace
+    workspace = patient.engine.workspace
     around = next((folder for folder in workspace.root.parents if os.path.exists(folder / ".git")), None)
     is_of_person = workspace.root.parent.name == PROJECTS and around == workspace.root.parent.parent
     if around and around != workspace.around and not is_of_person:
@@ -47,18 +47,21 @@ def surroundings(patient: Patient) -> Iterator[Finding]:
 
 def permissions(patient: Patient) -> Iterator[Finding]:
     """Whether this user may write here, and others on the machine may read."""
-    root = patient.workspace.root
+    root = patient.engine.workspace.root
     if not os.path.isdir(root):
         return
     if os.statvfs(root).f_flag & os.ST_RDONLY:
         yield error("", f"{root} lies on a disk that is mounted read-only: nothing can be written until that changes")
         return
-    for folder in (root, *(patient.workspace.file(path) for path in (*patient.workspace.layout.folders, ".git"))):
+    for folder in (
+        root,
+        *(patient.engine.workspace.file(path) for path in (*patient.engine.workspace.layout.folders, ".git")),
+    ):
         if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
             yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
     if root.stat().st_uid != os.geteuid():
         yield warning("", f"{root} belongs to another user; what is written there may become unreadable to them")
-    is_project = patient.workspace.layout.is_guest or patient.history.is_of_project()
+    is_project = patient.engine.workspace.layout.is_guest or patient.engine.history.is_of_project()
     if open_to_others(root) and not is_project:  # others may well read a project
         yield warning("", f"others on this machine can read {root}; `chmod 700 {root}`, or `crabmem doctor --fix`")
 
@@ -71,7 +74,11 @@ def open_to_others(root: Path) -> bool:
 
 def space(patient: Patient) -> Iterator[Finding]:
     """Whether the disk has room for what is to come."""
-    root = next(folder for folder in (patient.workspace.root, *patient.workspace.root.parents) if os.path.isdir(folder))
+    root = next(
+        folder
+        for folder in (patient.engine.workspace.root, *patient.engine.workspace.root.parents)
+        if os.path.isdir(folder)
+    )
     free = shutil.disk_usage(root).free
     if free < _LITTLE:
         say = error if free < _HARDLY_ANY else warning
@@ -82,15 +89,15 @@ def space(patient: Patient) -> Iterator[Finding]:
 
 def sync(patient: Patient) -> Iterator[Finding]:
     """Whether this machine and the others have had the same for a day, and what was purged is gone there."""
-    for words in trouble(patient.sync(), patient.now).splitlines():
+    for words in trouble(state(patient.session), patient.now).splitlines():
         yield warning("", words)
-    if paths := left(patient.history, patient.workspace):
+    if paths := left(patient.engine.history, patient.engine.workspace):
         yield warning("", left_words(paths))
 
 
 def pause(patient: Patient) -> Iterator[Finding]:
     """Whether memory is paused."""
-    if found := read_pause(patient.workspace.private, patient.now):
+    if found := read_pause(patient.engine.workspace.private, patient.now):
         yield info("", f"{pause_words(found, patient.now)}; `crabmem resume` ends that")
 
 
@@ -98,7 +105,7 @@ def cache(patient: Patient) -> Iterator[Finding]:
     """Whether what is remembered of files between two looks is what they hold."""
     for path, file in patient.scan.files.items():
         try:
-            data, status = fs.read(patient.workspace.file(path))
+            data, status = fs.read(patient.engine.workspace.file(path))
         except OSError:
             continue  # gone, or changed into something else since
         if packed(status) == file.mark and blob_id(data) != file.blob:
@@ -111,8 +118,8 @@ def vectors(patient: Patient) -> Iterator[Finding]:
         rules = patient.settings().vectors
     except CrabmemError:
         return  # which is told already
-    if patient.meaning.is_wanted(rules):
-        yield from patient.meaning.findings(patient.catalog.listing(patient.scan), rules)
+    if patient.engine.meaning.is_wanted(rules):
+        yield from patient.engine.meaning.findings(patient.engine.catalog.listing(patient.scan), rules)
 
 
 def places(patient: Patient) -> Iterator[Finding]:
@@ -120,7 +127,7 @@ def places(patient: Patient) -> Iterator[Finding]:
     rules = patient.settings()
     if not (rules.extra_paths or rules.transcripts):
         return
-    found = patient.elsewhere()
+    found = patient.engine.files_elsewhere(rules, patient.profile.search)
     if found.trouble:
         yield warning(SETTINGS, found.trouble)
     elif not found.marks and not found.unusable:
@@ -131,5 +138,6 @@ def places(patient: Patient) -> Iterator[Finding]:
 
 def memories_beside(patient: Patient) -> Iterator[Finding]:
     """Whether the other memories that are seen beside this one can be read."""
-    for problem in patient.beside():
+    rules = patient.session.settings
+    for problem in patient.engine.scopes.faults(rules) if patient.engine.sees_others(rules) else ():
         yield warning(SETTINGS, f"a memory beside this one is not seen: {problem}")

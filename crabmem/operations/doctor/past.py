@@ -33,11 +33,11 @@ _SKEW = timedelta(hours=1)
 
 def objects(patient: Patient) -> Iterator[Finding]:
     """Every object that a reference reaches: is it there, whole and what its name says? Are there secrets in it?"""
-    if not patient.history.exists():
+    if not patient.engine.history.exists():
         yield info(".git", "there is no history yet; the first write begins one")
         return
     broken, known = 0, {file.blob for file in patient.scan.files.values()}
-    for count, item in enumerate(patient.history.everything(), 1):
+    for count, item in enumerate(patient.engine.history.everything(), 1):
         if item.data is None:
             broken += 1
             if broken <= _NAMED:
@@ -71,7 +71,7 @@ def _secrets(item: Stored) -> Iterator[Finding]:
 
 def branch(patient: Patient) -> Iterator[Finding]:
     """Whether the newest commit says what is on disk, and may be written to."""
-    history = patient.history
+    history = patient.engine.history
     if not history.exists():
         return
     for path in history.unreadable_files():
@@ -84,10 +84,10 @@ def branch(patient: Patient) -> Iterator[Finding]:
             "would take back what was written since; `git sparse-checkout disable`, or `git update-index "
             "--no-split-index`, makes it a plain one",
         )
-    held = patient.writer.unrecorded(patient.scan)
+    held = patient.engine.writer.unrecorded(patient.scan)
     if held:
-        yield warning(patient.workspace.layout.entries[0], held.words)
-    for path, file in sorted(patient.writer.outside(patient.scan).items()):
+        yield warning(patient.engine.workspace.layout.entries[0], held.words)
+    for path, file in sorted(patient.engine.writer.outside(patient.scan).items()):
         if held and path in held.paths:
             continue
         state = "changed" if file else "removed"
@@ -107,7 +107,7 @@ def position(history: History) -> Iterator[Finding]:
 
 def times(patient: Patient) -> Iterator[Finding]:
     """Whether commits say that they are yet to be made: the clock of the machine that made them was wrong."""
-    history = patient.history
+    history = patient.engine.history
     if not history.exists() or not (ahead := history.authored_after(patient.now + _SKEW)):
         return
     last = history.commit(ahead[0])
@@ -121,11 +121,11 @@ def times(patient: Patient) -> Iterator[Finding]:
 
 def identity(patient: Patient) -> Iterator[Finding]:
     """Whether an agent that may not write `Crab.md` did so with a tool of its host, which nobody can stop."""
-    if not patient.history.has_begun() or patient.settings().soul_editable:
+    if not patient.engine.history.has_begun() or patient.settings().soul_editable:
         return
-    layout = patient.workspace.layout
+    layout = patient.engine.workspace.layout
     path = layout.identity
-    newest = next(Timeline(patient.history, layout, lambda: patient.now).commits(path, None, None), None)
+    newest = next(Timeline(patient.engine.history, layout, lambda: patient.now).commits(path, None, None), None)
     if newest and newest.tool == "write":
         yield warning(
             path,
@@ -136,10 +136,10 @@ def identity(patient: Patient) -> Iterator[Finding]:
 
 def proposals(patient: Patient) -> Iterator[Finding]:
     """How many proposals wait for the person, by file, and how many texts of other machines."""
-    layout = patient.workspace.layout
-    if words := patient.history.aside_words():
+    layout = patient.engine.workspace.layout
+    if words := patient.engine.history.aside_words():
         yield warning(".git", words)
-    found = Proposals(patient.history, layout, layout.is_kept).all()
+    found = Proposals(patient.engine.history, layout, layout.is_kept).all()
     waiting = Counter(each.path for each in found if not is_of_sync(each))
     for path, count in sorted(waiting.items()):
         yield info(path, f"{counted(count, 'proposal')} to change it; `crabmem review` shows what waits for you")
@@ -149,7 +149,7 @@ def proposals(patient: Patient) -> Iterator[Finding]:
 
 def repository(patient: Patient) -> Iterator[Finding]:
     """Whether what lies in `.git`, and is read there, is what Git and crabmem put there."""
-    git, private = patient.workspace.git, patient.workspace.private
+    git, private = patient.engine.workspace.git, patient.engine.workspace.private
     for place in [git / name for name in _FILES_OF_GIT] + _listed(private):
         is_folder = place.parent == private and (place.name in state.FOLDERS or place.suffix == ".d")
         try:
@@ -168,29 +168,29 @@ def repository(patient: Patient) -> Iterator[Finding]:
 
 
 def _path(file: Path, patient: Patient) -> str:
-    return file.relative_to(patient.workspace.root).as_posix()
+    return file.relative_to(patient.engine.workspace.root).as_posix()
 
 
 def leftovers(patient: Patient) -> Iterator[Finding]:
     """What a crash, or a Git process that is still running, left behind."""
-    workspace = patient.workspace
-    if patient.writer.is_interrupted():
+    workspace = patient.engine.workspace
+    if patient.engine.writer.is_interrupted():
         yield info(f"{state.FOLDER}/{state.JOURNAL}", "a write was interrupted; the next one finishes it")
-    for what in patient.writer.waiting():
+    for what in patient.engine.writer.waiting():
         yield warning(
             state.FOLDER,
             f"{what} was begun by another user or on another machine and not ended; if you trust this folder, "
             "`crabmem doctor --fix` finishes it",
         )
-    left = patient.history.left_locks()
+    left = patient.engine.history.left_locks()
     for lock in left:
         yield warning(_path(lock, patient), f"Git waits for it, {LEFT_LOCK}")
-    for lock in patient.history.locks():
+    for lock in patient.engine.history.locks():
         if lock not in left:
             yield _lock(lock, workspace.root, patient.now.timestamp())
     for file in _listed(workspace.private / state.RECOVERED):
         yield warning(str(file), "text of a save that a crash left over; look at it, then delete it")
-    for line in patient.writer.repairs()[-_REPAIRS:]:
+    for line in patient.engine.writer.repairs()[-_REPAIRS:]:
         yield info(f"{state.FOLDER}/{state.REPAIRS}", line)
 
 

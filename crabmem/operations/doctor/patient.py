@@ -1,46 +1,40 @@
 """What every check of the doctor is given."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
 from ...disk.scan import Scan
 from ...errors import CrabmemError
-from ...git.history import History
-from ...recall.catalog import Catalog
-from ...recall.file_search import Files
-from ...recall.hybrid import Meaning
-from ...results import Finding, SourceState, SyncState
-from ...text.entry import Entry
+from ...prompt.profile import Profile
+from ...results import Finding
+from ...session.engine import Engine
+from ...session.rules import checked_settings
+from ...session.session import Session
 from ...workspace.settings import Settings
-from ...workspace.workspace import Workspace
-from ...write.writer import Writer
 
 
 @dataclass(frozen=True)
 class Patient:
-    """One workspace and its parts, with `scan`, its files as they were a moment ago."""
+    """A session on one workspace, with `scan`, its files as they were a moment ago.
 
-    workspace: Workspace
-    history: History
-    writer: Writer
-    catalog: Catalog
-    meaning: Meaning
-    settings: Callable[[], Settings]
-    #: Whether agents come upon a file without recall.
-    is_found: Callable[[str], bool]
+    `progress` is told how many objects of the history were looked at.
+    """
+
+    session: Session
+    profile: Profile
     scan: Scan
     now: datetime
-    #: Told how many objects of the history were looked at.
     progress: Callable[[int], None]
-    #: How syncing stands.
-    sync: Callable[[], SyncState]
-    #: The files outside of the workspace that are searched.
-    elsewhere: Callable[[], Files]
-    #: Why other memories that this one may see cannot be read.
-    beside: Callable[[], Iterable[str]]
-    #: How the sources of an entry stand.
-    sources: Callable[[Entry], tuple[SourceState, ...]]
+
+    @property
+    def engine(self) -> Engine:
+        """The parts of the workspace."""
+        return self.session.engine
+
+    def settings(self) -> Settings:
+        """The settings, of which every key has to be known."""
+        return checked_settings(self.session)
 
     @property
     def wants_secrets_named(self) -> bool:
