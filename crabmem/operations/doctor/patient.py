@@ -1,17 +1,23 @@
 """What every check of the doctor is given."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import datetime
+from __future__ import annotations
 
-from ...disk.scan import Scan
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from ...errors import CrabmemError
-from ...prompt.profile import Profile
 from ...results import Finding
-from ...session.engine import Engine
 from ...session.rules import checked_settings
-from ...session.session import Session
-from ...workspace.settings import Settings
+
+if TYPE_CHECKING:  # `status` asks one check, and needs no profile for that
+    from collections.abc import Callable
+    from datetime import datetime
+
+    from ...disk.scan import Scan
+    from ...prompt.profile import Profile
+    from ...session.engine import Engine
+    from ...session.session import Session
+    from ...workspace.settings import Settings
 
 
 @dataclass(frozen=True)
