@@ -6,23 +6,24 @@ marks: nobody recalls it until a person decides. A sync leaves no marks; a `git 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..errors import Disabled, NotFound
-from ..results import Disputed
+from ..recall.labels import NAME
+from ..recall.names import place_for
+from ..results import Changed, Commit, Disputed, Proposal
 from ..session import rules
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text import frontmatter
 from ..text.edit import is_in_conflict, lenient_text, sides_of_conflict
 from ..text.entry import MAX_DESCRIPTION, Entry, entry_in
 from ..text.merge import Conflict, Conflicting, Side, with_both
-from ..text.slug import spelled
-from .proposals import NOTHING, Wording, apply_proposal, is_of_sync, proposals, reject_proposal
+from ..text.slug import name_key, spelled
+from .proposals import Wording, apply_proposal, is_of_sync, proposals, reject_proposal
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ..results import Changed, Commit, Proposal
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
+if TYPE_CHECKING:  # a list of what waits needs nothing that writes
     from ..write.writer import Draft
 
 _DESCRIPTION = "description"
@@ -89,10 +90,7 @@ def keep_both(session: Session, proposal: Proposal) -> tuple[str, ...]:
     if entry is None or entry.problem:
         texts = Conflict(path, None, lenient_text(proposal.data))
         raise Conflicting((texts,), f"both texts cannot be in one file: `crabmem review resolve {path} --edit`")
-    if session.actor.agent:
-        raise Disabled(
-            "a person decides between two texts, and no agent; ask the person to run `crabmem review resolve`"
-        )
+    _check_person(session)
     note = rules.note(session, "resolve", f"{entry.name}, both as facts")
 
     def decide(now: Snapshot) -> Draft[str]:
@@ -100,16 +98,19 @@ def keep_both(session: Session, proposal: Proposal) -> tuple[str, ...]:
         return Draft({place: _with_key(proposal.data or b"", "name", name)}, note, place)
 
     second = session.write(decide).result
-    reject_proposal(session, proposal.id, NOTHING)
+    reject_proposal(session, proposal.id)
     return path, second
+
+
+def _check_person(session: Session) -> None:
+    if session.actor.agent:
+        raise Disabled(
+            "a person decides between two texts, and no agent; ask the person to run `crabmem review resolve`"
+        )
 
 
 def _free(now: Snapshot, entry: Entry) -> tuple[str, str]:
     """A name that no fact has, for the second of one name, and its path."""
-    from ..recall.labels import NAME
-    from ..recall.names import place_for
-    from ..text.slug import name_key
-
     names = (f"{spelled(entry.name)} ({number})" for number in range(2, 1_000))
     name = next(each for each in names if not now.entries.having(NAME + name_key(each)))
     return name, place_for(name, now.listing)
@@ -143,10 +144,7 @@ def take_side(session: Session, path: str, side: Side) -> Changed:
     from ..write.writer import Draft
     from .changes import changed
 
-    if session.actor.agent:
-        raise Disabled(
-            "a person decides between two texts, and no agent; ask the person to run `crabmem review resolve`"
-        )
+    _check_person(session)
     note = rules.note(session, "resolve", f"{path.rpartition('/')[2]}, where Git had left marks")
 
     def decide(now: Snapshot) -> Draft[None]:

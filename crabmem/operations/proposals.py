@@ -61,14 +61,6 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Now:
-    """What the file says now, with `data` None where there is none; `text` is then what stands in for it."""
-
-    data: bytes | None
-    text: str | None
-
-
-@dataclass(frozen=True)
 class Verdict:
     """What a proposal would make of one of its files now: `now` and `after` are its bytes, None for no file.
 
@@ -103,11 +95,18 @@ def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
     return Verdict(file.path, now, done.data, bool(done.conflicts))
 
 
-def against(proposal: Proposal, now: Mapping[str, Now]) -> Proposal:
-    """The proposal with what applying it would change, where files say what `now` has."""
-    found = [verdict(file, now[file.path].data) for file in proposal.files]
-    diffs = (unified_diff(now[each.path].text, lenient_text(each.after), each.path) for each in found)
+def against(session: Session, proposal: Proposal, read: Callable[[str], bytes | None]) -> Proposal:
+    """The proposal with what applying it would change, where files say what `read` reads; None for no file."""
+    found = [verdict(file, read(file.path)) for file in proposal.files]
+    diffs = (
+        unified_diff(_text_at(session, each.path, each.now), lenient_text(each.after), each.path) for each in found
+    )
     return replace(proposal, diff="".join(diffs), clashes=any(each.clashes for each in found))
+
+
+def _text_at(session: Session, path: str, data: bytes | None) -> str | None:
+    """What a file says that holds `data`; of an identity that is not there, what stands in for it."""
+    return identity(session).text if data is None and path == session.layout.identity else lenient_text(data)
 
 
 # What a session does with it
@@ -168,21 +167,22 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
     def decide(now: Snapshot) -> bytes:
         return file_with(session, now, path, content, if_version, reason, screen)
 
-    def propose(now: Snapshot) -> tuple[Proposal, Now, str]:
-        data, there = decide(now), _now(session, now, path)
-        if lenient_text(data) == there.text:
+    def propose(now: Snapshot) -> tuple[Proposal, bytes | None]:
+        data, there = decide(now), now.read(path)
+        if lenient_text(data) == _text_at(session, path, there):
             raise Inapplicable(f"{path} says that already, so there is nothing to propose")
-        made = kept.add({path: data}, {path: there.data}, note, session.engine.clock())
-        return made, there, version_of(now.read(path) or b"")
+        return kept.add({path: data}, {path: there}, note, session.engine.clock()), there
 
     if not session.engine.history.has_begun():
         session.look(decide)  # what is refused anyway makes no workspace
         init(session)
     secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
-    made, there, version = _beside(session, propose)
-    made = against(made, {path: there})  # compared when nobody waits for it
-    notices = warnings(f"{lenient_text(made.data)}\n{reason}", there.text, secrets)
-    return Proposed(path, version, None, False, made.diff, notices, origin_of(session, path, None), made)
+    made, there = _beside(session, propose)
+    made = against(session, made, {path: there}.get)  # compared when nobody waits for it
+    notices = warnings(f"{lenient_text(made.data)}\n{reason}", _text_at(session, path, there), secrets)
+    return Proposed(
+        path, version_of(there or b""), None, False, made.diff, notices, origin_of(session, path, None), made
+    )
 
 
 def proposals(
@@ -198,7 +198,7 @@ def proposals(
 def with_effects(session: Session, proposed: Sequence[Proposal]) -> list[Proposal]:
     """The proposals that the session may see, each with what applying it would change now."""
     seen = [each for each in proposed if all(session.view.allows(file.path) for file in each.files)]
-    return session.look(lambda now: [against(each, _files_now(session, now, each)) for each in seen])
+    return session.look(lambda now: [against(session, each, now.read) for each in seen])
 
 
 def proposal(session: Session, id: str) -> Proposal:
@@ -209,7 +209,7 @@ def proposal(session: Session, id: str) -> Proposal:
         Inapplicable: there are several.
     """
     found = waiting(session).named(id)
-    return session.look(lambda now: against(found, _files_now(session, now, found)))
+    return session.look(lambda now: against(session, found, now.read))
 
 
 def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
@@ -375,17 +375,6 @@ def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
 
     check_may_write(session)
     return session.engine.writer.beside(lambda scan: work(Snapshot(session.engine, session.view, scan)))
-
-
-def _files_now(session: Session, now: Snapshot, proposal: Proposal) -> dict[str, Now]:
-    return {file.path: _now(session, now, file.path) for file in proposal.files}
-
-
-def _now(session: Session, now: Snapshot, path: str) -> Now:
-    data = now.read(path)
-    if data is None:
-        return Now(None, identity(session).text if path == session.layout.identity else None)
-    return Now(data, lenient_text(data))
 
 
 def _has_tag(proposal: Proposal, tag: str) -> bool:
