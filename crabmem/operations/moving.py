@@ -76,9 +76,7 @@ def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, C
     if theirs.tool == commit.tool:
         sides.append((other, theirs))
     try:
-        states = [
-            Undo(side.engine.history, side.timeline).without(each, side.engine.store.scan()) for side, each in sides
-        ]
+        states = [Undo(side.timeline).without(each, side.engine.store.scan()) for side, each in sides]
     except Inapplicable:  # which names a commit that may be of the other memory
         words = f"it was changed since: {commit.subject}"
         raise Inapplicable(f"{words}; nothing was taken back, `crabmem move` moves it again") from None

@@ -9,7 +9,6 @@ from typing import get_args
 from ..disk.scan import Scan
 from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments, NotFound
 from ..git.commits import Note, is_join
-from ..git.history import History
 from ..git.timeline import State, Timeline
 from ..results import Commit, Restored, Reverted
 from ..session import rules
@@ -119,7 +118,7 @@ def revert(
     """
     named = (commits,) if isinstance(commits, str) else tuple(commits)
     memory.view.check_whole()
-    unwanted, reverting = Unwanted(named, session, agent, since), Reverting(memory.engine.history, memory.timeline)
+    unwanted, reverting = Unwanted(named, session, agent, since), Reverting(memory.timeline)
     chosen = reverting.chosen(unwanted)
     if moved := next((commit for commit in chosen if commit.moved), None):
         words = f"{short(moved.commit)} moved a fact between memories ({moved.subject})"
@@ -183,7 +182,7 @@ def _taken_back(
     session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
 ) -> Restored:
     """Take back the commit to `choose`, which is called when outside edits are recorded and nobody else writes."""
-    undo = Undo(session.engine.history, session.timeline)
+    undo = Undo(session.timeline)
     if (moved := _moved(session, undo, choose)) is None:
         return _taken_back_here(session, verb, choose, is_meant)
     from .moving import both_sides  # late: few facts are moved between memories
@@ -210,7 +209,7 @@ def _moved(session: Session, undo: Undo, choose: Callable[[Undo], Commit]) -> Co
 def _taken_back_here(
     session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
 ) -> Restored:
-    undo = Undo(session.engine.history, session.timeline)
+    undo = Undo(session.timeline)
 
     def decide(now: Snapshot) -> Draft[tuple[Commit, Commit]]:
         commit = choose(undo)
@@ -291,9 +290,8 @@ class Unwanted:
 class Reverting:
     """Takes back commits of one workspace. Writes nothing."""
 
-    def __init__(self, history: History, timeline: Timeline) -> None:
-        self._history = history
-        self._timeline = timeline
+    def __init__(self, timeline: Timeline) -> None:
+        self._history, self._timeline = timeline.history, timeline
 
     def chosen(self, unwanted: Unwanted) -> list[Commit]:
         """The commits that are meant, newest first; of a session or an agent, those that nobody took back before.

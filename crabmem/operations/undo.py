@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from enum import Enum
 
 from ..disk.scan import Scan
 from ..errors import Inapplicable
 from ..git.commits import is_join
-from ..git.history import History
 from ..git.timeline import State, Timeline
 from ..results import Commit
 from ..text.hashes import short
@@ -15,20 +13,11 @@ from ..text.hashes import short
 _ID = re.compile("[0-9a-f]{40}")
 
 
-class _Kind(Enum):
-    """What a commit is to those who go back and forth."""
-
-    UNDO = "undo"
-    REDO = "redo"
-    OTHER = "other"
-
-
 class Undo:
     """The undos and redos in the history of one workspace."""
 
-    def __init__(self, history: History, timeline: Timeline) -> None:
-        self._history = history
-        self._timeline = timeline
+    def __init__(self, timeline: Timeline) -> None:
+        self._history, self._timeline = timeline.history, timeline
         self._paired: tuple[str, dict[str, str]] = "", {}
 
     def to_undo(self) -> Commit:
@@ -43,7 +32,8 @@ class Undo:
         for commit in self._backwards():
             if commit.commit in gone:
                 continue
-            if self._kind(commit) is not _Kind.UNDO:
+            _, turns = self._unfolded(commit)
+            if turns % 2 == 0:
                 if not commit.parents:
                     break
                 return commit
@@ -58,12 +48,12 @@ class Undo:
         """
         gone = set[str]()
         for commit in self._backwards():
-            kind = self._kind(commit)
             if commit.commit in gone:
                 continue
-            if kind is _Kind.UNDO:
+            _, turns = self._unfolded(commit)
+            if turns % 2:
                 return commit
-            if kind is not _Kind.REDO:
+            if turns == 0:
                 break
             gone |= self._gone_with(commit)
         raise Inapplicable("nothing to redo: the last change was not an undo")
@@ -98,18 +88,16 @@ class Undo:
         """What was undone or redone, where `commit` is an undo or redo; else itself."""
         return self._unfolded(commit)[0]
 
-    def _kind(self, commit: Commit) -> "_Kind":
-        """What going back a commit is, if it is any: an undo of an undo is a redo, and the undo of that an undo."""
-        times = self._unfolded(commit)[1]
-        return _Kind.OTHER if not times else _Kind.UNDO if times % 2 else _Kind.REDO
-
     def _unfolded(self, commit: Commit) -> tuple[Commit, int]:
-        """The operation that a commit takes back or brings back, and how often that went to and fro."""
-        times = 0
+        """The operation that a commit takes back or brings back, and how often that went to and fro.
+
+        An odd number is that of an undo, an even one that of a redo, as an undo of an undo is, 0 that of the operation.
+        """
+        turns = 0
         while taken_back := self._taken_back(commit):
             commit = taken_back
-            times += 1
-        return commit, times
+            turns += 1
+        return commit, turns
 
     def _gone_with(self, commit: Commit) -> set[str]:
         """The id of the commit that an undo or redo took back."""
