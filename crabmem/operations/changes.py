@@ -15,6 +15,7 @@ from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
 from ..text.quoting import visible
 from ..text.values import replace
+from ..write.writer import Draft
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..session.snapshot import Snapshot
     from ..text.credentials import Screen
     from ..text.entry import Entry
-    from ..write.writer import Draft, Written
+    from ..write.writer import Written
 
 T = TypeVar("T")
 #: What a person has to know whose next commit would take back what was written.
@@ -51,8 +52,6 @@ def write_file(
         HoldsSecret: there is a credential in it, and the settings refuse that.
         Disabled: this session may not see the file, or it only grows and something in it would change.
     """
-    from ..write.writer import Draft
-
     check_text("content", content, session.profile.largest)
     session.view.check_writable(path)
     note, screen = note_with_reason(session, tool, called or path, reason), rules.screen(session, content, reason)

@@ -166,9 +166,14 @@ def _as_concepts(found: _Found) -> _Files:
     files = {place: _concept_text(found, own[path], bundle, lead).encode() for path, place in places.items()} | _lists(
         {place: own[path].entry for path, place in places.items()}
     )
-    out = (LeftOut(path, _SETTINGS_STAY if path == SETTINGS else _NO_CONCEPT) for path in found.others)
+    return files, _turned(places), _left_out(found)
+
+
+def _left_out(found: _Found) -> tuple[LeftOut, ...]:
+    """The files that are none of the pages, but for what is told to be unreadable."""
     broken = {item.file for item in found.unreadable}
-    return files, _turned(places), tuple(item for item in out if item.file not in broken)
+    left = (path for path in found.others if path not in broken)
+    return tuple(LeftOut(path, _SETTINGS_STAY if path == SETTINGS else _NO_CONCEPT) for path in left)
 
 
 def _concept(layout: Layout, page: _Page) -> str:
@@ -224,10 +229,8 @@ def _folders_in(folder: str, every: Iterable[str]) -> list[str]:
 
 
 def _as_json(found: _Found) -> _Files:
-    out = (LeftOut(path, _SETTINGS_STAY if path == SETTINGS else _NO_CONCEPT) for path in found.others)
-    broken = {item.file for item in found.unreadable}
     text = json.dumps(_data(found), ensure_ascii=False, indent=2) + "\n"
-    return {DATA: text.encode("utf-8", "backslashreplace")}, {}, tuple(item for item in out if item.file not in broken)
+    return {DATA: text.encode("utf-8", "backslashreplace")}, {}, _left_out(found)
 
 
 _WRITTEN: dict[str, Callable[[_Found], _Files]] = {

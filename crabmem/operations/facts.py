@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+from functools import cache, partial
+
 from ..errors import CrabmemError, InvalidArguments
+from ..git.commits import one_line
 from ..results import Changed, Forgotten, Saved
+from ..session import rules
+from ..session.init import init
 from ..text.entry import Fact, checked, checked_or_why, entry_in, render_entry
 from ..text.staleness import STALE_AFTER, checked_day
 from ..text.words import counted
@@ -57,7 +63,6 @@ def remember(
         HoldsSecret: there is a credential in it, and the settings refuse that.
         NotFound: no memory called `to` is seen.
     """
-    from ..session import rules
     from ..write.writer import Draft
     from .changes import saved
 
@@ -92,9 +97,6 @@ def confirm(session: Session, name: str, until: str | None = None) -> Saved:
         NotFound: there is none.
         InvalidArguments: `until` is no day to come.
     """
-    from datetime import timedelta
-
-    from ..session import rules
     from ..write.writer import Draft
     from .changes import saved
     from .plan import Plan
@@ -117,8 +119,6 @@ def confirm(session: Session, name: str, until: str | None = None) -> Saved:
 
 def _days_it_had(session: Session, now: Snapshot, entry: Entry) -> int:
     """How many days the day that an entry names was ahead when it was written; 0 where nothing tells."""
-    from datetime import date
-
     text, history = now.read(entry.path) or b"", session.engine.history
     owners = history.owners(text, entry.path) if history.head_if_any() else ()
     for line, owner in zip(text.splitlines(), owners, strict=False):
@@ -141,11 +141,6 @@ def remember_all(
     `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
     and the answer is what it would be, without a commit. `progress` is called with how much of all of it is done.
     """
-    from functools import cache, partial
-
-    from ..git.commits import one_line
-    from ..session import rules
-    from ..session.init import init
     from ..write.writer import Draft
     from .changes import saved
     from .plan import Plan
@@ -194,7 +189,6 @@ def forget(session: Session, name: str, *, if_version: str | None = None) -> For
         Unreadable: there is none, and a file that may be it cannot be read.
     """
 
-    from ..session import rules
     from ..session.scopes import addressed
     from ..write.writer import Draft
     from .uses import forget_gone

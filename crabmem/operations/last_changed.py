@@ -1,17 +1,16 @@
 """When facts changed: by history, and by the disk where it is not as history has it; and whether within a time."""
 
-from __future__ import annotations
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import UTC, datetime
 
 from ..disk.stat import changed_ns
+from ..errors import NotFound
 from ..recall.ranking import PathFilter
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
+from ..session.scopes import scope
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.addresses import parted
 
 
 def last_changed(session: Session) -> dict[str, datetime]:
@@ -41,8 +40,6 @@ def changed_on_disk(session: Session, now: Snapshot, path: str) -> datetime:
 
     For all facts at once before a conversation, where a walk through history would take too long.
     """
-    from datetime import UTC, datetime
-
     file = now.scan.files.get(path)
     return datetime.fromtimestamp(changed_ns(file.mark) / 1e9, UTC) if file else session.engine.clock()
 
@@ -68,12 +65,6 @@ def changed_within(session: Session, now: Snapshot, since: str | None, until: st
 
 def changed_within_each(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter:
     """The same of the addresses of several memories; of one that knows no such revision or time nothing fits."""
-    from contextlib import suppress
-
-    from ..errors import NotFound
-    from ..session.scopes import scope
-    from ..text.addresses import parted
-
     own, filters = session.engine.scopes.own, dict[str, PathFilter | None]()
     filters[own] = changed_within(session, now, since, until)
     for name, other in now.others.items():
