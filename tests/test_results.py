@@ -93,37 +93,82 @@ WRONG = Answer(
 )
 PAST = Answer(WRONG.question, Recall("cat", (HIT,), 1, 0, True), (), True, Figures(0, 1, 1, 0.5, 0.5))
 
+#: The JSON of what stands in several results.
+ENTRY_JSON = {
+    "name": "Luna",
+    "slug": "luna",
+    "path": "memory/entries/luna.md",
+    "description": "the dog",
+    "content": "A vet.",
+    "aliases": ["dog"],
+    "tags": ["pets"],
+    "version": "0123456789ab",
+}
+_COMMIT: dict[str, object] = {
+    "commit": "c" * 40,
+    "time": "2026-11-20T09:30:00+00:00",
+    "author": "coder",
+    "subject": "remember: Luna",
+    "tool": "remember",
+    "agent": "coder",
+    "session": "s-42",
+}
+_PERSON: dict[str, object] = {
+    "commit": "d" * 40,
+    "time": "2026-11-20T09:30:00+00:00",
+    "author": "Ann",
+    "subject": "edit: luna.md",
+    "tool": None,
+    "agent": None,
+    "session": None,
+}
+COMMIT_JSON, COMMIT_BRIEF = {**_COMMIT, "paths": ["memory/entries/luna.md"]}, {**_COMMIT, "is_person": False}
+PERSON_JSON, PERSON_BRIEF = {**_PERSON, "paths": []}, {**_PERSON, "is_person": True}
+CHANGED_JSON = {
+    "path": "memory/MEMORY.md",
+    "version": "0123456789ab",
+    "commit": "c" * 40,
+    "created": False,
+    "diff": "-a\n+b\n",
+    "warnings": ["mind"],
+}
+WRONG_JSON = {
+    "query": "cat",
+    "find": ["Tom"],
+    "first": True,
+    "missing": ["Tom"],
+    "found": [],
+    "figures": {"r@1": 0, "r@5": 0, "r@10": 0, "mrr": 0, "ndcg@10": 0},
+}
+PURGE = (("Luna",), ("a.md",), 9, 2, 1, 3, 1, 0, 4, 0, {"log": 2}, {"origin": "x"}, {"y": "z"}, ("sub",), ("b.md",))
+PURGE_JSON = {
+    "facts": ["Luna"],
+    "paths": ["a.md"],
+    "commits": 9,
+    "rewritten": 2,
+    "messages": 1,
+    "versions": 3,
+    "refs": 1,
+    "signatures": 0,
+    "unreachable": 4,
+    "leftovers": 0,
+    "copies": {"log": 2},
+    "remotes": {"origin": "x"},
+    "unknown": {"y": "z"},
+    "nested": ["sub"],
+    "erased": ["b.md"],
+    "purged": False,
+    "standing": None,
+}
+
 CASES = {
-    "entry": (
-        ENTRY,
-        {
-            "name": "Luna",
-            "slug": "luna",
-            "path": "memory/entries/luna.md",
-            "description": "the dog",
-            "content": "A vet.",
-            "aliases": ["dog"],
-            "tags": ["pets"],
-            "version": "0123456789ab",
-        },
-    ),
+    "entry": (ENTRY, ENTRY_JSON),
     "recall": (
         Recall("dog", (HIT, FULL_HIT), 7, 0, True, left_out=("Tom",), as_of="a" * 40),
         {
             "query": "dog",
             "hits": [
-                {
-                    "name": "Luna",
-                    "slug": "luna",
-                    "path": "memory/entries/luna.md",
-                    "description": "the dog",
-                    "content": "A vet.",
-                    "aliases": ["dog"],
-                    "tags": ["pets"],
-                    "version": "0123456789ab",
-                    "is_cut": False,
-                    "score": 1.5,
-                },
+                {**ENTRY_JSON, "is_cut": False, "score": 1.5},
                 {
                     "name": "note of 2026-11-20",
                     "slug": "2026-11-20",
@@ -138,16 +183,7 @@ CASES = {
                     "kind": "note",
                     "matches": [{"word": "walk", "field": "content", "added": 0.25}],
                     "provenance": {
-                        "learned": {
-                            "commit": "cccccccccccccccccccccccccccccccccccccccc",
-                            "time": "2026-11-20T09:30:00+00:00",
-                            "author": "coder",
-                            "subject": "remember: Luna",
-                            "tool": "remember",
-                            "agent": "coder",
-                            "session": "s-42",
-                            "is_person": False,
-                        },
+                        "learned": COMMIT_BRIEF,
                         "changed": None,
                         "authors": ["coder"],
                         "is_confirmed": False,
@@ -160,7 +196,7 @@ CASES = {
             "searched": 7,
             "note": "left out, as the budget holds no more: Tom; as memory was at aaaaaaaa",
             "left_out": ["Tom"],
-            "as_of": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "as_of": "a" * 40,
         },
     ),
     "recall that found nothing": (
@@ -169,45 +205,17 @@ CASES = {
     ),
     "saved": (
         Saved(*CHANGED, entry=ENTRY),
-        {
-            "name": "Luna",
-            "slug": "luna",
-            "path": "memory/MEMORY.md",
-            "version": "0123456789ab",
-            "commit": "cccccccccccccccccccccccccccccccccccccccc",
-            "created": False,
-            "diff": "-a\n+b\n",
-            "warnings": ["mind"],
-            "like": None,
-        },
+        {"name": "Luna", "slug": "luna", **CHANGED_JSON, "like": None},
     ),
-    "changed": (
-        Changed(*CHANGED),
-        {
-            "path": "memory/MEMORY.md",
-            "version": "0123456789ab",
-            "commit": "cccccccccccccccccccccccccccccccccccccccc",
-            "created": False,
-            "diff": "-a\n+b\n",
-            "warnings": ["mind"],
-        },
-    ),
+    "changed": (Changed(*CHANGED), CHANGED_JSON),
     "proposed": (
         Proposed(*CHANGED, PROPOSAL),
-        {
-            "path": "memory/MEMORY.md",
-            "version": "0123456789ab",
-            "commit": "cccccccccccccccccccccccccccccccccccccccc",
-            "created": False,
-            "diff": "-a\n+b\n",
-            "warnings": ["mind"],
-            "proposal": "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
-        },
+        {**CHANGED_JSON, "proposal": "e" * 40},
     ),
     "proposal": (
         PROPOSAL,
         {
-            "id": "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+            "id": "e" * 40,
             "time": "2026-11-20T09:30:00+00:00",
             "author": "coder",
             "agent": "coder",
@@ -232,8 +240,8 @@ CASES = {
     "restored": (
         Restored("c" * 40, "b" * 40, ("a.md",), "-a\n", ("b.md",)),
         {
-            "commit": "cccccccccccccccccccccccccccccccccccccccc",
-            "to": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+            "commit": "c" * 40,
+            "to": "b" * 40,
             "paths": ["a.md"],
             "removed": ["b.md"],
             "diff": "-a\n",
@@ -243,17 +251,8 @@ CASES = {
         Restored(None, "b" * 40, (), "", operation=COMMIT),
         {
             "commit": None,
-            "to": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
-            "operation": {
-                "commit": "cccccccccccccccccccccccccccccccccccccccc",
-                "time": "2026-11-20T09:30:00+00:00",
-                "author": "coder",
-                "subject": "remember: Luna",
-                "tool": "remember",
-                "agent": "coder",
-                "session": "s-42",
-                "paths": ["memory/entries/luna.md"],
-            },
+            "to": "b" * 40,
+            "operation": COMMIT_JSON,
             "paths": [],
             "removed": [],
             "diff": "",
@@ -262,9 +261,9 @@ CASES = {
     "reverted": (
         Reverted("c" * 40, (COMMIT, PERSON), ("a.md",), "-a\n", (PERSON,)),
         {
-            "commit": "cccccccccccccccccccccccccccccccccccccccc",
-            "reverted": ["cccccccccccccccccccccccccccccccccccccccc", "dddddddddddddddddddddddddddddddddddddddd"],
-            "in_part": ["dddddddddddddddddddddddddddddddddddddddd"],
+            "commit": "c" * 40,
+            "reverted": ["c" * 40, "d" * 40],
+            "in_part": ["d" * 40],
             "paths": ["a.md"],
             "diff": "-a\n",
         },
@@ -273,51 +272,10 @@ CASES = {
         Conflicting((Conflict("a.md", "ours", None),)),
         {"conflicts": [{"path": "a.md", "ours": "ours", "theirs": None}]},
     ),
-    "purge": (
-        Purge(
-            ("Luna",), ("a.md",), 9, 2, 1, 3, 1, 0, 4, 0, {"log": 2}, {"origin": "x"}, {"y": "z"}, ("sub",), ("b.md",)
-        ),
-        {
-            "facts": ["Luna"],
-            "paths": ["a.md"],
-            "commits": 9,
-            "rewritten": 2,
-            "messages": 1,
-            "versions": 3,
-            "refs": 1,
-            "signatures": 0,
-            "unreachable": 4,
-            "leftovers": 0,
-            "copies": {"log": 2},
-            "remotes": {"origin": "x"},
-            "unknown": {"y": "z"},
-            "nested": ["sub"],
-            "erased": ["b.md"],
-            "purged": False,
-            "standing": None,
-        },
-    ),
+    "purge": (Purge(*PURGE), PURGE_JSON),
     "purged": (
-        Purge((), (), 9, 2, 1, 3, 1, 0, 4, 0, {}, {}, is_done=True, standing=STANDING),
-        {
-            "facts": [],
-            "paths": [],
-            "commits": 9,
-            "rewritten": 2,
-            "messages": 1,
-            "versions": 3,
-            "refs": 1,
-            "signatures": 0,
-            "unreachable": 4,
-            "leftovers": 0,
-            "copies": {},
-            "remotes": {},
-            "unknown": {},
-            "nested": [],
-            "erased": [],
-            "purged": True,
-            "standing": STANDING_JSON,
-        },
+        Purge(*PURGE, is_done=True, standing=STANDING),
+        {**PURGE_JSON, "purged": True, "standing": STANDING_JSON},
     ),
     "standing": (STANDING, STANDING_JSON),
     "begun": (
@@ -327,10 +285,6 @@ CASES = {
     "agent": (
         Agent("coder", "/notes/agents/coder", 3, NOW),
         {"name": "coder", "path": "/notes/agents/coder", "facts": 3, "written": "2026-11-20T09:30:00+00:00"},
-    ),
-    "agent that wrote nothing": (
-        Agent("coder", "/notes/agents/coder", 0, None),
-        {"name": "coder", "path": "/notes/agents/coder", "facts": 0, "written": None},
     ),
     "due": (
         Due(("flush",), {"flush": 100}, "store", "", "NO_REPLY"),
@@ -384,25 +338,13 @@ CASES = {
             "diff": "-a\n",
         },
     ),
-    "commit": (
-        COMMIT,
-        {
-            "commit": "cccccccccccccccccccccccccccccccccccccccc",
-            "time": "2026-11-20T09:30:00+00:00",
-            "author": "coder",
-            "subject": "remember: Luna",
-            "tool": "remember",
-            "agent": "coder",
-            "session": "s-42",
-            "paths": ["memory/entries/luna.md"],
-        },
-    ),
+    "commit": (COMMIT, COMMIT_JSON),
     "line": (
         Line.of(3, "A vet.", COMMIT),
         {
             "number": 3,
             "text": "A vet.",
-            "commit": "cccccccccccccccccccccccccccccccccccccccc",
+            "commit": "c" * 40,
             "time": "2026-11-20T09:30:00+00:00",
             "author": "coder",
             "tool": "remember",
@@ -428,26 +370,8 @@ CASES = {
     "provenance": (
         Provenance(COMMIT, PERSON, ("Ann", "coder"), True, False),
         {
-            "learned": {
-                "commit": "cccccccccccccccccccccccccccccccccccccccc",
-                "time": "2026-11-20T09:30:00+00:00",
-                "author": "coder",
-                "subject": "remember: Luna",
-                "tool": "remember",
-                "agent": "coder",
-                "session": "s-42",
-                "is_person": False,
-            },
-            "changed": {
-                "commit": "dddddddddddddddddddddddddddddddddddddddd",
-                "time": "2026-11-20T09:30:00+00:00",
-                "author": "Ann",
-                "subject": "edit: luna.md",
-                "tool": None,
-                "agent": None,
-                "session": None,
-                "is_person": True,
-            },
+            "learned": COMMIT_BRIEF,
+            "changed": PERSON_BRIEF,
             "authors": ["Ann", "coder"],
             "is_confirmed": True,
             "is_recorded": False,
@@ -469,14 +393,7 @@ CASES = {
                     "path": "a.md",
                     "before": [],
                     "after": ["A vet."],
-                    "commit": "dddddddddddddddddddddddddddddddddddddddd",
-                    "time": "2026-11-20T09:30:00+00:00",
-                    "author": "Ann",
-                    "subject": "edit: luna.md",
-                    "tool": None,
-                    "agent": None,
-                    "session": None,
-                    "is_person": True,
+                    **PERSON_BRIEF,
                 }
             ],
             "now": ["A"],
@@ -487,7 +404,7 @@ CASES = {
         Digest(None, "c" * 40, (COMMIT, PERSON), (News("A", "a.md", "about", (PERSON, COMMIT)),), (), (), ()),
         {
             "since": None,
-            "until": "cccccccccccccccccccccccccccccccccccccccc",
+            "until": "c" * 40,
             "commits": 2,
             "authors": ["coder", "Ann"],
             "learned": [
@@ -496,28 +413,7 @@ CASES = {
                     "path": "a.md",
                     "description": "about",
                     "authors": ["Ann", "coder"],
-                    "commits": [
-                        {
-                            "commit": "dddddddddddddddddddddddddddddddddddddddd",
-                            "time": "2026-11-20T09:30:00+00:00",
-                            "author": "Ann",
-                            "subject": "edit: luna.md",
-                            "tool": None,
-                            "agent": None,
-                            "session": None,
-                            "is_person": True,
-                        },
-                        {
-                            "commit": "cccccccccccccccccccccccccccccccccccccccc",
-                            "time": "2026-11-20T09:30:00+00:00",
-                            "author": "coder",
-                            "subject": "remember: Luna",
-                            "tool": "remember",
-                            "agent": "coder",
-                            "session": "s-42",
-                            "is_person": False,
-                        },
-                    ],
+                    "commits": [PERSON_BRIEF, COMMIT_BRIEF],
                 }
             ],
             "changed": [],
@@ -529,30 +425,10 @@ CASES = {
     "bisected": (
         Bisected((COMMIT,), "a" * 40, "b" * 40, 3, 9),
         {
-            "commit": {
-                "commit": "cccccccccccccccccccccccccccccccccccccccc",
-                "time": "2026-11-20T09:30:00+00:00",
-                "author": "coder",
-                "subject": "remember: Luna",
-                "tool": "remember",
-                "agent": "coder",
-                "session": "s-42",
-                "paths": ["memory/entries/luna.md"],
-            },
-            "suspects": [
-                {
-                    "commit": "cccccccccccccccccccccccccccccccccccccccc",
-                    "time": "2026-11-20T09:30:00+00:00",
-                    "author": "coder",
-                    "subject": "remember: Luna",
-                    "tool": "remember",
-                    "agent": "coder",
-                    "session": "s-42",
-                    "paths": ["memory/entries/luna.md"],
-                }
-            ],
-            "good": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-            "bad": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+            "commit": COMMIT_JSON,
+            "suspects": [COMMIT_JSON],
+            "good": "a" * 40,
+            "bad": "b" * 40,
             "looked_at": 3,
             "commits": 9,
         },
@@ -562,29 +438,11 @@ CASES = {
         {
             "commit": None,
             "suspects": [
-                {
-                    "commit": "cccccccccccccccccccccccccccccccccccccccc",
-                    "time": "2026-11-20T09:30:00+00:00",
-                    "author": "coder",
-                    "subject": "remember: Luna",
-                    "tool": "remember",
-                    "agent": "coder",
-                    "session": "s-42",
-                    "paths": ["memory/entries/luna.md"],
-                },
-                {
-                    "commit": "dddddddddddddddddddddddddddddddddddddddd",
-                    "time": "2026-11-20T09:30:00+00:00",
-                    "author": "Ann",
-                    "subject": "edit: luna.md",
-                    "tool": None,
-                    "agent": None,
-                    "session": None,
-                    "paths": [],
-                },
+                COMMIT_JSON,
+                PERSON_JSON,
             ],
-            "good": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-            "bad": "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
+            "good": "a" * 40,
+            "bad": "b" * 40,
             "looked_at": 3,
             "commits": 9,
         },
@@ -602,19 +460,6 @@ CASES = {
             "since": "2026-11-20T09:30:00+00:00",
         },
     ),
-    "stats of silence": (
-        Stats(1, 2, 3, 4, 5, 6, 7, None),
-        {
-            "facts": 1,
-            "unreadable": 2,
-            "turns": 3,
-            "spoke": 4,
-            "told": 5,
-            "characters": 6,
-            "sessions": 7,
-            "since": None,
-        },
-    ),
     "finding": (
         Finding("warning", "a.md", "odd", "names"),
         {"level": "warning", "check": "names", "path": "a.md", "message": "odd"},
@@ -626,16 +471,7 @@ CASES = {
             "elsewhere": 1,
             "questions": 2,
             "figures": {"r@1": 0.5, "r@5": 0.5, "r@10": 0.5, "mrr": 0.5, "ndcg@10": 0.5, "right": 0.5},
-            "misses": [
-                {
-                    "query": "cat",
-                    "find": ["Tom"],
-                    "first": True,
-                    "missing": ["Tom"],
-                    "found": [],
-                    "figures": {"r@1": 0, "r@5": 0, "r@10": 0, "mrr": 0, "ndcg@10": 0},
-                }
-            ],
+            "misses": [WRONG_JSON],
             "past": None,
         },
     ),
@@ -646,16 +482,7 @@ CASES = {
             "elsewhere": 0,
             "questions": 2,
             "figures": {"r@1": 0.5, "r@5": 0.5, "r@10": 0.5, "mrr": 0.5, "ndcg@10": 0.5, "right": 0.5},
-            "misses": [
-                {
-                    "query": "cat",
-                    "find": ["Tom"],
-                    "first": True,
-                    "missing": ["Tom"],
-                    "found": [],
-                    "figures": {"r@1": 0, "r@5": 0, "r@10": 0, "mrr": 0, "ndcg@10": 0},
-                }
-            ],
+            "misses": [WRONG_JSON],
             "past": {
                 "questions": 2,
                 "figures": {"r@1": 0.5, "r@5": 1.0, "r@10": 1.0, "mrr": 0.75, "ndcg@10": 0.75, "right": 1.0},
@@ -672,14 +499,7 @@ CASES = {
                             "found": ["luna"],
                             "figures": {"r@1": 0, "r@5": 1, "r@10": 1, "mrr": 0.5, "ndcg@10": 0.5},
                         },
-                        "now": {
-                            "query": "cat",
-                            "find": ["Tom"],
-                            "first": True,
-                            "missing": ["Tom"],
-                            "found": [],
-                            "figures": {"r@1": 0, "r@5": 0, "r@10": 0, "mrr": 0, "ndcg@10": 0},
-                        },
+                        "now": WRONG_JSON,
                     }
                 ],
             },
