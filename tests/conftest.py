@@ -30,7 +30,7 @@ from tests.faults.repository import assert_clean, git
 from tests.story import tell
 from tests.ui import NO_BROWSER
 
-__all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git", "needs_git", "typed"]
+__all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git", "needs_git", "typed", "typed_in"]
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 TESTS = Path(__file__).parent
@@ -216,10 +216,15 @@ def typed(*words: object, stdin: str | bytes = "") -> Result:
     return result
 
 
+def typed_in(root: Path, *words: object, stdin: str | bytes = "") -> Result:
+    """`crabmem --dir root …` in this process."""
+    return typed("--dir", root, *words, stdin=stdin)
+
+
 @pytest.fixture
 def run(root: Path) -> Run:
-    """`crabmem --dir root …` in this process."""
-    return partial(typed, "--dir", root)
+    """`typed_in` that folder."""
+    return partial(typed_in, root)
 
 
 def completed(line: str) -> list[str]:

@@ -9,14 +9,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import AlreadyThere, InvalidArguments, Memory, NotFound, Unwritable
 from crabmem.operations import agents, files, setup
 from crabmem.workspace.workspace import agent_folder
-from tests.conftest import assert_clean, git, typed
+from tests.conftest import assert_clean, git, typed_in
 from tests.profiles.test_sixth import SIXTH
 
 
@@ -34,10 +33,6 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 def own(memory: Memory, name: str) -> Memory:
     return Memory(memory.root / "agents" / name)
-
-
-def run(memory: Memory, *arguments: str) -> Result:
-    return typed("--dir", memory.root, *arguments)
 
 
 def test_a_new_agent_has_its_own_files_and_shows_what_it_lacks_of_the_others(memory: Memory) -> None:
@@ -173,19 +168,19 @@ def test_a_clone_of_nobody_names_those_there_are_and_makes_nothing(memory: Memor
 
 
 def test_agents_are_listed_with_how_much_they_know_and_since_when(memory: Memory) -> None:
-    assert "makes one" in run(memory, "agents").stderr
-    assert run(memory, "agents", "new", "Anna", "-d", "Paints.").exit_code == 0
-    run(memory, "--workspace", "anna", "remember", "Queen", "-d", "how old she is", "-c", "Two years.")
-    assert json.loads(run(memory, "agents", "clone", "anna", "ben", "--json").stdout)["paths"] == [
+    assert "makes one" in typed_in(memory.root, "agents").stderr
+    assert typed_in(memory.root, "agents", "new", "Anna", "-d", "Paints.").exit_code == 0
+    typed_in(memory.root, "--workspace", "anna", "remember", "Queen", "-d", "how old she is", "-c", "Two years.")
+    assert json.loads(typed_in(memory.root, "agents", "clone", "anna", "ben", "--json").stdout)["paths"] == [
         "memory/hives/queen.md"
     ]
-    found = json.loads(run(memory, "agents", "list", "--json").stdout)
-    assert found == json.loads(run(memory, "agents", "--json").stdout)
+    found = json.loads(typed_in(memory.root, "agents", "list", "--json").stdout)
+    assert found == json.loads(typed_in(memory.root, "agents", "--json").stdout)
     assert [(agent["name"], agent["facts"]) for agent in found["agents"]] == [("anna", 1), ("ben", 1)]
     assert all(agent["written"] and Path(agent["path"]).is_dir() for agent in found["agents"])
-    assert run(memory, "agents").stdout.splitlines()[0].startswith("anna  1 fact, last written ")
-    assert json.loads(run(memory, "agents", "--json").stdout) == found
-    assert "left as they are: memory/hives/queen.md" in run(memory, "agents", "clone", "anna", "ben").stderr
+    assert typed_in(memory.root, "agents").stdout.splitlines()[0].startswith("anna  1 fact, last written ")
+    assert json.loads(typed_in(memory.root, "agents", "--json").stdout) == found
+    assert "left as they are: memory/hives/queen.md" in typed_in(memory.root, "agents", "clone", "anna", "ben").stderr
 
 
 def test_a_workspace_that_an_agent_had_before_is_listed_as_it_is(memory: Memory) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,14 +23,11 @@ from crabmem.operations.links import links
 from crabmem.session.init import init
 from crabmem.text import frontmatter as header
 from tests.conftest import typed
+from tests.conftest import typed_in as run
 from tests.examples import examples
 from tests.refusing import Refusing, once
 
 VET = "---\nname: Luna's vet\ndescription: 'who looks: the dog'\ntags: [pets]\nrating: 5   # mine\n---\n\nDr. Moreno.\n"
-
-
-def run(root: Path, *words: object) -> Result:
-    return typed("--dir", root, *words)
 
 
 def laid(root: Path, files: Mapping[str, str]) -> Path:

@@ -7,15 +7,14 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from crabmem import Fact, InvalidArguments, Memory, NotFound, Saved, Unreadable, Unwritable
-from crabmem.cli.app import cli
 from crabmem.operations import facts, files, keyvalue, purge
 from crabmem.text.keys import Key
 from crabmem.text.limits import DEEPEST
 from tests import forked
 from tests.conftest import assert_clean, git
+from tests.conftest import typed as run
 
 _MARTA = "---\nname: Marta Alves\ndescription: the contractor\n---\n\nBuilds the kitchen.\n"
 _PLACE = "memory/entries/People/marta-alves.md"
@@ -26,10 +25,6 @@ def put(root: Path, path: str, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)
     return file
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner(env={"CRABMEM_DIR": "", "CRABMEM_WORKSPACE": ""}).invoke(cli, list(arguments))
 
 
 @pytest.fixture

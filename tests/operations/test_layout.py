@@ -7,15 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from crabmem import InvalidArguments, InvalidSettings, MassLoss, Memory, NotFound, Unreadable, Unwritable
-from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import adoption, purge
 from crabmem.operations.setup import declare
 from crabmem.workspace.layout import FLAT
 from tests.conftest import FIXTURES, assert_clean, git
+from tests.conftest import typed as run
 from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED
 
@@ -29,10 +28,6 @@ FACTS = {
     "user-role",
 }
 LUNA = "---\nname: Luna\ndescription: the dog\n---\n\nA lagotto who eats umbrellas.\n"
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner(env={"CRABMEM_DIR": "", "CRABMEM_WORKSPACE": ""}).invoke(cli, list(arguments))
 
 
 def files(root: Path) -> dict[str, bytes]:

@@ -1,6 +1,5 @@
 """A folder that crabmem was taken out of has its files, its history, and nothing of crabmem's."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from crabmem import CrabmemError, Memory
 from crabmem.operations import setup
 from crabmem.operations.leaving import leave
 from crabmem.workspace.layout import FLAT
+from tests.conftest import git
 
 NOTES = {"MEMORY.md": b"# Mine\n", "Tea.md": b"Green.\n", "People/Ann.md": b"---\nname: Ann\n---\n\nKnows all.\r\n"}
 
@@ -25,10 +25,6 @@ def folder(tmp_path: Path) -> Path:
         setup.init(memory, claim=True, is_seeded=False)
         memory.adopt()
     return root
-
-
-def git(root: Path, *words: str) -> str:
-    return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout
 
 
 def files(root: Path) -> dict[str, bytes]:

@@ -6,22 +6,18 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import CrabmemError, InvalidArguments, Memory
 from crabmem.operations import purge
 from crabmem.text.hashes import blob_id, short
-from tests.conftest import git, typed
+from tests.conftest import git
+from tests.conftest import typed_in as run
 from tests.examples import examples
 from tests.faults.repository import traces
 
 CODE = "The launch code is banana-seven."
-
-
-def run(root: Path, *words: str) -> Result:
-    return typed("--dir", root, *words)
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from crabmem import Memory
 from crabmem.session import rules
 from tests.conftest import git
+from tests.conftest import typed as run
 
 _SOUL = "# Soul\n\nDry wit.\n"
 
@@ -19,12 +19,6 @@ def put(root: Path, **files: str) -> Path:
     for name, text in files.items():
         (root / f"{name}.md").write_text(text)
     return root
-
-
-def run(*arguments: str) -> Result:
-    from crabmem.cli.app import cli
-
-    return CliRunner(env={"CRABMEM_DIR": "", "CRABMEM_WORKSPACE": ""}).invoke(cli, list(arguments))
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """While a person has memory paused it does not speak unasked, asks for nothing, and ends that by itself."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from crabmem import Disabled, Memory, NotFound
 from crabmem.disk import state
@@ -18,27 +17,23 @@ from crabmem.operations.pause import pause, paused, resume
 from crabmem.operations.status import status
 from crabmem.text.times import span_in
 from crabmem.write.actor import Actor
-from tests.conftest import Clock, git, typed
+from tests.conftest import Clock, Run, git
 from tests.opening import opened_with
 
 QUESTION = "who is Luna's vet?"
 PERSON = Actor(None, None, is_person=True)
-Run = Callable[..., Result]
 
 
 @pytest.fixture
-def memory(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
-    with opened_with(tmp_path / "notes", PERSON, clock) as memory:
+def memory(root: Path, clock: Clock) -> Iterator[Memory]:
+    with opened_with(root, PERSON, clock) as memory:
         memory.remember("Luna's vet", "who looks after the dog", "Dr. Moreno.")
         yield memory
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    def crabmem(*words: str) -> Result:
-        return typed("--dir", tmp_path / "notes", *words)
-
-    return crabmem
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "notes"
 
 
 def test_memory_is_silent_until_the_time_is_over_and_then_speaks(memory: Memory, clock: Clock) -> None:

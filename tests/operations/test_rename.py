@@ -6,7 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +13,8 @@ from crabmem import Disabled, Fact, HoldsSecret, InvalidArguments, Memory, NotFo
 from crabmem.operations import history
 from crabmem.operations import links as links_operations
 from crabmem.results import Links
-from tests.conftest import FIXTURES, git, typed
+from tests.conftest import FIXTURES, git
+from tests.conftest import typed_in as run
 from tests.examples import examples
 
 VET, DOCTOR, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/dr-moreno.md", "memory/entries/wifi.md"
@@ -328,10 +328,6 @@ def test_links_of_what_was_never_written_are_none(memory: Memory) -> None:
     assert links_operations.links(memory) == Links(None, (), (), ())
     with pytest.raises(NotFound):
         links_operations.links(memory, "nobody")
-
-
-def run(root: Path, *words: str) -> Result:
-    return typed("--dir", root, *words)
 
 
 def test_a_link_that_stands_twice_in_a_text_is_told_once(memory: Memory) -> None:

@@ -5,11 +5,11 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +21,7 @@ from crabmem.session.locate import known_settings_at, reach_of
 from crabmem.session.scopes import others
 from crabmem.session.session import Session
 from crabmem.text.values import replace
-from tests.conftest import git
+from tests.conftest import git, typed
 from tests.samples import VET
 
 _PROFILE = """
@@ -59,10 +59,7 @@ def project(home: Path) -> Iterator[Memory]:
         yield memory
 
 
-def run(*arguments: str) -> Result:
-    from crabmem.cli.app import cli
-
-    return CliRunner(env={"CRABMEM_DIR": "", "CRABMEM_WORKSPACE": ""}).invoke(cli, ["--project", ".", *arguments])
+run = partial(typed, "--project", ".")
 
 
 def team(home: Path, memory: Memory, folder: str = "team", is_allowed: bool = True) -> Memory:

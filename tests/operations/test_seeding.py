@@ -6,18 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
-from crabmem.cli.app import cli
 from crabmem.disk import fs
 from crabmem.operations import setup
 from crabmem.prompt.seeding import with_setting
 from crabmem.text.values import fields_of
 from crabmem.workspace.settings import parse_settings
 from tests.conftest import assert_clean, git
+from tests.conftest import typed as run
 from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED
 from tests.operations.test_layout import files
@@ -29,10 +28,6 @@ def family(tmp_path: Path) -> str:
     """The file of a family that has seeds."""
     (tmp_path / "bees.toml").write_text(SIXTH)
     return str(tmp_path / "bees.toml")
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner(env={"CRABMEM_DIR": "", "CRABMEM_WORKSPACE": ""}).invoke(cli, list(arguments))
 
 
 def count(root: Path) -> int:
@@ -120,10 +115,13 @@ def test_a_profile_that_is_none_makes_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["--profile", "CRABMEM_PROFILE"])
-def test_a_profile_may_be_named_before_the_verb_too(tmp_path: Path, family: str, name: str) -> None:
+def test_a_profile_may_be_named_before_the_verb_too(
+    tmp_path: Path, family: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = ["--profile", family] if name[0] == "-" else []
-    env = {} if before else {name: family}
-    done = CliRunner(env=env).invoke(cli, ["--dir", str(tmp_path / "bees"), *before, "init"])
+    if not before:
+        monkeypatch.setenv(name, family)
+    done = run("--dir", tmp_path / "bees", *before, "init")
     assert done.exit_code == 0 and (tmp_path / "bees/KEEPER.md").is_file()
 
 

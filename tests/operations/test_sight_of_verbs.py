@@ -1,19 +1,17 @@
-"""What a kind of session may not see reaches it by no verb of the command line, and by no public operation."""
+"""What a kind of session may not see reaches it by no verb of the command line."""
 
-import inspect
 from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from crabmem import CrabmemError, Disabled, Fact, Memory
+from crabmem import Disabled, Memory
 from crabmem.cli.app import cli
-from crabmem.errors import Stale
 from crabmem.operations import context, purge
 from tests import samples
 from tests.conftest import git
-from tests.operations.test_sight import FAMILY, told
+from tests.operations.test_sight import FAMILY
 
 #: In hidden files alone: words, names, aliases, parts of paths, targets of links.
 SECRETS = ("quokka", "marsupi", "dingo", "moreno", "private-", "eucalyptus")
@@ -88,32 +86,6 @@ def test_no_verb_tells_a_session_what_it_may_not_see(
 def test_what_looks_at_everything_is_refused_in_words(secretive: Path, verb: str) -> None:
     said = typed(secretive, verb, *(["Wifi", "--yes"] if verb == "purge" else []))
     assert "crabmem: sessions of the kind group see only some files; ask in one of the kind main\n" in said
-
-
-def test_no_public_operation_tells_a_session_what_it_may_not_see(secretive: Path) -> None:
-    family = str(secretive.parent / "family.toml")
-    given: dict[str, object] = {
-        "name": "Wifi", "old": "Wifi", "new": "Vet", "query": "feeding", "message": "feeding at dawn", "path": PATH,
-        "description": "d", "content": "c", "to": "HEAD~1", "commit": "HEAD",
-        "commits": "HEAD", "text": "hand", "facts": [Fact("Vet", "", "x")], "source": "a test", "names": ["Vet"],
-        "files": [str(secretive / PATH)], "paths": [PATH],
-        "title": "", "id": "0", "tokens": 1, "window": 10, "dry_run": True,
-    }  # fmt: skip
-    # What takes more than words, or is the way to the others, is about files that are named, or is tried above.
-    passed = {"of_kind", "spoken_by", "recover", "file", "tools_named", "call", "close"}
-    with Memory(secretive, agent="guest", profile=family, kind="group") as guest:
-        for way, function in inspect.getmembers(Memory, inspect.isfunction):
-            wanted = inspect.signature(function).parameters
-            needed = [name for name, one in wanted.items() if one.default is one.empty and name != "self"]
-            if way.startswith("_") or way in passed or not set(needed) <= given.keys():
-                continue
-            try:
-                said = told(
-                    function(guest, **{name: given[name] for name in (*needed, *({"dry_run"} & wanted.keys()))})
-                )
-            except CrabmemError as error:
-                said = told(error) + (told(vars(error)) if isinstance(error, Stale) else "")
-            assert_silent(said.replace(PATH, ""))
 
 
 def test_how_much_of_a_message_is_known_is_told_of_what_is_seen(secretive: Path) -> None:

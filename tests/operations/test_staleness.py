@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from click.testing import Result
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +13,7 @@ from crabmem import InvalidArguments, Memory
 from crabmem.operations import export, facts, maintenance
 from crabmem.text.staleness import checked_day, stale_after
 from crabmem.write.actor import Actor
-from tests.conftest import typed
+from tests.conftest import typed_in as crabmem
 from tests.opening import opened_with
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
@@ -25,10 +24,6 @@ FACT = "Parking permit", "where the car may stand", "Zone 4, by the harbour."
 def memory(tmp_path: Path) -> Iterator[Memory]:
     with opened_with(tmp_path / "notes", Actor(None, None), lambda: NOW) as memory:
         yield memory
-
-
-def crabmem(root: Path, *words: str) -> Result:
-    return typed("--dir", root, *words)
 
 
 def findings(memory: Memory) -> list[tuple[str, str]]:

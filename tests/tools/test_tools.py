@@ -546,16 +546,13 @@ def test_the_setting_in_crabmem_toml_offers_the_soul_at_once(memory: Memory) -> 
     assert not memory.call("soul", {"content": "# A crab"}).is_error
 
 
-@pytest.mark.parametrize(("tool", "arguments", "reason"), BAD)
-def test_bad_arguments_are_an_error_and_change_nothing(
-    memory: Memory, tool: str, arguments: Arguments, reason: str
-) -> None:
+def test_bad_arguments_are_an_error_and_change_nothing(memory: Memory) -> None:
     memory.call("remember", WIFI)
     before = state(memory.root)
-    result = memory.call(tool, arguments, [tool])
-    assert result.is_error
-    assert result.text.startswith("invalid arguments: ") and reason in result.text
-    assert state(memory.root) == before
+    for tool, arguments, reason in BAD:
+        result = memory.call(tool, arguments, [tool])
+        assert result.is_error and result.text.startswith("invalid arguments: ") and reason in result.text, arguments
+        assert state(memory.root) == before, arguments
 
 
 @pytest.mark.parametrize("arguments", [None, ["x"], "x", 7])
