@@ -185,7 +185,6 @@ def _agent_root(session: Session, name: str) -> Path:
 
 
 def _opened(session: Session, root: Path) -> Session:
-    """The workspace of an agent, for whoever reads and writes here."""
     own = session.engine
     options = Options(soul_editable=own.options.soul_editable, profile=own.options.profile, project=own.options.project)
     return Session(Engine(root, own.clock, own.environment, options), session.actor, session.kind)

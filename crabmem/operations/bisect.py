@@ -137,7 +137,6 @@ def last_good(trial: Trial, line: Line) -> Found:
 
 
 def _halvings(commits: int) -> int:
-    """How often so many commits can be halved until one is left."""
     return max(0, commits - 1).bit_length()
 
 

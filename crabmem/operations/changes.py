@@ -121,7 +121,6 @@ def changed(session: Session, done: Written[T], path: str) -> Changed:
 
 
 def _proposed(proposal: Proposal, path: str) -> bytes | None:
-    """What a proposal is to make of one of its files."""
     return next(file.data for file in proposal.files if file.path == path)
 
 

@@ -117,7 +117,6 @@ def _free(now: Snapshot, entry: Entry) -> tuple[str, str]:
 
 
 def _with_key(data: bytes, key: str, value: str) -> bytes:
-    """A fact's file with another value of a key."""
     parts = frontmatter.parts_of(data.decode())
     keys = frontmatter.with_keys(parts.header or "", {key: value}, parts.newline)
     return f"{parts.bom}{parts.opening}{keys}{parts.closing}{parts.content}".encode()

@@ -131,7 +131,6 @@ def pieces(session: Session, at: str | None = None) -> list[Piece]:
 
 
 def _read_anyway(session: Session) -> str:
-    """What the model reads before the conversation."""
     text = assemble(session.profile, session.kind, pieces(session), {}, ()).text
     return f"{text}\n{salient_text(session)}"
 
@@ -142,7 +141,6 @@ def _is_given(session: Session, file: str, at: str | None) -> bool:
 
 
 def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
-    """What a part is here; one for each of the days whose notes it is."""
     if part.notes:
         days = (session.engine.today() - timedelta(days=ago) for ago in range(part.notes))
         return [_piece(session, part, "own", session.layout.note_path(day), at) for day in days]
@@ -163,7 +161,6 @@ def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[
 
 
 def _piece(session: Session, part: Part, of: str, file: str, at: str | None) -> Piece:
-    """A part that is a file."""
     path = session.layout.named(file)
     if not session.view.allows(path):
         return Piece(part, path, None, is_hidden=True)

@@ -125,7 +125,6 @@ def _joined(step: Step, later: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _named(fate: _Fate, history: History, layout: Layout) -> News:
-    """The news with what the file is called and is about."""
     path = fate.news.path
     entry = entry_in(path, history.blob(fate.newest)) if layout.is_entry(path) else None
     name, description = (entry.name, entry.description) if entry else (path.rpartition("/")[2], "")

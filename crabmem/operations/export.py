@@ -177,7 +177,6 @@ def _left_out(found: _Found) -> tuple[LeftOut, ...]:
 
 
 def _concept(layout: Layout, page: _Page) -> str:
-    """The path of a page in a bundle."""
     if page.kind == okf.FACT:
         path = f"{layout.label(page.path)}.md"
     else:
@@ -208,7 +207,6 @@ def _leading(pages: Iterable[_Page], places: Mapping[str, str]) -> Callable[[str
 
 
 def _lists(concepts: Mapping[str, Entry]) -> dict[str, bytes]:
-    """The `index.md` of each folder."""
     inside: dict[str, list[tuple[str, str, str]]] = {"": []}
     for path, entry in concepts.items():
         folder, _, file = path.rpartition("/")
@@ -224,7 +222,6 @@ def _lists(concepts: Mapping[str, Entry]) -> dict[str, bytes]:
 
 
 def _folders_in(folder: str, every: Iterable[str]) -> list[str]:
-    """The names of the folders directly in one, of all that there are."""
     return sorted(each.rpartition("/")[2] for each in every if each and each.rpartition("/")[0] == folder)
 
 

@@ -129,6 +129,5 @@ def _diff(session: Session, before: State, after: State, only: set[str] | None, 
 
 
 def _paths_since(session: Session, name: str, since: str | None) -> set[str]:
-    """Where the entry called `name` is, and where it was then."""
     path, commit = path_of(session, name), session.timeline.before(since) if since else None
     return {path, session.timeline.path_at(path, commit)} if commit else {path}

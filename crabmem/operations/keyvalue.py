@@ -149,7 +149,6 @@ def times(session: Session, entries: Sequence[Entry]) -> list[tuple[datetime, da
 
 
 def _expired(session: Session, now: Snapshot) -> dict[str, Key]:
-    """The keys of the items whose life is over, by path."""
     lives = {path: float(label.removeprefix(LIFE)) for label, path in now.entries.index.pairs(LIFE)}
     if not lives:
         return {}

@@ -174,7 +174,6 @@ def _check_free(listing: Listing, entry: Entry, name: str, sees: Callable[[str],
 
 
 def _moved(listing: Listing, entry: Entry, name: str) -> str:
-    """Where the file of an entry goes with its new name."""
     slug = slug_of(entry.name)
     if entry.slug not in (slug, free_slug(entry.name, {name_key(slug)})) or slug_of(name) == slug:
         return entry.path

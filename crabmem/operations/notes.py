@@ -141,7 +141,6 @@ def _known(now: Snapshot, name: str, content: str) -> tuple[Entry | None, Entry 
 
 
 def _is_twin(one: str, other: str, language: str) -> bool:
-    """Whether two texts say nearly the same."""
     from ..recall.auto_recall import share_of_words
 
     return min(share_of_words(one, other, language), share_of_words(other, one, language)) >= SAME

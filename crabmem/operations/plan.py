@@ -104,7 +104,6 @@ class Plan:
         )
 
     def _imported(self, name: str) -> list[Entry]:
-        """The entries of that name that were imported."""
         return [entry for entry in self._listing.having(NAME + name_key(name)) if entry.origin]
 
     def _is_copy(self, fact: Fact, entry: Entry) -> bool:

@@ -95,7 +95,7 @@ def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
     return Verdict(file.path, now, done.data, bool(done.conflicts))
 
 
-def against(session: Session, proposal: Proposal, read: Callable[[str], bytes | None]) -> Proposal:
+def _against(session: Session, proposal: Proposal, read: Callable[[str], bytes | None]) -> Proposal:
     """The proposal with what applying it would change, where files say what `read` reads; None for no file."""
     found = [verdict(file, read(file.path)) for file in proposal.files]
     diffs = (
@@ -178,7 +178,7 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         init(session)
     secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
     made, there = _beside(session, propose)
-    made = against(session, made, {path: there}.get)  # compared when nobody waits for it
+    made = _against(session, made, {path: there}.get)  # compared when nobody waits for it
     notices = warnings(f"{lenient_text(made.data)}\n{reason}", _text_at(session, path, there), secrets)
     return Proposed(
         path, version_of(there or b""), None, False, made.diff, notices, origin_of(session, path, None), made
@@ -198,7 +198,7 @@ def proposals(
 def with_effects(session: Session, proposed: Sequence[Proposal]) -> list[Proposal]:
     """The proposals that the session may see, each with what applying it would change now."""
     seen = [each for each in proposed if all(session.view.allows(file.path) for file in each.files)]
-    return session.look(lambda now: [against(session, each, now.read) for each in seen])
+    return session.look(lambda now: [_against(session, each, now.read) for each in seen])
 
 
 def proposal(session: Session, id: str) -> Proposal:
@@ -209,7 +209,7 @@ def proposal(session: Session, id: str) -> Proposal:
         Inapplicable: there are several.
     """
     found = waiting(session).named(id)
-    return session.look(lambda now: against(session, found, now.read))
+    return session.look(lambda now: _against(session, found, now.read))
 
 
 def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
@@ -378,7 +378,6 @@ def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
 
 
 def _has_tag(proposal: Proposal, tag: str) -> bool:
-    """Whether one of the facts that a proposal is about has a tag, or had it."""
     texts = ((file.path, data) for file in proposal.files for data in (file.data, file.base) if data is not None)
     entries = (entry_in(path, data) for path, data in texts)
     return any(name_key(tag.lstrip("# ")) in map(name_key, entry.labels) for entry in entries if entry)
@@ -402,6 +401,5 @@ def check_may_decide(session: Session) -> None:
 
 
 def _to_decide_on(session: Session, id: str) -> Proposal:
-    """The proposal whose id begins so, for a person to decide on."""
     check_may_decide(session)
     return waiting(session).named(id)

@@ -256,7 +256,6 @@ def _check_may_restore(session: Session, paths: set[str]) -> None:
 
 
 def _result(done: Written[object], to: str) -> Restored:
-    """What a write changed that went back to the commit `to`."""
     gone = tuple(path for path, data in done.after.items() if data is None)
     return Restored(done.commit, to, tuple(done.after), diff_of(done), gone)
 

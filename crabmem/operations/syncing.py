@@ -121,5 +121,4 @@ def addresses(session: Session, pattern: str) -> dict[str, str]:
 
 
 def _name(place: str) -> str:
-    """What a workspace is called in an address."""
     return MAIN if place == ALL else place.removeprefix(f"{AGENTS}/").replace("/", "-")

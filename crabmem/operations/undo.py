@@ -100,7 +100,6 @@ class Undo:
         return commit, turns
 
     def _gone_with(self, commit: Commit) -> set[str]:
-        """The id of the commit that an undo or redo took back."""
         taken_back = self._taken_back(commit)
         return {taken_back.commit} if taken_back else set()
 
@@ -167,7 +166,6 @@ class Undo:
 
 
 def _goes_back(commit: Commit) -> bool:
-    """Whether a commit says that it took back one other."""
     return commit.tool in ("undo", "redo") and len(commit.reverts) == 1 and bool(_ID.fullmatch(commit.reverts[0]))
 
 

@@ -180,7 +180,6 @@ def _rows_in_budget(
 
 
 def _words(piece: Piece, generated: Mapping[Generated, str]) -> str:
-    """The text of a part that is no file."""
     if piece.part.say:
         return generated.get(piece.part.say, "")
     text, tools = piece.raw or "", generated.get("tools", "")

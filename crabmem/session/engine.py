@@ -599,7 +599,6 @@ class Engine:
 
 
 def _may_enter(folder: str) -> bool:
-    """Whether a folder may be entered, if it is there."""
     try:
         fs.check_folder(folder)
     except PermissionError:

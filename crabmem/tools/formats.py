@@ -64,6 +64,5 @@ def _strict(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _nullable(rules: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an argument with null allowed and without its default."""
     kept = {key: deepcopy(value) for key, value in rules.items() if key != "default"}
     return {**kept, "type": [rules["type"], "null"]}

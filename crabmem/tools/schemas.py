@@ -46,7 +46,6 @@ def schema_of(kind: type) -> dict[str, Any]:
 
 @cache
 def _data_type(kind: type) -> type:
-    """A TypedDict of the keys that the JSON of `kind` has."""
     if is_typeddict(kind):
         keys = {name: _data_hint(hint) for name, hint in _hints(kind).items()}
     else:
@@ -71,7 +70,6 @@ def _data_hint(hint: Any) -> Any:
 
 
 def _hints(thing: Any) -> dict[str, Any]:
-    """The types that a class or a function names."""
     return get_type_hints(thing, localns=_NAMES, include_extras=True)
 
 
@@ -87,7 +85,6 @@ def _hint_of(hint: Any, attribute: str) -> Any:
 
 
 def _with_arguments(hint: Any, arguments: tuple[Any, ...]) -> Any:
-    """The generic type or union `hint` with other arguments."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         return Union[arguments]  # noqa: UP007  # of a tuple

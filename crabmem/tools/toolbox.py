@@ -91,7 +91,6 @@ class Toolbox:
         return False
 
     def _by_name(self) -> dict[str, ToolFunction]:
-        """Every tool that may be asked for here, by name."""
         is_limited = self._memory.profile.limits_tools(self._memory.kind)
         others = (item for name in SHARED if not is_limited for item in toolset(name))
         return {item.name: item for item in (*others, *self._of_profile())}

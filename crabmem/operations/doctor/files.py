@@ -179,7 +179,6 @@ def _staleness(entry: Entry, today: str) -> Iterator[Finding]:
 
 
 def _sources(entry: Entry, judged: Iterable[SourceState]) -> Iterator[Finding]:
-    """Whether the sources of an entry stand, and can be compared."""
     lost = told_sources(lost_of(judged))
     bare = (f"source not compared: {each.place}" for each in sources_in(entry.keys) if each.line and not each.blob)
     for words in filter(None, (lost, *bare)):

@@ -264,7 +264,6 @@ class Purger:
                 yield FileChange(path, blob_id(read[0]), None, read[1])
 
     def _beside(self, files: _Files) -> list[Path]:
-        """Return what editors left in the folders of files."""
         folders = sorted({self._workspace.file(path).parent for path in files})
         return [left for folder in folders for left in sorted(left_beside(folder, "*"))]
 
@@ -284,7 +283,6 @@ class Purger:
         return _sum([self._verify_here(erasure), *self._verify_inside(erasure)])
 
     def _verify_here(self, erasure: Erasure) -> Standing:
-        """Inspect what is the workspace's own."""
 
         def is_in(data: bytes, path: str) -> bool:
             return erasure.is_in_file(data) or erasure.new_path(path, blob_id(data)) is None
@@ -353,11 +351,9 @@ class Purger:
         return replace(look, places=tuple(places), unread=tuple(unread), unreadable=tuple(unreadable))
 
     def _verify_inside(self, erasure: Erasure) -> list[Standing]:
-        """Inspect every repository inside the workspace."""
         return [self._verify_in(folder, erasure) for folder in self._repositories()]
 
     def _nested(self, erasure: Erasure) -> tuple[str, ...]:
-        """Return the repositories inside the workspace that hold it, and in what."""
         return _places(self._verify_inside(erasure))
 
     def _repositories(self) -> list[Path]:
@@ -415,7 +411,6 @@ def _copies(erasure: Erasure, versions: Iterable[tuple[str, bytes]]) -> dict[str
 
 
 def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Iterator[FileChange]:
-    """Yield how a file of the workspace has to change."""
     if file is None:
         return
     data, mode = file

@@ -291,7 +291,6 @@ def _redacted_value(redaction: Redaction, written: str) -> Callable[[str], str]:
 
 
 def _header_anew(parts: header.Parts, change: Callable[[str], str]) -> str:
-    """A header written anew, with each key and value changed."""
 
     def changed(value: header.Value) -> header.Value:
         if isinstance(value, str):
