@@ -26,11 +26,13 @@ from crabmem.disk.user_state import state_folder
 from crabmem.session.locate import reach_of, settings_at
 from crabmem.text.words import counted
 from tests import adapters, examples, forked, slow
-from tests.faults.repository import assert_clean, git
+from tests.faults.repository import ANN, assert_clean, git
 from tests.story import tell
 from tests.ui import NO_BROWSER
 
-__all__ = ["FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git", "needs_git", "typed", "typed_in"]
+__all__ = [
+    "ANN", "FIXTURES", "Clock", "Run", "allow", "assert_clean", "completed", "git", "needs_git", "typed", "typed_in",
+]  # fmt: skip
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 TESTS = Path(__file__).parent

@@ -120,9 +120,6 @@ def _shown(lines: Sequence[str], limit: int) -> str:
 
 def _line(entry: Entry) -> str:
     """A fact in a line. What is called by its beginning is not said twice."""
-    text = entry.content if entry.content.startswith(entry.name) else f"{entry.name}: {_about(entry)}"
+    about = " ".join(filter(None, (entry.description, entry.content)))
+    text = entry.content if entry.content.startswith(entry.name) else f"{entry.name}: {about}"
     return f"- {shortened(text, _LENGTH)}"
-
-
-def _about(entry: Entry) -> str:
-    return " ".join(filter(None, (entry.description, entry.content)))

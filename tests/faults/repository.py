@@ -7,6 +7,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+#: Has Git commit as a person called Ann.
+ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+
 
 def git(root: Path, *words: str, when: str = "") -> str:
     """What the `git` command prints; it runs without anybody's settings, and commits as at `when`."""

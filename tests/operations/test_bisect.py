@@ -15,7 +15,7 @@ from crabmem.git.walk import Line
 from crabmem.operations.bisect import Claim, Found, claim_in, halved, last_good, spread
 from crabmem.results import Step
 from crabmem.session.snapshot import Snapshot
-from tests.conftest import git, typed
+from tests.conftest import ANN, git, typed
 
 
 class Looks:
@@ -162,7 +162,7 @@ def test_where_it_cannot_be_told_all_that_may_have_done_it_are_named(story: Path
 
 
 def test_commits_with_the_same_files_are_looked_at_once(story: Path) -> None:
-    git(story, "-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "--allow-empty", "-m", "again")
+    git(story, *ANN, "commit", "-q", "--allow-empty", "-m", "again")
     seen = list[str]()
 
     def test(moment: Snapshot) -> bool:
@@ -175,15 +175,14 @@ def test_commits_with_the_same_files_are_looked_at_once(story: Path) -> None:
 
 
 def test_what_a_merge_of_a_person_brought_is_looked_through(story: Path) -> None:
-    mine = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
     git(story, "checkout", "-q", "-b", "side", "HEAD~5")
     for number in range(4):
         (story / f"memory/entries/side-{number}.md").write_text(f"side number {number}\n")
         git(story, "add", "-A")
-        git(story, *mine, "commit", "-qm", f"side {number}")
+        git(story, *ANN, "commit", "-qm", f"side {number}")
     side = git(story, "rev-parse", "HEAD").strip()
     git(story, "checkout", "-q", "main")
-    git(story, *mine, "merge", "-q", "--no-ff", "-m", "merge side", "side")
+    git(story, *ANN, "merge", "-q", "--no-ff", "-m", "merge side", "side")
     with Memory(story, agent="coder") as memory:
         memory.remember("After", "what came after", "Nothing.")
         claim = Claim("side number", "side-2", False)

@@ -13,7 +13,7 @@ from crabmem.disk import fs
 from crabmem.operations import adoption, purge
 from crabmem.operations.setup import declare
 from crabmem.workspace.layout import FLAT
-from tests.conftest import FIXTURES, assert_clean, git
+from tests.conftest import ANN, FIXTURES, assert_clean, git
 from tests.conftest import typed as run
 from tests.faults.crashes import in_child
 from tests.faults.shim import KILLED
@@ -278,7 +278,7 @@ def test_in_a_repository_of_the_person_only_memory_is_recorded(sample: Sample) -
     _is_repository(root)
     (root / "code.py").write_text("pass\n")
     git(root, "add", "code.py")
-    git(root, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-qm", "theirs")
+    git(root, *ANN, "commit", "-qm", "theirs")
     (root / "code.py").write_text("changed\n")
     (root / "new.py").write_text("staged\n")
     git(root, "add", "new.py")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crabmem import CrabmemError, InvalidArguments, Memory
 from crabmem.operations import purge
 from crabmem.text.hashes import blob_id, short
-from tests.conftest import git
+from tests.conftest import ANN, git
 from tests.conftest import typed_in as run
 from tests.examples import examples
 from tests.faults.repository import traces
@@ -72,7 +72,7 @@ def test_a_purge_takes_what_a_person_moved_away_and_back(coded: Memory) -> None:
         new.write_text(f"{old.read_text()}Line number {number}.\n")
         old.unlink()
         git(coded.root, "add", "-A")
-        git(coded.root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", f"step {number}")
+        git(coded.root, *ANN, "commit", "-qm", f"step {number}")
     places[3].rename(places[1])  # and once more, which is in no commit yet
     coded.purge("Alpha")
     assert traces(coded.root, "banana-seven") == []

@@ -14,7 +14,7 @@ from crabmem.recall import reader
 from crabmem.text import entry
 from crabmem.text.entry import Entry
 from crabmem.write.actor import Actor
-from tests.conftest import Clock, assert_clean, git
+from tests.conftest import ANN, Clock, assert_clean, git
 from tests.opening import opened_with
 
 NOTE = "memory/entries/luna.md"
@@ -313,7 +313,7 @@ def test_redo_does_not_go_back_behind_an_edit_that_nobody_recorded_yet(memory: M
 
 def committed(memory: Memory, *words: str) -> None:
     """A commit as the person makes it."""
-    git(memory.root, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-q", *words)
+    git(memory.root, *ANN, "commit", "-q", *words)
 
 
 def test_undo_and_redo_pass_over_commits_that_hold_nothing_of_memory(memory: Memory) -> None:
@@ -340,7 +340,7 @@ def test_undo_in_a_clone_takes_back_what_was_done_before_it_and_not_its_own_begi
     for day in ("Thursday", "Friday"):
         (root / NOTE).write_text(f"{day}\n")
         git(root, "add", NOTE)
-        git(root, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", day)
+        git(root, *ANN, "commit", "-qm", day)
     with Memory(root) as clone:
         undone = clone.undo()
         assert (undone.operation and undone.operation.subject, undone.paths) == ("Friday", (NOTE,))
@@ -348,8 +348,7 @@ def test_undo_in_a_clone_takes_back_what_was_done_before_it_and_not_its_own_begi
 
 def rebased(memory: Memory) -> None:
     """Give every commit another id, and let nothing of the old ones stay."""
-    ann = ("-c", "user.name=Ann", "-c", "user.email=a@example.org")
-    git(memory.root, *ann, "rebase", "-q", "--force-rebase", "--root")
+    git(memory.root, *ANN, "rebase", "-q", "--force-rebase", "--root")
     git(memory.root, "reflog", "expire", "--expire=now", "--all")
 
 
@@ -405,13 +404,12 @@ def test_undo_goes_on_after_a_purge(memory: Memory) -> None:
 
 def test_undo_after_undo_of_a_merge_goes_on_in_the_branch_that_was_merged_into(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
-    ann = ("-c", "user.name=Ann", "-c", "user.email=a@example.org")
     git(memory.root, "checkout", "-qb", "side")
     memory.remember("Wifi", "guests", "On the router.")
     git(memory.root, "checkout", "-q", "main")
     memory.remember("Luna", "dog", "Friday")
     memory.remember("Tea", "what to drink", "Green.")
-    git(memory.root, *ann, "merge", "-q", "--no-edit", "side")
+    git(memory.root, *ANN, "merge", "-q", "--no-edit", "side")
     told = []
     for _ in range(3):
         undone = memory.undo().operation
@@ -424,7 +422,7 @@ def test_a_trailer_written_by_hand_stops_no_undo(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     (memory.root / NOTE).write_text("edited\n")
     message = f"undo: remember Luna\n\nTool: undo\nReverts: {'a' * 40}\n"
-    git(memory.root, *("-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qam", message))
+    git(memory.root, *ANN, "commit", "-qam", message)
     memory.undo()
     assert memory.get("luna").content == "Thursday"
 

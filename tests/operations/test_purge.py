@@ -17,11 +17,10 @@ from crabmem.disk import fs
 from crabmem.operations import agents, maintenance, purge
 from crabmem.text.values import replace
 from tests import forked, long_history, story
-from tests.conftest import assert_clean, git
+from tests.conftest import ANN, assert_clean, git
 from tests.faults.repository import texts_of, traces
 
 SECRET = "HUNTER2 Señor's key"
-ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 
 
 def blobs(root: Path) -> set[str]:
@@ -149,12 +148,11 @@ def test_a_message_names_commits_by_their_new_ids(told: Memory) -> None:
 
 
 def test_tags_stash_and_logs_are_rewritten(told: Memory) -> None:
-    who = ANN
-    git(told.root, *who, "tag", "-a", "v1", "-m", f"tag with {SECRET}")
+    git(told.root, *ANN, "tag", "-a", "v1", "-m", f"tag with {SECRET}")
     git(told.root, "branch", "about-hunter2-señor-s-key", "HEAD~1")
     for number in range(2):
         told.file("memory/MEMORY.md").write_text(f"stashed {number} {SECRET}\n")
-        git(told.root, *who, "stash")
+        git(told.root, *ANN, "stash")
     told.purge(text=SECRET)
     assert traces(told.root, "HUNTER2", "hunter2-señor") == []
     assert git(told.root, "tag", "-l", "-n1").split() == ["v1", "tag", "with", "(purged)"]
@@ -165,9 +163,8 @@ def test_tags_stash_and_logs_are_rewritten(told: Memory) -> None:
 
 def test_an_annotated_tag_is_rewritten_beside_a_commit_that_says_the_same(told: Memory) -> None:
     """Both are chained in the pack, and none is a delta to the other, which is of another kind."""
-    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
-    git(told.root, *who, "commit", "-q", "--allow-empty", "-m", f"release with {SECRET} and a text of what is in it")
-    git(told.root, *who, "tag", "-a", "v1", "-m", f"release with {SECRET} and a text of what is in it")
+    git(told.root, *ANN, "commit", "-q", "--allow-empty", "-m", f"release with {SECRET} and a text of what is in it")
+    git(told.root, *ANN, "tag", "-a", "v1", "-m", f"release with {SECRET} and a text of what is in it")
     told.purge(text=SECRET)
     assert git(told.root, "tag", "-l", "-n1").split(maxsplit=1)[1].startswith("release with (purged) and")
     assert traces(told.root, "HUNTER2") == []
@@ -423,7 +420,7 @@ def test_another_repository_inside_the_workspace_is_looked_into(memory: Memory) 
     subprocess.run(["git", "init", "-q", project], check=True)
     (project / "door.txt").write_text(f"{PIN}\n")
     git(project, "add", ".")
-    git(project, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "door")
+    git(project, *ANN, "commit", "-qm", "door")
     (memory.root / ".git/info/exclude").write_text("project\n")
     done = memory.purge(text=PIN)
     assert done.standing and done.standing.places == ("project (history and files)",)
@@ -587,7 +584,7 @@ def test_a_text_in_utf_16_is_found_and_purged(memory: Memory, form: str) -> None
     memory.remember("Wifi", "how to get online", "Ask.")
     (memory.root / "door.txt").write_bytes(f"Café: {PIN}\r\n".encode(form))
     git(memory.root, "add", "door.txt")
-    git(memory.root, "-c", "user.name=Ann", "-c", "user.email=a@example.org", "commit", "-qm", "door")
+    git(memory.root, *ANN, "commit", "-qm", "door")
     (memory.root / ".git/info/exclude").write_text("/lost\n")
     (memory.root / "lost").write_bytes(b"\1" + f"Café: {PIN}".encode(form))
     done = memory.purge(text=f"Café: {PIN}")

@@ -13,7 +13,7 @@ from crabmem import Conflicting, Disabled, InvalidArguments, Memory, NotFound
 from crabmem.errors import CrabmemError
 from crabmem.git.history import History
 from crabmem.workspace.workspace import Workspace
-from tests.conftest import assert_clean, git
+from tests.conftest import ANN, assert_clean, git
 from tests.examples import examples
 
 NOTE = "memory/entries/luna.md"
@@ -255,8 +255,7 @@ def test_of_a_merge_what_it_brought_in_is_taken_back(memory: Memory) -> None:
     memory.remember("Mars", "a planet", "red")
     git(memory.root, "checkout", "-q", "main")
     memory.remember("Vet", "who", "Dr. Moreno")
-    ann = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
-    git(memory.root, *ann, "merge", "-q", "--no-edit", "laptop")
+    git(memory.root, *ANN, "merge", "-q", "--no-edit", "laptop")
     memory.revert("HEAD")
     assert [entry.name for entry in memory.entries()] == ["Luna", "Vet"]
 

@@ -17,7 +17,7 @@ from crabmem.operations import export, maintenance
 from crabmem.text.entry import Fact, parse_entry, render_entry
 from crabmem.text.sources import sources_in
 from crabmem.write.actor import Actor
-from tests.conftest import git, typed
+from tests.conftest import ANN, git, typed
 from tests.opening import opened_with
 from tests.web.browsing import site_of
 
@@ -107,7 +107,7 @@ def test_without_the_project_or_in_another_one_or_of_a_past_nothing_is_said(proj
 
 def test_a_projects_own_memory_goes_by_its_worktree_whatever_a_clone_is_called(project: Path) -> None:
     git(project, "add", ".")
-    git(project, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first")
+    git(project, *ANN, "commit", "-qm", "first")
     with opened(None, project) as memory:
         memory.init(claim=True)
         path = memory.remember(*FACT, sources=LINE).path

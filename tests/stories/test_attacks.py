@@ -13,7 +13,7 @@ import pytest
 from crabmem import DamagedHistory, Memory, NotFound, Stale, Unreadable, Unwritable
 from crabmem.disk import fs, system
 from tests import forked
-from tests.conftest import assert_clean, git
+from tests.conftest import ANN, assert_clean, git
 from tests.worst_texts import LARGEST, one_of_signs
 
 OVERVIEW = "memory/MEMORY.md"
@@ -139,7 +139,7 @@ def test_entry_that_an_editor_is_just_writing_does_not_get_a_twin(memory: Memory
 
 
 def test_rewritten_branch_costs_later_writes_nothing_and_stays_reachable(memory: Memory) -> None:
-    git(memory.root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--amend", "-m", "amended")
+    git(memory.root, *ANN, "commit", "-q", "--amend", "-m", "amended")
     for number in range(3):
         memory.remember("Luna", "dog", str(number))
     assert len(git(memory.root, "for-each-ref", "refs/crabmem/kept").splitlines()) == 1
@@ -220,7 +220,7 @@ def test_file_whose_name_is_not_utf8_stops_nobody(memory: Memory) -> None:
     odd = os.fsencode(memory.root) + b"/memory/caf\xe9.md"
     Path(os.fsdecode(odd)).write_text("x")
     git(memory.root, "add", "memory")
-    git(memory.root, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "odd")
+    git(memory.root, *ANN, "commit", "-qm", "odd")
     os.unlink(odd)
     assert memory.remember("Luna", "dog", "Friday").commit
     assert memory.rollback("HEAD~2").to
@@ -249,7 +249,7 @@ def test_odd_mark_of_a_gc_stops_nobody(memory: Memory, mark: str, monkeypatch: p
 
 def test_commit_from_the_far_future_can_be_listed(memory: Memory) -> None:
     env = {"GIT_AUTHOR_DATE": "@99999999999 +0000", "GIT_COMMITTER_DATE": "@99999999999 +0000"}
-    command = ["git", "-C", str(memory.root), "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q"]
+    command = ["git", "-C", str(memory.root), *ANN, "commit", "-q"]
     subprocess.run([*command, "--allow-empty", "-m", "later"], check=True, env={**os.environ, **env})
     assert memory.log()[0].subject == "later"
     assert memory.remember("Luna", "dog", "Friday").commit

@@ -18,7 +18,7 @@ from crabmem.git.redo import Redo
 from crabmem.operations import maintenance
 from crabmem.text.hashes import blob_id
 from crabmem.write.writer import Draft
-from tests.conftest import assert_clean, git
+from tests.conftest import ANN, assert_clean, git
 
 ENTRY = "memory/entries/wifi.md"
 
@@ -226,8 +226,7 @@ def test_what_a_prune_took_after_a_reset_is_made_again(root: Path, monkeypatch: 
 def test_a_commit_of_the_person_stays_on_top(root: Path, cut: Callable[[], None]) -> None:
     (root / "memory/entries/mine.md").write_text("---\nname: Mine\ndescription: own\n---\n\nWords.\n")
     git(root, "add", "-A")
-    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
-    subprocess.run(["git", "-C", str(root), *who, "commit", "-qm", "by hand"], check=True)
+    subprocess.run(["git", "-C", str(root), *ANN, "commit", "-qm", "by hand"], check=True)
     theirs = (root / ".git/refs/heads/main").read_text()
     cut()
     (root / ".git/refs/heads/main").write_text(theirs)  # Git waits for its own references

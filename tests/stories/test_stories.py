@@ -8,7 +8,7 @@ from pathlib import Path
 
 from crabmem import Expectation, Memory
 from crabmem.operations import evaluate
-from tests.conftest import assert_clean, git
+from tests.conftest import ANN, assert_clean, git
 
 VET = "memory/entries/luna-s-vet.md"
 
@@ -133,7 +133,7 @@ def test_git_log_reads_like_a_diary(memory: Memory) -> None:
 def test_a_person_works_in_the_same_repository_with_git(memory: Memory) -> None:
     memory.remember("Luna", "dog", "Thursday")
     (memory.root / "memory/entries/luna.md").write_text("---\nname: Luna\ndescription: dog\n---\n\nSunday\n")
-    git(memory.root, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-qam", "corrected")
+    git(memory.root, *ANN, "commit", "-qam", "corrected")
     memory.remember("Wifi", "guests", "router")
     assert [commit.author for commit in memory.log()] == ["coder", "Ann", "coder", "crabmem"]
     git(memory.root, "checkout", "-q", "HEAD~2", "--", "memory/entries/luna.md")
