@@ -20,10 +20,9 @@ from ..disk import fs
 from ..disk.fork_lock import BEYOND_TIME
 from ..errors import CrabmemError, Inapplicable, InvalidArguments
 from ..text.comparison import nearest
-from .failure import Failure, WrongUsage
 from .opening import open_session as open_session
 from .options import AFTER, GLOBAL, GlobalOptions, completing, use_global, with_global_options
-from .output import in_colour
+from .output import Failure, WrongUsage, in_colour
 
 C = TypeVar("C", bound=click.Command)
 

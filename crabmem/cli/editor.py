@@ -12,9 +12,8 @@ import click
 from ..disk import fs
 from ..text.entry import decode
 from ..text.hashes import version_of
-from .failure import Failure
 from .input import text_in
-from .output import tell
+from .output import Failure, tell
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from ..hosts.config_files import Change, write_changes
 from ..hosts.host import Host
 from ..hosts.installation import Installation
 from ..hosts.options import InstallOptions, Whose
-from ..hosts.surroundings import Surroundings
+from ..hosts.surroundings import Surroundings, surroundings
 from ..hosts.table import HOSTS, host_named
 from ..results import Finding
 from ..session.engine import Options
@@ -28,7 +28,6 @@ from .app import open_session
 from .importing import Import, import_data, import_lines, import_summary, take_in
 from .options import global_options
 from .output import can_ask, coloured_diff, confirm, plain, show, tell, tell_always, warn
-from .surroundings import surroundings
 
 _MODULE = "crabmem"
 #: What JSON calls the configs of a person, and those of a project.
@@ -123,7 +122,7 @@ def findings() -> Iterator[Finding]:
     """A finding for each host that calls a crabmem that is gone. A config that cannot be read has none."""
     here = surroundings()
     for host in HOSTS:
-        for project_option in _scopes(here):
+        for project_option in here.scopes:
             for program in Installation(_plain_options(host), here, project_option).missing_programs():
                 verb = f"crabmem install {host.name}{' --here' * project_option}"
                 words = f"{host.title} calls {program}, which is gone: `{verb}` renews that"
@@ -313,13 +312,8 @@ def _action(change: Change) -> str:
     return "create" if change.before is None else "remove" if change.after is None else "change"
 
 
-def _scopes(here: Surroundings) -> Sequence[bool]:
-    """Whether it is a project's, for each scope that there is here: at home a project's configs are the person's."""
-    return (False,) if here.project == here.home else (False, True)
-
-
 def _row(options: InstallOptions, here: Surroundings) -> dict[str, Any]:
-    installations = [Installation(options, here, project_option) for project_option in _scopes(here)]
+    installations = [Installation(options, here, project_option) for project_option in here.scopes]
     there = {_SCOPES[number]: each for number, each in enumerate(installations) if _is_installed(each)}
     return {
         "host": options.host.name,

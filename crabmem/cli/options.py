@@ -212,6 +212,11 @@ def yes_really_option(about: str, *former: str) -> Callable[..., Any]:
     return click.option("--yes-really", cls=Renamed, former=former, is_flag=True, help=about)
 
 
+yes_if_many_option = yes_really_option(
+    "Even if ten facts or more, and more than a third, would be gone; or all of fewer than ten."
+)
+
+
 def by_option(about: str, *former: str, names: str = "complete_writers") -> Callable[..., Any]:
     """Return the option that selects what an agent, or a person, wrote; `names` completes it."""
     return click.option(

@@ -1,4 +1,4 @@
-"""What verbs print: data on stdout, as JSON or words; talk, warnings and questions on stderr."""
+"""What verbs print: data on stdout, as JSON or words; talk, warnings, questions and errors on stderr."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 
 import click
 
+from ..text.comparison import nearest
 from ..text.quoting import visible
 from .options import GlobalOptions, global_options
 
@@ -18,8 +19,10 @@ if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from datetime import datetime
     from typing import Any, Protocol
 
+    from ..recall.headers import Header
     from ..results import Commit
     from ..session.session import Session
+    from ..text.entry import Entry
 
     class Written(Protocol):
         """The answer of an operation that has written something: its commit, None for none, and its diff."""
@@ -173,10 +176,33 @@ def tell_unreadable(count: int) -> None:
         tell(unreadable_note(count))
 
 
+def tell_unknown_tags(entries: Sequence[Entry | Header], tags: Sequence[str]) -> None:
+    """Say which of the tags no fact has, with the nearest that one has."""
+    known = {tag.casefold(): tag for entry in entries for tag in entry.labels}
+    for tag in tags:
+        if tag.casefold() not in known:
+            near = nearest(tag.casefold(), known)
+            tell(f"no fact has the tag {tag}{f' (nearest: {known[near[0]]})' if near else ''}")
+
+
 def warn(warnings: Iterable[str]) -> None:
     """Say what the person should mind."""
     for words in warnings:
         click.secho(f"crabmem: warning: {visible(words)}", err=True, fg="yellow" if in_colour(sys.stderr) else None)
+
+
+class Failure(click.ClickException):
+    """An error of crabmem as one line on stderr; exit status 1."""
+
+    def show(self, file: Any = None) -> None:
+        text = f"crabmem: {visible(self.message)}"
+        click.echo(click.style(text, fg="red") if in_colour(sys.stderr) else text, err=True)
+
+
+class WrongUsage(Failure):
+    """The same of what was given and cannot be used, whatever there is in memory; exit status 2, as click has it."""
+
+    exit_code = 2
 
 
 def can_ask() -> bool:
@@ -190,8 +216,6 @@ def confirm(question: str, refused: str) -> None:
     Raises:
         Failure: nobody is there, and so it was `refused`.
     """
-    from .failure import Failure
-
     if not can_ask():
         raise Failure(f"nothing was {refused}: this needs a terminal, or --yes")
     click.confirm(question, abort=True, err=True)

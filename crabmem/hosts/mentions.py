@@ -13,11 +13,10 @@ from .table import HOSTS
 def mentions(here: Surroundings) -> Iterator[tuple[Host, bool]]:
     """The hosts that have a config with our name in it, each with whether it is a project's.
 
-    Only such a one can be of an installation. At home a project's configs are the person's. What cannot be read has
-    no name in it.
+    Only such a one can be of an installation. What cannot be read has no name in it.
     """
     for host in HOSTS:
-        for in_project in (False, True)[: 1 if here.project == here.home else 2]:
+        for in_project in here.scopes:
             if any(_names_us(config, here) for config in (host.project if in_project else host.user)):
                 yield host, in_project
 

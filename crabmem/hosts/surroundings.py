@@ -1,5 +1,7 @@
 """The machine on which a host is looked for. Loads little, as who only looks needs no more than this and the table."""
 
+import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +15,11 @@ class Surroundings(NamedTuple):
     environment: Mapping[str, str]
     system: str
 
+    @property
+    def scopes(self) -> tuple[bool, ...]:
+        """Whether it is a project's, for each scope that there is: at home a project's configs are the person's."""
+        return (False,) if self.project == self.home else (False, True)
+
     def folder(self, variable: str, default: str) -> Path:
         """The folder that an environment variable names, else `default` below the home folder."""
         named = self.environment.get(variable)
@@ -24,3 +31,8 @@ class Surroundings(NamedTuple):
         if self.system == "darwin":
             return self.home / "Library/Application Support"
         return self.folder("XDG_CONFIG_HOME", ".config")
+
+
+def surroundings() -> Surroundings:
+    """This person's home folder, the folder we are in, the environment and the system."""
+    return Surroundings(Path.home(), Path.cwd(), os.environ, sys.platform)

@@ -19,10 +19,9 @@ from ...text.limits import RECALL_LIMIT
 from ...text.words import listed
 from ..app import open_session, verb
 from ..completing import complete_commits
-from ..failure import Failure
 from ..input import LINE
 from ..options import json_option
-from ..output import plain, show, tell, yellow
+from ..output import Failure, plain, show, tell, yellow
 
 _CANNOT_TELL = 125
 _VERDICTS = {True: "good", False: "bad", None: "cannot be told"}

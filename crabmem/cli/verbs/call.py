@@ -7,10 +7,9 @@ from ...session.session import Session
 from ...tools.toolbox import Toolbox
 from ..app import open_session, verb
 from ..completing import complete_listed_tools, complete_tools
-from ..failure import Failure
 from ..input import TEXT
 from ..options import json_option, tool_names
-from ..output import plain, show
+from ..output import Failure, plain, show
 
 
 @verb(after="tools")

@@ -13,10 +13,9 @@ from ...text.spoken_to import parse_messages
 from ...text.words import counted, shortened
 from ..app import open_session, verb
 from ..completing import complete_commits, complete_files
-from ..failure import Failure
 from ..input import content_of
 from ..options import json_option
-from ..output import plain, show, tell
+from ..output import Failure, plain, show, tell
 
 _OF_SPEAKING = ("spoken", "silent", "right")
 _GATES = (*FIGURE_NAMES, "right", "spoken", "silent")

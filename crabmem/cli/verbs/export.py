@@ -11,9 +11,8 @@ from ...results import Exported, LeftOut, json_of
 from ...session.session import Session
 from ...text.words import counted, listed
 from ..app import open_session, verb
-from ..failure import Failure
 from ..options import as_of_option, dry_run_option, json_option, yes_really_option
-from ..output import as_text, echo, plain, show, tell
+from ..output import Failure, as_text, echo, plain, show, tell
 
 _STATES = ("made", "replaced", "unchanged", "removed", "kept")
 _WOULD = {"made": "would make", "replaced": "would replace", "removed": "would remove"}

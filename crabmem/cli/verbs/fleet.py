@@ -14,9 +14,8 @@ from ...prompt.profile import KINDS, Kind
 from ...results import json_of
 from ...text.words import counted
 from ..app import verb
-from ..failure import Failure
 from ..options import completing, global_options, json_option, yes_option
-from ..output import confirm, plain, show, tell
+from ..output import Failure, confirm, plain, show, tell
 
 if TYPE_CHECKING:
     from ...fleet.following import Looked

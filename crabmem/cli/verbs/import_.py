@@ -16,10 +16,9 @@ from ...text.values import replace as replaced
 from ...text.words import listed
 from ..app import open_session, verb
 from ..completing import complete_sources, complete_tags
-from ..failure import Failure
 from ..importing import Import, import_data, import_lines, import_summary, outcomes, place_name, shown_place
 from ..options import global_options, json_option
-from ..output import can_ask, progress_bar, show, tell, warn
+from ..output import Failure, can_ask, progress_bar, show, tell, warn
 
 if TYPE_CHECKING:
     from ...importers.base import Found, Source, Tree

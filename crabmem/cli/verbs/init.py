@@ -9,9 +9,8 @@ from ...disk.project import project_of
 from ...operations import setup
 from ...results import json_of
 from ..app import open_session, profile_option, verb
-from ..failure import Failure
 from ..options import dry_run_option, global_options, json_option, yes_option
-from ..output import can_ask, show, tell, tell_always, warn
+from ..output import Failure, can_ask, show, tell, tell_always, warn
 
 
 @verb(after="config")

@@ -4,11 +4,31 @@ from typing import Any
 
 import click
 
+from ...errors import NotFound
 from ..app import verb
-from ..host_options import check_host, complete_hosts, project_option
 from ..options import dry_run_option, json_option, yes_option
 
 _FORMER = {"ours": "only", "host": "beside", "both": "inside"}
+
+
+def check_host(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """The name of a host, checked."""
+    from ...hosts.table import host_named
+
+    try:
+        return value if value is None else host_named(value).name
+    except NotFound as error:
+        raise click.BadParameter(f"{error}.", ctx, param) from None
+
+
+def complete_hosts(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The hosts whose names begin with what was typed."""
+    from ...hosts.table import NAMES
+
+    return [name for name in NAMES if name.startswith(begun)]
+
+
+here_option = click.option("--here", "project", is_flag=True, help="In this folder's configs instead of yours.")
 
 
 class _Whose(click.Choice[str]):
@@ -31,7 +51,7 @@ class _WithHosts(click.Command):
 
 @verb(after="Agents", cls=_WithHosts)
 @click.argument("name", metavar="[HOST]", callback=check_host, shell_complete=complete_hosts, required=False)
-@project_option
+@here_option
 @click.option("--no-hooks", is_flag=True, help="The server alone: nothing is said before a turn or at the end.")
 @click.option(
     "--no-server", is_flag=True, help="The hooks alone: the agent is told what memory holds, and has no tools."

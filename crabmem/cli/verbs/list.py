@@ -15,7 +15,19 @@ from ...text.words import shortened
 from ..app import verb
 from ..opening import open_session
 from ..options import as_of_option, completing, json_option, tag_option
-from ..output import coloured, here, in_colour, paged, plain, show, tell, tell_no_match, tell_unreadable, warn
+from ..output import (
+    coloured,
+    here,
+    in_colour,
+    paged,
+    plain,
+    show,
+    tell,
+    tell_no_match,
+    tell_unknown_tags,
+    tell_unreadable,
+    warn,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,8 +93,6 @@ def list_(
     if not (as_of or since):
         entries = [*entries, *reading.seen_beside(memory)]
     if tags:
-        from ..tag_filter import tell_unknown_tags
-
         tell_unknown_tags(entries if since is None else reading.entries(memory, as_of), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
     changed = _changed(memory) if is_long or order == "changed" else {}

@@ -10,9 +10,8 @@ import click
 
 from ..app import open_session, verb
 from ..completing import complete_listed_tools
-from ..failure import Failure
 from ..options import global_options, tool_names
-from ..output import tell, tell_always
+from ..output import Failure, tell, tell_always
 
 if TYPE_CHECKING:
     from ...mcp.served import Served

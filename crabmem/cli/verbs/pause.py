@@ -8,7 +8,7 @@ from ...text.times import LONGEST_SPAN, span_in
 from ..app import open_session, verb
 from ..options import json_option
 from ..output import show
-from ..pausing import paused_words
+from ..standing import paused_words
 
 
 @verb(after="agents")

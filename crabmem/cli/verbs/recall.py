@@ -14,7 +14,7 @@ from ..app import verb
 from ..input import words_of
 from ..opening import open_session
 from ..options import as_of_option, completing, json_option, tag_option
-from ..output import in_colour, plain, show, tell
+from ..output import in_colour, plain, show, tell, tell_unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,7 +125,6 @@ def recall(
     show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
         from ...operations import facts  # late, as what follows: for other outcomes than most
-        from ..tag_filter import tell_unknown_tags
 
         tell_unknown_tags(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:

@@ -9,10 +9,8 @@ from ...results import Commit, UnrecordedEdit, json_of
 from ...session.session import Session
 from ...text.words import counted
 from ..app import open_session, verb
-from ..failure import Failure
-from ..options import dry_run_option, json_option
-from ..output import plain, progress_bar, show, tell, tell_recorded
-from ..restoring import yes_if_many_option
+from ..options import dry_run_option, json_option, yes_if_many_option
+from ..output import Failure, plain, progress_bar, show, tell, tell_recorded
 
 
 @verb(after="confirm")

@@ -3,14 +3,14 @@
 import click
 
 from ...operations import revert
-from ...results import json_of
+from ...results import Restored, json_of
+from ...session.session import Session
 from ...text.hashes import short
 from ...text.words import counted
 from ..app import open_session, verb
 from ..completing import complete_commits, complete_names
-from ..options import dry_run_option, json_option
+from ..options import dry_run_option, json_option, yes_if_many_option
 from ..output import diff_of_commit, plain, show
-from ..restoring import done_or_waits, files_restored, yes_if_many_option
 
 
 @verb(after="undo")
@@ -54,3 +54,18 @@ def restore(
     files = files_restored(done, "would restore" if dry_run else "")
     words = done_or_waits(memory, f"{files} {'as of' if done.paths else 'from'} {short(done.to)}")
     show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")
+
+
+def done_or_waits(memory: Session, words: str) -> str:
+    """`words`, unless nothing of what they say was written: it waits for a person, which is told when the verb ends."""
+    return "waits" if memory.withheld and not memory.has_written else words
+
+
+def files_restored(done: Restored, would: str = "") -> str:
+    """What became of which files."""
+    brought = len(done.paths) - len(done.removed)
+    told = [
+        *([f"{would or 'restored'} {counted(brought, 'file')}"] if brought else []),
+        *([f"{'delete' if would else 'deleted'} {counted(len(done.removed), 'file')}"] if done.removed else []),
+    ]
+    return " and ".join(told) or "nothing differs"

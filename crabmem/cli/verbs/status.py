@@ -73,7 +73,7 @@ def _show_path(ctx: click.Context, root: str, json_wanted: bool) -> None:
 def _hosts() -> list[dict[str, str]]:
     """The hosts that crabmem is installed in, for any workspace."""
     from ...hosts.mentions import mentions
-    from ..surroundings import surroundings
+    from ...hosts.surroundings import surroundings
 
     mentioned = list(mentions(surroundings()))
     if not mentioned:
@@ -104,7 +104,7 @@ def _lines(found: Status, spoken: Stats) -> Iterator[str]:
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
     if found.paused:
-        from ..pausing import paused_words  # late: memory is rarely paused
+        from ..standing import paused_words  # late: memory is rarely paused
 
         yield _line("paused", paused_words(found.paused).removeprefix("paused "), "yellow")
     yield from _sync(found)
@@ -134,7 +134,7 @@ def _sync(found: Status) -> Iterator[str]:
     """How syncing stands, where a remote was named."""
     if found.sync is None:
         return
-    from ..sync_state import standing  # late: most workspaces are on one machine
+    from ..standing import standing  # late: most workspaces are on one machine
 
     is_well = not (found.sync.error or found.sync.waiting or found.sync.shows_purged or found.sync.purge_waits)
     for number, words in enumerate(standing(found.sync)):

@@ -17,11 +17,9 @@ from ...text.hashes import short
 from ...text.words import counted, listed
 from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
-from ..failure import Failure
-from ..options import dry_run_option, json_option, yes_option
-from ..output import can_ask, confirm, echo, plain, show, tell, tell_always
-from ..restoring import yes_if_many_option
-from ..sync_state import standing
+from ..options import dry_run_option, json_option, yes_if_many_option, yes_option
+from ..output import Failure, can_ask, confirm, echo, plain, show, tell, tell_always
+from ..standing import standing
 
 #: The JSON of what was done, and lines for a person.
 Done: TypeAlias = tuple[Mapping[str, object], list[str]]

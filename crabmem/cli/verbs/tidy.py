@@ -18,9 +18,8 @@ from ...results import Untidy, json_of
 from ...text.words import counted, listed
 from ...write.actor import PROPOSE
 from ..app import open_session, verb
-from ..failure import Failure
 from ..options import json_option
-from ..output import few, plain, show, tell
+from ..output import Failure, few, plain, show, tell
 
 _RUNS = {host.program: host for host in HOSTS if host.headless}
 _NAMED, _SHOWN = 3, 5

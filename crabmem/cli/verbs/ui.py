@@ -14,12 +14,11 @@ import click
 
 from ...disk import fs
 from ...disk.user_state import state_folder
+from ...hosts.surroundings import surroundings
 from ...session.session import Session
 from ...standby.offer import offering
 from ..app import open_session, verb
-from ..failure import Failure
-from ..output import echo, tell, tell_always
-from ..surroundings import surroundings
+from ..output import Failure, echo, tell, tell_always
 
 if TYPE_CHECKING:
     from ...web.entrance import Entrance

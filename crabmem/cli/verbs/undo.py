@@ -13,10 +13,9 @@ from ...text.merge import Conflict, Conflicting, Take
 from ...text.words import counted
 from ..app import open_session, verb
 from ..completing import complete_commits
-from ..failure import Failure
-from ..options import by_option, dry_run_option, in_option, json_option, yes_option
-from ..output import can_ask, diff_of_commit, plain, show, tell
-from ..restoring import done_or_waits, files_restored, yes_if_many_option
+from ..options import by_option, dry_run_option, in_option, json_option, yes_if_many_option, yes_option
+from ..output import Failure, can_ask, diff_of_commit, plain, show, tell
+from .restore import done_or_waits, files_restored
 
 _PURGED = "the last change is a purge, which cannot be undone"
 

@@ -3,13 +3,13 @@
 import click
 
 from ..app import verb
-from ..host_options import check_host, complete_hosts, project_option
 from ..options import dry_run_option, json_option, yes_option
+from .install import check_host, complete_hosts, here_option
 
 
 @verb(after="install")
 @click.argument("name", metavar="HOST", callback=check_host, shell_complete=complete_hosts)
-@project_option
+@here_option
 @dry_run_option
 @yes_option
 @json_option

@@ -1,4 +1,4 @@
-"""How syncing stands, in words, for the verbs that say so."""
+"""How syncing stands, and a pause, in words, for the verbs that say so."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .output import here, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..results import SyncState
+    from ..results import Paused, SyncState
 
 _MINUTE = "%Y-%m-%d %H:%M"
 
@@ -28,3 +28,9 @@ def standing(state: SyncState) -> list[str]:
     if state.waiting:
         lines.append(f"{counted(state.waiting, 'text')} of other machines to decide on: `crabmem review resolve`")
     return lines
+
+
+def paused_words(found: Paused) -> str:
+    """Until when memory is paused, and what agents keep."""
+    until = f"until {here(found.until):{_MINUTE}}" if found.until else "until `crabmem resume`"
+    return f"paused {until}: no auto-recall, no reminders, {'agents keep their tools' if found.tools else 'no tools'}"
