@@ -1,11 +1,12 @@
 """A web server on the loopback, which leaves signals to whoever runs it and writes no log."""
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import Inapplicable
 from .connections import AT_ONCE, WAITING, Connection
@@ -33,6 +34,21 @@ def listening(port: int) -> Iterator[socket.socket]:
 def port_of(listens: socket.socket) -> int:
     """The port at which a socket listens."""
     return int(listens.getsockname()[1])
+
+
+class WithHeaders:
+    """An application whose every answer has `headers`, those of whoever refuses too."""
+
+    def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
+        self._app, self._headers = app, headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        await self._app(scope, receive, with_headers)
 
 
 class Server(uvicorn.Server):

@@ -33,13 +33,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from .answers import Answers
     from .kept import Kept
     from .protocol import Answer, Params
+    from .served import Served
     from .wire import Wire
 
     #: What answers requests about memory: before it is loaded, those that hosts ask first.
-    Source: TypeAlias = Answers | Kept
+    Source: TypeAlias = Served | Kept
 
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"

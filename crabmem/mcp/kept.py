@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .answers import Answers
     from .protocol import Answer, Caller, Params
     from .served import Served
 
@@ -38,7 +37,7 @@ _CODE = ("crabmem.tools.", "crabmem.profiles.", "crabmem.prompt.")
 
 
 class Kept:
-    """The first answers of the last server with the same command. Answers what hosts ask first, as `Answers` does."""
+    """The first answers of the last server with the same command. Answers what hosts ask first, as `Served` does."""
 
     def __init__(self, instructions: str, tools: Answer) -> None:
         self.instructions, self.tools = instructions, tools
@@ -63,7 +62,7 @@ def kept(arguments: Sequence[str], environment: Mapping[str, str]) -> Kept | Non
         return None
 
 
-def keep(arguments: Sequence[str], environment: Mapping[str, str], answers: Answers, served: Served) -> Kept:
+def keep(arguments: Sequence[str], environment: Mapping[str, str], served: Served) -> Kept:
     """Keep what a command answers first, now that it is known."""
     from contextlib import suppress
     from pathlib import Path
@@ -73,7 +72,7 @@ def keep(arguments: Sequence[str], environment: Mapping[str, str], answers: Answ
     from .protocol import Caller
 
     marks = _marks(_sources(served, environment))
-    now = Kept(answers.instructions, answers.answer("tools/list", {}, Caller()))
+    now = Kept(served.instructions, served.answer("tools/list", {}, Caller()))
     # A pause ends by itself.
     if now != kept(arguments, environment) and served.memory.engine.pause() is None:
         text = {"command": _command(arguments, environment), "files": marks, **vars(now)}

@@ -13,11 +13,11 @@ from ..text.templates import storing_prompt, template
 from ..tools.looking import log_text
 from .addresses import ENTRY
 from .protocol import INVALID_PARAMS, Caller, Refused, refuse_cursor, table_in, text_in
-from .served import Served
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .protocol import Answer, Params
+    from .served import Served
 
 Given = Mapping[str, str]
 _COMMITS = 100

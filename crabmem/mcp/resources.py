@@ -13,11 +13,11 @@ from ..text.quoting import hit_text, visible
 from ..tools.looking import log_text
 from .addresses import ENTRY, LOG, MEMORY, SOUL, SYNC, address, entry_name_at, no_resource
 from .protocol import Caller, cursor_in, refuse_cursor, text_in, unknown_cursor
-from .served import Served
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .protocol import Answer, Params
+    from .served import Served
 
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"

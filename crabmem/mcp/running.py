@@ -37,7 +37,7 @@ def follow(
         found = [*notices(news, served.memory.layout)]
         # Asked at the first look too: what was changed between our start and that is in no news.
         with suppress(CrabmemError):  # a profile that cannot be read is told of to whoever calls a tool
-            if (now := served.guidance) != told:
+            if (now := served.instructions) != told:
                 told = now
                 found.append((TOOLS_CHANGED, {}))
         if found:

@@ -1,17 +1,38 @@
-"""One memory as it is served: which tools it offers, and for which client."""
+"""One memory as it is served: the tools it offers to which client, and the answers to requests over any transport."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 
-from ..errors import InvalidSettings
+from ..errors import CrabmemError, InvalidArguments, InvalidSettings, NotFound
 from ..session.session import Session
 from ..text.limits import MAX_WHO
 from ..tools import guide
+from ..tools.result import without_root
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
-from .protocol import Caller
+from .prompts import complete, get_prompt, list_prompts
+from .protocol import INTERNAL_ERROR, INVALID_PARAMS, Caller, Refused
+from .resources import list_resources, list_templates, read_resource
 from .sessions import Sessions
+from .tools import call_tool, list_tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .protocol import Answer, Params
+
+METHODS = {
+    "tools/list": list_tools,
+    "tools/call": call_tool,
+    "resources/list": list_resources,
+    "resources/templates/list": list_templates,
+    "resources/read": read_resource,
+    "prompts/list": list_prompts,
+    "prompts/get": get_prompt,
+    "completion/complete": complete,
+}
 
 
 class Served:
@@ -51,9 +72,23 @@ class Served:
         return self._offered
 
     @property
-    def guidance(self) -> str:
-        """How to use memory with these tools."""
+    def instructions(self) -> str:
+        """How a model uses memory with the tools that are offered now."""
         return guide.guidance(self.memory, self.tools)
+
+    def answer(self, method: str, params: Params, caller: Caller) -> Answer:
+        """The result of a request, from any thread.
+
+        Raises:
+            Refused: the request is wrong, or memory refused; the message is its own.
+        """
+        try:
+            return METHODS[method](self, params, caller)
+        except CrabmemError as error:
+            asked = isinstance(error, NotFound | InvalidArguments)
+            raise Refused(
+                INVALID_PARAMS if asked else INTERNAL_ERROR, without_root(error.text(), self.memory.root)
+            ) from None
 
     def memory_for(self, caller: Caller) -> Session:
         """The memory for the client that asks, with its name and session."""

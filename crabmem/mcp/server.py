@@ -23,10 +23,9 @@ from mcp_types import (
 )
 from starlette.requests import Request
 
-from .answers import METHODS, Answers
 from .listeners import Listeners
 from .protocol import SERVER, TODAY, Caller, Refused, todays
-from .served import Served
+from .served import METHODS, Served
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,13 +47,13 @@ class MemoryServer(Server[Any]):
     """The protocol's server over one memory."""
 
     def __init__(self, served: Served) -> None:
-        self.served, self.listeners, self._answers = served, Listeners(), Answers(served)
+        self.served, self.listeners = served, Listeners()
         super().__init__(
             SERVER["name"],
             version=SERVER["version"],
             title=SERVER["title"],
             description=SERVER["description"],
-            instructions=served.guidance,
+            instructions=served.instructions,
         )
         for method in METHODS:
             self.add_request_handler(method, _PARAMS.get(method, PaginatedRequestParams), self._answered)
@@ -73,7 +72,7 @@ class MemoryServer(Server[Any]):
 
     async def notify(self, notices: list[Notice]) -> None:
         """Notify clients; who comes now is told how to use the tools that there are now."""
-        self.instructions = self._answers.instructions
+        self.instructions = self.served.instructions
         await self.listeners.notify(notices)
 
     async def _answered(self, context: ServerRequestContext[Any, Any], params: object) -> Answer:
@@ -81,7 +80,7 @@ class MemoryServer(Server[Any]):
 
         def attempt() -> Answer | Refused:
             try:
-                return self._answers.answer(context.method, context.params or {}, _caller(context))
+                return self.served.answer(context.method, context.params or {}, _caller(context))
             except Refused as refusal:
                 return refusal
 

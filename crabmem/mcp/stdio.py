@@ -32,7 +32,6 @@ class Stdio:
 
     def serve(self, served: Served, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         """Serve the client at the other end, until it closes the connection or a signal comes."""
-        from .answers import Answers
         from .kept import keep
         from .running import follow, record, sync
 
@@ -40,10 +39,9 @@ class Stdio:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: threading.Thread(target=self._ended.set).start())
         memory, stop, subscriptions = served.memory, threading.Event(), self._conversation.subscriptions
-        answers = Answers(served)
         # Before anything else is answered from memory: what changes from now on is noticed.
-        now = keep(arguments, environment, answers, served)
-        self._conversation.load(answers)
+        now = keep(arguments, environment, served)
+        self._conversation.load(served)
         # A client that was told of other tools than there are is notified.
         told = now.instructions if self._first in (None, now) else ""
         recording = threading.Thread(target=record, args=(memory, stop))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ..tools.tool import Tool
 from ..tools.toolbox import Toolbox
 from .protocol import INVALID_PARAMS, Caller, Refused, refuse_cursor, table_in, text_in
-from .served import Served
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .protocol import Answer, Params
+    from .served import Served
 
 #: Claude Code shows a model only the names of tools until it asks for more, except those with this.
 _AT_ONCE = {"anthropic/alwaysLoad": True}

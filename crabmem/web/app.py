@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ..errors import CrabmemError, InvalidArguments, NotFound
 from ..loopback.connections import trust
 from ..loopback.guard import Guard
-from ..loopback.headers import WithHeaders
+from ..loopback.server import WithHeaders
 from ..operations.chronicle import Chronicle
 from ..session import scopes
 from ..session.session import Session
