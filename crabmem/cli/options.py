@@ -175,12 +175,21 @@ def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 
 
 json_option = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")
-as_of_option = click.option(
-    "--as-of",
-    metavar="WHEN",
-    shell_complete=completing("complete_commits"),
-    help="As it was at a commit, a date, or '2 days ago'.",
-)
+
+
+def when_option(name: str, about: str) -> Callable[..., Any]:
+    """Return an option that takes a moment: a commit, a date, or words like '2 days ago'."""
+    return click.option(name, metavar="WHEN", shell_complete=completing("complete_commits"), help=about)
+
+
+def limit_option(about: str, usual: int | None = None) -> Callable[..., Any]:
+    """Return the option that says how many, with what it is when it is not given."""
+    return click.option(
+        "-n", "--limit", type=click.IntRange(min=1), metavar="N", default=usual, show_default=True, help=about
+    )
+
+
+as_of_option = when_option("--as-of", "As it was at a commit, a date, or '2 days ago'.")
 tag_option = click.option(
     "-t",
     "--tag",

@@ -18,9 +18,8 @@ from ...text.hashes import short
 from ...text.limits import RECALL_LIMIT
 from ...text.words import listed
 from ..app import open_session, verb
-from ..completing import complete_commits
 from ..input import LINE
-from ..options import json_option
+from ..options import json_option, limit_option, when_option
 from ..output import Failure, plain, show, tell, yellow
 
 _CANNOT_TELL = 125
@@ -35,24 +34,9 @@ _FILES = 3
 @click.option(
     "--good", "always", multiple=True, type=LINE, metavar="'QUERY must return NAME'", help="Good only when it does."
 )
-@click.option(
-    "-n",
-    "--limit",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=RECALL_LIMIT,
-    show_default=True,
-    help="In so many facts.",
-)
-@click.option(
-    "--since",
-    metavar="WHEN",
-    shell_complete=complete_commits,
-    help="Where it was good.  [default: looked for, backwards]",
-)
-@click.option(
-    "--until", metavar="WHEN", shell_complete=complete_commits, help="Where it is bad.  [default: the newest commit]"
-)
+@limit_option("In so many facts.", RECALL_LIMIT)
+@when_option("--since", "Where it was good.  [default: looked for, backwards]")
+@when_option("--until", "Where it is bad.  [default: the newest commit]")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @json_option
 @click.pass_context

@@ -12,8 +12,8 @@ from ...operations import proposals
 from ...results import Digest, News, StaleFact, json_of
 from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
-from ..completing import complete_commits, complete_files
-from ..options import by_option, in_option, json_option
+from ..completing import complete_files
+from ..options import by_option, in_option, json_option, when_option
 from ..output import echo, paged, plain, show, tell
 
 _SHOWN = 100
@@ -21,13 +21,8 @@ _USUAL = "1 week ago"
 
 
 @verb(after="restore")
-@click.option(
-    "--since",
-    metavar="WHEN",
-    shell_complete=complete_commits,
-    help="From when on.  [default: 1 week ago; of a session or an agent, the beginning]",
-)
-@click.option("--until", metavar="WHEN", shell_complete=complete_commits, help="Up to when.  [default: now]")
+@when_option("--since", "From when on.  [default: 1 week ago; of a session or an agent, the beginning]")
+@when_option("--until", "Up to when.  [default: now]")
 @in_option("Only what a session brought.", "--session")
 @by_option("Only what an agent brought.", "--agent")
 @click.option(

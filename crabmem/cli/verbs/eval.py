@@ -12,9 +12,9 @@ from ...text.evaluation import FIGURE_NAMES, parse_questions
 from ...text.spoken_to import parse_messages
 from ...text.words import counted, shortened
 from ..app import open_session, verb
-from ..completing import complete_commits, complete_files
+from ..completing import complete_files
 from ..input import content_of
-from ..options import json_option
+from ..options import json_option, limit_option, when_option
 from ..output import Failure, plain, show, tell
 
 _OF_SPEAKING = ("spoken", "silent", "right")
@@ -48,21 +48,8 @@ def _gate(text: str) -> tuple[str, float]:
 
 @verb(after="watch")
 @click.argument("file", metavar="FILE|-", shell_complete=complete_files)
-@click.option(
-    "-n",
-    "--limit",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=10,
-    show_default=True,
-    help="How many facts each question gets.",
-)
-@click.option(
-    "--compare",
-    metavar="WHEN",
-    shell_complete=complete_commits,
-    help="And in the memory as it was at a commit, at a date, or '2 days ago'.",
-)
+@limit_option("How many facts each question gets.", 10)
+@when_option("--compare", "And in the memory as it was at a commit, at a date, or '2 days ago'.")
 @click.option(
     "--fail-under",
     "gates",

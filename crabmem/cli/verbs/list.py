@@ -14,7 +14,7 @@ from ...session.init import is_begun
 from ...text.words import shortened
 from ..app import verb
 from ..opening import open_session
-from ..options import as_of_option, completing, json_option, tag_option
+from ..options import as_of_option, json_option, limit_option, tag_option, when_option
 from ..output import (
     coloured,
     here,
@@ -46,16 +46,11 @@ _TAGS = 24
 @verb(after="show")
 @as_of_option
 @tag_option
-@click.option(
-    "--since",
-    metavar="WHEN",
-    shell_complete=completing("complete_commits"),
-    help="Only facts changed since a commit, a date, or '2 weeks ago'.",
-)
+@when_option("--since", "Only facts changed since a commit, a date, or '2 weeks ago'.")
 @click.option("--sort", "order", type=click.Choice(["file", "name", "changed"]), default="file", show_default=True,
     help="By the file's path, by name, or those first that were changed last.")  # fmt: skip
 @click.option("-r", "--reverse", is_flag=True, help="The other way round.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), metavar="N", help="At most N facts.")
+@limit_option("At most N facts.")
 @click.option("--tags", "is_tags", is_flag=True, help="Only their tags, and how many facts have each.")
 @click.option("-l", "--long", "is_long", is_flag=True, help="With the day of the last change, and tags.")
 @json_option

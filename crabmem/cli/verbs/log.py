@@ -11,15 +11,13 @@ from ...results import json_of
 from ...session.init import is_begun
 from ..app import verb
 from ..opening import open_session
-from ..options import by_option, completing, in_option, json_option
+from ..options import by_option, completing, in_option, json_option, limit_option, when_option
 from ..output import coloured_diff, commit_line, paged, show, tell, tell_no_match
 
 
 @verb(after="History")
 @click.argument("name", required=False, shell_complete=completing("complete_names"))
-@click.option(
-    "-n", "--limit", type=click.IntRange(min=1), metavar="N", default=20, show_default=True, help="How many commits."
-)
+@limit_option("How many commits.", 20)
 @click.option("-p", "--patch", is_flag=True, help="With what each commit changed.")
 @by_option(
     "Only of an agent or a person who is called so, or has the word in the name.",
@@ -35,18 +33,8 @@ from ..output import coloured_diff, commit_line, paged, show, tell, tell_no_matc
     help="Only of this tool, as `remember`; `edit` for edits of files.",
 )
 @click.option("--words", metavar="TEXT", help="Only with all of these in the subject, or in the name of a fact.")
-@click.option(
-    "--since",
-    metavar="WHEN",
-    shell_complete=completing("complete_commits"),
-    help="Only after a commit, a date, or '2 weeks ago'.",
-)
-@click.option(
-    "--until",
-    metavar="WHEN",
-    shell_complete=completing("complete_commits"),
-    help="Only up to then: a commit of the last page begins the next.",
-)
+@when_option("--since", "Only after a commit, a date, or '2 weeks ago'.")
+@when_option("--until", "Only up to then: a commit of the last page begins the next.")
 @json_option
 @click.pass_context
 def log(

@@ -13,7 +13,7 @@ from ...text.quoting import BETWEEN, answer_text
 from ..app import verb
 from ..input import words_of
 from ..opening import open_session
-from ..options import as_of_option, completing, json_option, tag_option
+from ..options import as_of_option, json_option, limit_option, tag_option, when_option
 from ..output import in_colour, plain, show, tell, tell_unknown_tags
 
 TYPE_CHECKING = False
@@ -25,19 +25,10 @@ if TYPE_CHECKING:
 
 @verb(after="remember")
 @click.argument("query", nargs=-1, required=True)
-@click.option(
-    "-n", "--limit", type=click.IntRange(min=1), metavar="N", help="How many facts at most.  [default: recall_limit, 5]"
-)
+@limit_option("How many facts at most.  [default: recall_limit, 5]")
 @tag_option
-@click.option(
-    "--since",
-    metavar="WHEN",
-    shell_complete=completing("complete_commits"),
-    help="Only facts changed since a commit, a date, or '2 weeks ago'.",
-)
-@click.option(
-    "--until", metavar="WHEN", shell_complete=completing("complete_commits"), help="Only facts not changed since then."
-)
+@when_option("--since", "Only facts changed since a commit, a date, or '2 weeks ago'.")
+@when_option("--until", "Only facts not changed since then.")
 @as_of_option
 @click.option(
     "--budget",

@@ -8,20 +8,14 @@ from ...session.session import Session
 from ...text.hashes import short
 from ...text.words import counted
 from ..app import open_session, verb
-from ..completing import complete_commits, complete_names
-from ..options import dry_run_option, json_option, yes_if_many_option
+from ..completing import complete_names
+from ..options import dry_run_option, json_option, when_option, yes_if_many_option
 from ..output import diff_of_commit, plain, show
 
 
 @verb(after="undo")
 @click.argument("name", required=False, shell_complete=complete_names)
-@click.option(
-    "--to",
-    "to",
-    metavar="WHEN",
-    shell_complete=complete_commits,
-    help="How it was at a commit of `log`, a date, or '2 days ago'.",
-)
+@when_option("--to", "How it was at a commit of `log`, a date, or '2 days ago'.")
 @dry_run_option
 @yes_if_many_option
 @json_option

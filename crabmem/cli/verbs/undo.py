@@ -13,7 +13,7 @@ from ...text.merge import Conflict, Conflicting, Take
 from ...text.words import counted
 from ..app import open_session, verb
 from ..completing import complete_commits
-from ..options import by_option, dry_run_option, in_option, json_option, yes_if_many_option, yes_option
+from ..options import by_option, dry_run_option, in_option, json_option, when_option, yes_if_many_option, yes_option
 from ..output import Failure, can_ask, diff_of_commit, plain, show, tell
 from .restore import done_or_waits, files_restored
 
@@ -24,12 +24,7 @@ _PURGED = "the last change is a purge, which cannot be undone"
 @click.argument("commits", nargs=-1, metavar="[COMMIT]...", shell_complete=complete_commits)
 @by_option("What an agent did.")
 @in_option("What was done in a session.")
-@click.option(
-    "--since",
-    metavar="WHEN",
-    shell_complete=complete_commits,
-    help="With --by or --in, only what was done after that.",
-)
+@when_option("--since", "With --by or --in, only what was done after that.")
 @click.option("--ours", is_flag=True, help="Where the same was changed since, keep what is there now.")
 @click.option("--theirs", is_flag=True, help="Where the same was changed since, take it back anyway.")
 @click.option("--redo", is_flag=True, help="Bring back what the last undo took back.")
