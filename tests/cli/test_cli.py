@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import select
 import shutil
@@ -23,6 +22,7 @@ from crabmem.cli.app import TITLES, cli
 from crabmem.operations import agents, proposals
 from crabmem.prompt.profile import profile_names
 from tests import forked, samples
+from tests.cli.test_finding import on_terminal
 from tests.conftest import Run, completed, git, typed
 
 VERBS = samples.verbs()
@@ -57,20 +57,6 @@ def root(made: Path, tmp_path: Path) -> Path:
 def process(*words: str, stdin: bytes = b"", timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
     """`crabmem …` as a process of its own."""
     return subprocess.run([*forked.COMMAND, *words], input=stdin, capture_output=True, timeout=timeout)
-
-
-def on_terminal(*words: str) -> str:
-    """What a terminal shows of `crabmem …`."""
-    ours, theirs = pty.openpty()
-    command = [*forked.COMMAND, *words]
-    shown = b""
-    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs) as it:
-        while it.poll() is None or select.select([ours], [], [], 0)[0]:
-            if select.select([ours], [], [], 0.05)[0]:
-                shown += os.read(ours, 65_536)
-    os.close(ours)
-    os.close(theirs)
-    return shown.decode()
 
 
 def assert_one_line_error(result: Result, words: str) -> None:
@@ -224,15 +210,7 @@ def test_help_and_version_are_verbs_too(run: Run) -> None:
     assert run("help", "agents", "new").stdout == run("agents", "new", "--help").stdout
 
 
-def test_a_verb_loads_no_module_of_another() -> None:
-    code = (
-        "import sys; from crabmem.cli.app import cli; cli.main(['resume'], standalone_mode=False); print(*sys.modules)"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert [name for name in loaded if name.startswith("crabmem.cli.verbs.")] == ["crabmem.cli.verbs.resume"]
-
-
-@pytest.mark.parametrize("words", ["--version", "nonsense", "help resume"])
+@pytest.mark.parametrize("words", ["--version", "--help", "nonsense", "help resume", "resume"])
 def test_nobody_loads_a_verb_that_was_not_typed(words: str) -> None:
     code = f"""
 import sys; from crabmem.cli.app import cli
@@ -322,14 +300,6 @@ def test_recall_takes_prefixes_and_phrases_through_the_shell(run: Run, root: Pat
     unsaid = process("--dir", str(root), "recall", '"behind the station"')
     assert b"\n## Depot\n" in unsaid.stdout and b"word by word; these have the words" in unsaid.stderr
     assert "'deploy*'" in run("recall", "--help").stdout and "'\"the" in run("recall", "--help").stdout
-
-
-def test_the_content_comes_from_stdin_for_a_dash(run: Run) -> None:
-    run("remember", "Vet", "-d", "d", "-", stdin="Dr. Okafor.\nÖffnet um acht.")
-    assert json.loads(run("show", "vet", "--json").stdout)["content"] == "Dr. Okafor.\nÖffnet um acht."
-    run("overview", "set", "-", stdin="# From stdin\n")
-    assert run("overview").stdout == "# From stdin\n"
-    assert "Dr. Okafor." in run("call", "recall", "-", stdin='{"query": "Okafor"}').stdout
 
 
 def test_the_content_comes_from_a_file(run: Run, tmp_path: Path) -> None:
@@ -434,10 +404,6 @@ def test_when_and_digest_tell_what_happened(run: Run) -> None:
     assert run("digest", "--until", "HEAD", "--since", "HEAD").stdout.endswith("Nothing was recorded in that time.\n")
 
 
-def test_log_with_patch_shows_what_each_commit_changed(run: Run) -> None:
-    assert "+On the router.\n" in run("log", "-p", "wifi").stdout
-
-
 def test_diff_shows_an_edit_that_is_not_recorded_yet(run: Run, root: Path) -> None:
     file = root / "memory" / "entries" / "wifi.md"
     file.write_text(file.read_text().replace("router", "fridge"))
@@ -518,12 +484,6 @@ def test_many_facts_gone_from_disk_are_told_of_and_come_back_or_go_when_that_is_
     assert run("undo").exit_code == 0
     assert run("restore", "--to", "HEAD~4").exit_code == 1
     assert run("restore", "--to", "HEAD~4", "--yes-really").stdout.startswith("restored ")
-
-
-def test_show_and_list_tell_how_it_was_at_a_commit(run: Run) -> None:
-    run("forget", "wifi")
-    assert run("show", "wifi", "--as-of", "HEAD~1").stdout.startswith("## Wifi\n")
-    assert len(run("list", "--as-of", "HEAD~2").stdout.splitlines()) == 1
 
 
 def test_an_edit_in_the_editor_is_recorded_as_the_persons(
@@ -910,9 +870,6 @@ def test_stdin_that_is_not_utf_8_is_an_error(root: Path, words: list[str], monke
         (["recall", " "], "the question is empty"),
         (["remember", " ", "-d", "d", "-c", "c"], "the name is empty"),
         (["remember", "A", "-d", "d", "--file", "/nowhere/text.md"], "/nowhere/text.md"),
-        (["--workspace", " ", "path"], "the agent's name is empty"),
-        (["--kind", "party", "list"], "there is no kind of session party"),
-        (["--profile", "nobody", "list"], "there is no profile nobody"),
         (["purge"], "say what to purge, by one of"),
         (["purge", "--pattern", "("], "that is no regular expression"),
         (["undo", "--since", "HEAD~1"], "say what to take back"),
@@ -930,25 +887,6 @@ def test_wrong_usage_is_status_2_and_says_what_is_wrong(run: Run, words: list[st
 
 
 # As a process of its own
-
-
-def test_as_a_process_data_and_errors_keep_apart(root: Path) -> None:
-    done = process("--dir", str(root), "recall", "password")
-    failed = process("--dir", str(root), "show", "harbour")
-    assert (done.returncode, done.stderr) == (0, b"") and b"\n## Wifi\n" in done.stdout
-    assert (failed.returncode, failed.stdout, failed.stderr) == (1, b"", b"crabmem: no fact called harbour\n")
-
-
-def test_a_terminal_gets_colours_unless_its_owner_wants_none(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ("--dir", str(root), "--no-pager", "diff", "HEAD~1")
-    assert "\x1b[32m+On the router." in on_terminal(*words)
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b" not in on_terminal(*words)
-
-
-def test_a_terminal_is_not_steered_by_what_memory_holds(root: Path, run: Run) -> None:
-    run("overview", "set", "-c", "red \x1b[31m alert \x07")
-    assert "red [31m alert" in on_terminal("--dir", str(root), "overview", "show")
 
 
 @pytest.mark.parametrize("words", [["recall", "alert"], ["prompt"]])

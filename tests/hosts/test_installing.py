@@ -86,24 +86,6 @@ def written(file: Path, text: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("scope", ["user", "project"])
-@pytest.mark.parametrize("name", NAMES)
-def test_nothing_is_left_of_what_was_made_from_nothing(name: str, scope: str, run: Run, home: Path) -> None:
-    words = ["--here"] if scope == "project" else []
-    if not host_named(name).project and words:
-        assert "leave out --here" in run("install", name, *words).stderr
-        return
-    assert run("install", name, *words).exit_code == 0
-    assert files(home.parent)
-    assert {"host": name, "scope": scope} in json.loads(run("status", "--json").stdout)["hosts"]
-    again = run("install", name, *words)
-    assert again.stdout.startswith("already installed in ")
-    assert run("uninstall", name, *words).exit_code == 0
-    assert files(home.parent) == {"home": "/", "project": "/"}
-    assert run("uninstall", name, *words).stdout.startswith("not installed in ")
-    assert json.loads(run("status", "--json").stdout)["hosts"] == []
-
-
 _TRUST = '\n[hooks.state."{}:{}"]\ntrusted_hash = "sha256:12"\n'
 _CODEX_EVENTS = ("session_start", "user_prompt_submit", "subagent_start", "pre_compact", "stop", "session_end")
 
@@ -134,21 +116,6 @@ def test_a_host_whose_config_only_mentions_us_or_cannot_be_read_is_not_said_to_h
     written(home / ".codex/config.toml", "crabmem = [")
     assert json.loads(run("status", "--json").stdout)["hosts"] == []
     assert "none yet: `crabmem install`" in run("status").stdout
-
-
-def test_a_config_is_what_it_was_byte_for_byte(run: Run, home: Path) -> None:
-    written(home / ".claude/settings.json", SETTINGS)
-    written(home / ".claude.json", '{"mcpServers": {}, "numStartups": 3}')
-    written(home / ".codex/config.toml", CODEX)
-    before = files(home)
-    for host in ("claude-code", "codex"):
-        assert run("install", host).exit_code == 0
-    there = files(home)
-    assert there[".claude/settings.json.before-crabmem"] == SETTINGS
-    assert "# why" in there[".codex/config.toml"] and "crabmem" in there[".codex/config.toml"]
-    for host in ("claude-code", "codex"):
-        assert run("uninstall", host).exit_code == 0
-    assert files(home) == before
 
 
 def test_dry_run_shows_the_diff_and_writes_nothing(run: Run, home: Path) -> None:
@@ -305,12 +272,6 @@ def test_a_link_to_nothing_is_an_error(run: Run, home: Path) -> None:
     (home / ".codex").mkdir()
     (home / ".codex/config.toml").symlink_to(home / "gone")
     assert "is a link that leads nowhere" in run("install", "codex").stderr
-
-
-def test_when_one_of_two_configs_is_bad_neither_is_written(run: Run, home: Path) -> None:
-    written(home / ".claude/settings.json", "{")
-    assert run("install", "claude-code").exit_code == 1
-    assert files(home) == {".claude/settings.json": "{"}
 
 
 def test_what_was_changed_since_stays_and_so_does_the_copy(run: Run, home: Path) -> None:
@@ -851,7 +812,8 @@ def test_whatever_was_chosen_and_chosen_otherwise_every_byte_comes_back(
 ) -> None:
     words = ["--here"] if scope == "project" else []
     if not host_named(name).project and words:
-        pytest.skip("it has no configs of projects")
+        assert "leave out --here" in run("install", name, *words).stderr
+        return
     top = home if scope == "user" else home.parent / "project"
     for texts in ({}, BEFORE):
         for path, text in texts.items():
@@ -864,8 +826,11 @@ def test_whatever_was_chosen_and_chosen_otherwise_every_byte_comes_back(
             there = exactly(top)
             assert run("install", name, *words).stdout.startswith("already installed in "), (first, second)
             assert exactly(top) == there
+            assert {"host": name, "scope": scope} in json.loads(run("status", "--json").stdout)["hosts"]
             assert run("uninstall", name, *words).exit_code == 0
             assert exactly(top) == before, (first, second)
+        assert run("uninstall", name, *words).stdout.startswith("not installed in ")
+        assert json.loads(run("status", "--json").stdout)["hosts"] == []
 
 
 def settings_of(home: Path, path: str = ".claude/settings.json") -> dict[str, Any]:

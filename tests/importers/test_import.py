@@ -24,13 +24,12 @@ from crabmem.importers.facts import prepare
 from crabmem.importers.recognition import source_called
 from crabmem.importers.texts import fact_of, summary
 from tests import forked
-from tests.cli.test_cli import on_terminal
+from tests.cli.test_finding import on_terminal
 from tests.conftest import assert_clean, git, typed
 from tests.examples import examples
+from tests.importers.conftest import Import
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9" * 2
-
-Import = Callable[..., Result]
 
 
 @pytest.fixture
@@ -47,16 +46,6 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / "old notes" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "old notes" / path).write_text(text)
     return tmp_path / "old notes"
-
-
-@pytest.fixture
-def imported(tmp_path: Path) -> Import:
-    """`crabmem --dir … import …` in this process."""
-
-    def run(*words: object, stdin: str = "") -> Result:
-        return typed("--dir", tmp_path / "memory", "import", *words, stdin=stdin)
-
-    return run
 
 
 def opened(tmp_path: Path) -> Memory:

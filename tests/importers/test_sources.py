@@ -3,7 +3,7 @@
 import json
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from crabmem.importers.tree import tree_of
 from crabmem.operations import links
 from crabmem.text.entry import Fact
 from tests.conftest import git, typed
+from tests.importers.conftest import Import
 
 CLAUDE = {
     "MEMORY.md": "- [Tests](testing-feedback.md) — real databases\n",
@@ -93,18 +94,6 @@ GRAPH: list[dict[str, Any]] = [
     {"type": "relation", "from": "Ann", "to": "C# [old]", "relationType": "knows"},
     {"type": "relation", "from": "Nobody", "to": "Shop", "relationType": "knows"},
 ]
-
-Import = Callable[..., Result]
-
-
-@pytest.fixture
-def imported(tmp_path: Path) -> Import:
-    """`crabmem --dir … import …` in this process."""
-
-    def run(*words: object, stdin: str = "") -> Result:
-        return typed("--dir", tmp_path / "memory", "import", *words, stdin=stdin)
-
-    return run
 
 
 def laid(folder: Path, files: Mapping[str, str]) -> Path:
