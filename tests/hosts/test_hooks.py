@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory, NotFound
+from crabmem.hosts.hooks import read_ahead
 from crabmem.hosts.hooks.events import Call, answer, is_due
 from crabmem.hosts.hooks.input import HookInput, parse_input
 from crabmem.hosts.host import EVENTS
@@ -1036,3 +1037,9 @@ def test_once_a_week_and_where_the_settings_say_so_the_person_is_told_what_waits
     turns = root / ".git/crabmem/turns"
     turns.write_text(re.sub(r'"when": ?"20\d\d', '"when": "2020', turns.read_text()))
     assert told("s-4") == words
+
+
+def test_reading_ahead_begins_no_repository(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    read_ahead.main(str(tmp_path))
+    assert os.listdir(tmp_path) == ["memory"]

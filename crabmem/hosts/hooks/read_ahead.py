@@ -22,8 +22,11 @@ def main(root: str) -> None:
     from ...operations.maintenance import stats
     from ...session.opening import session_at
 
+    private = Workspace(Path(root)).private
+    if not fs.is_own_folder(private):
+        return  # somebody took it away since: the lock would begin a repository there
     try:
-        with WriterLock(Workspace(Path(root)).private / state.READING).held(0), session_at(Path(root)) as memory:
+        with WriterLock(private / state.READING).held(0), session_at(Path(root)) as memory:
             stats(memory)
     except CrabmemError:
         return  # another one reads, or it is what the hook has logged
