@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
+from crabmem.disk.scan import Scan
 from crabmem.disk.store import Store
 from crabmem.importers.texts import title_of
 from tests.conftest import Run, git
@@ -125,6 +126,11 @@ def test_a_fact_given_whole_is_written_with_one_look_at_the_files(
 ) -> None:
     run("remember", "Luna", "-d", "the cat", "-c", "A cat.")
     looks, scan = list[Store](), Store.scan
-    monkeypatch.setattr(Store, "scan", lambda store: (looks.append(store), scan(store))[1])
+
+    def counted(store: Store) -> Scan:
+        looks.append(store)
+        return scan(store)
+
+    monkeypatch.setattr(Store, "scan", counted)
     assert run("remember", "Tea", "-d", "which tea", "-c", "Green.").exit_code == 0
     assert len(looks) == 1

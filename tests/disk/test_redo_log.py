@@ -96,7 +96,7 @@ def test_a_copy_and_a_log_of_another_start_of_the_machine_are_not_of_now(
     assert not is_of_now(str(file))
     log.append(b"x")
     assert is_of_now(str(file))
-    copy = shutil.copy2(file, file.with_name("copy"))
+    copy = Path(shutil.copy2(file, file.with_name("copy")))
     assert not is_of_now(str(copy)) and said(copy) == [b"x"]
     monkeypatch.setattr(system, "start_of_machine", lambda: "another")
     assert not is_of_now(str(file)) and list(log.bodies()) == [b"x"]
