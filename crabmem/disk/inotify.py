@@ -12,7 +12,6 @@ import struct
 import sys
 import weakref
 from _thread import start_new_thread
-from contextlib import suppress
 
 from . import system
 
@@ -121,8 +120,7 @@ class Inotify:
 
 def _close(handle: int) -> None:
     """Close a handle beside the work: Linux waits up to 8 ms for whoever may be looking at what it watched."""
-    with suppress(OSError):
-        try:
-            start_new_thread(os.close, (handle,))
-        except RuntimeError:  # Python ends, or the machine allows no more threads
-            os.close(handle)
+    try:
+        start_new_thread(os.close, (handle,))
+    except RuntimeError:  # Python ends, or the machine allows no more threads
+        os.close(handle)

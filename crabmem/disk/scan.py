@@ -366,16 +366,20 @@ class Look:
         return File(path, blob_id(data), stamp.packed(status), data, is_partial, is_young=True)
 
 
+# So often it waits for so many seconds.
+_TURNS, _TURN = 20, 0.002
+
+
 class Patience:
     """How long to wait, altogether, for files that somebody is writing: most saves take less."""
 
     def __init__(self) -> None:
-        self._turns = 20
+        self._turns = _TURNS
 
     def is_left(self) -> bool:
         """Wait a little; False when there was enough of that."""
         self._turns -= 1
-        time.sleep(0.002 if self._turns >= 0 else 0)
+        time.sleep(_TURN if self._turns >= 0 else 0)
         return self._turns >= 0
 
 

@@ -1,4 +1,4 @@
-"""What stands on what, walked: commits on their parents, ids on what they became."""
+"""A graph, walked: commits and the parents that they stand on."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar

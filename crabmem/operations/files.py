@@ -10,7 +10,8 @@ from operator import attrgetter
 from typing import TypeVar
 
 from ..errors import InvalidArguments, NotFound, Unreadable
-from ..recall.ranking import PathFilter, check_question
+from ..recall.entries import PathFilter
+from ..recall.ranking import check_question
 from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
 from ..session import rules
 from ..text.comparison import lines_in

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from ..disk.stat import changed_ns
 from ..errors import NotFound
-from ..recall.ranking import PathFilter
+from ..recall.entries import PathFilter
 from ..session.scopes import scope
 from ..session.session import Session
 from ..session.snapshot import Snapshot

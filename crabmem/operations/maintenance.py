@@ -33,7 +33,7 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
     except CrabmemError as error:
         return [Finding("error", "", str(error), "files")]
     told = progress or (lambda count: None)
-    return examined(Patient(session, session.profile, scan, engine.clock(), told))
+    return examined(Patient(session, scan, engine.clock(), told))
 
 
 def mend(session: Session) -> list[str]:

@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..recall.entries import PathFilter
     from ..recall.headers import Header
-    from ..recall.ranking import PathFilter
     from ..session.session import Session
     from ..session.snapshot import Snapshot
     from ..text.entry import Entry

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import nsmallest
 
-from ..recall.ranking import PathFilter, Ranking, WordSearch, check_question
+from ..recall.entries import PathFilter
+from ..recall.ranking import Ranking, WordSearch, check_question
 from ..recall.salience import boosted_score, salience
 from ..results import Hit, Recall
 from ..search import Ranked

@@ -30,9 +30,10 @@ from ..text.transcripts import is_transcript, persons_lines, time_of
 from ..text.values import once, replace
 from ..workspace.layout import is_elsewhere
 from ..workspace.workspace import Workspace
+from .entries import PathFilter
 from .labels import TIMES
 from .passages import part_of, parts_of
-from .ranking import PathFilter, Question, Ranking, recall_from, worth_of
+from .ranking import Question, Ranking, recall_from, worth_of
 from .recency import day_of
 from .sections import Search, Section, age_factor, sections_of
 from .synced import SyncedIndex, differing

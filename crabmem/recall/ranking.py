@@ -18,8 +18,7 @@ from ..text.quoting import BETWEEN, hit_text
 from ..text.slug import name_key
 from ..text.sources import SOURCES
 from ..text.values import replace, value
-from .entries import EntrySource
-from .entries import PathFilter as PathFilter
+from .entries import EntrySource, PathFilter
 from .labels import ALIAS, NAME, fields, keys_within
 from .passages import Span, parts_of
 

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from ..disk.scan import Scan
     from ..recall.catalog import Listing
-    from ..recall.entries import Entries, EntrySource
+    from ..recall.entries import Entries, EntrySource, PathFilter
     from ..recall.file_search import Sections, Way
-    from ..recall.ranking import PathFilter
     from ..recall.sections import Search
     from ..results import Recall
     from ..text.entry import Entry

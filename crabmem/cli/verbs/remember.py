@@ -141,7 +141,7 @@ def remember(
         from ...session.scopes import scope  # late: most have one memory
 
         memory = scope(memory, to)
-    is_signs_alone = {unicodedata.category(char)[0] for char in name} <= {*"PZC"}
+    is_signs_alone = name.isprintable() and {unicodedata.category(char)[0] for char in name} <= {*"PZC"}
     is_whole = is_said and description is not None and not is_signs_alone  # a look costs as much as the write does
     before = None if name == "-" or is_whole else _called(memory, name, by_alias=not is_said)
     is_named = before is not None or is_said
@@ -165,7 +165,7 @@ def remember(
             name, text = before.name, before.content
         if description is None:
             description, if_version = before.description, if_version or before.version
-    elif is_signs_alone and not name.isspace() and name.isprintable():
+    elif is_signs_alone:
         raise InvalidArguments(f"the name {name} is signs alone; give the fact a name with a letter or a digit")
     elif description is None:
         raise _wrong_usage(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")

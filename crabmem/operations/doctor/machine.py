@@ -47,21 +47,19 @@ def surroundings(patient: Patient) -> Iterator[Finding]:
 
 def permissions(patient: Patient) -> Iterator[Finding]:
     """Whether this user may write here, and others on the machine may read."""
-    root = patient.engine.workspace.root
+    workspace = patient.engine.workspace
+    root = workspace.root
     if not os.path.isdir(root):
         return
     if os.statvfs(root).f_flag & os.ST_RDONLY:
         yield error("", f"{root} lies on a disk that is mounted read-only: nothing can be written until that changes")
         return
-    for folder in (
-        root,
-        *(patient.engine.workspace.file(path) for path in (*patient.engine.workspace.layout.folders, ".git")),
-    ):
+    for folder in (root, *(workspace.file(path) for path in (*workspace.layout.folders, ".git"))):
         if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK):
             yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
     if root.stat().st_uid != os.geteuid():
         yield warning("", f"{root} belongs to another user; what is written there may become unreadable to them")
-    is_project = patient.engine.workspace.layout.is_guest or patient.engine.history.is_of_project()
+    is_project = workspace.layout.is_guest or patient.engine.history.is_of_project()
     if open_to_others(root) and not is_project:  # others may well read a project
         yield warning("", f"others on this machine can read {root}; `chmod 700 {root}`, or `crabmem doctor --fix`")
 
@@ -74,11 +72,8 @@ def open_to_others(root: Path) -> bool:
 
 def space(patient: Patient) -> Iterator[Finding]:
     """Whether the disk has room for what is to come."""
-    root = next(
-        folder
-        for folder in (patient.engine.workspace.root, *patient.engine.workspace.root.parents)
-        if os.path.isdir(folder)
-    )
+    inmost = patient.engine.workspace.root
+    root = next(folder for folder in (inmost, *inmost.parents) if os.path.isdir(folder))
     free = shutil.disk_usage(root).free
     if free < _LITTLE:
         say = error if free < _HARDLY_ANY else warning

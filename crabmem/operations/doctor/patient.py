@@ -28,7 +28,6 @@ class Patient:
     """
 
     session: Session
-    profile: Profile
     scan: Scan
     now: datetime
     progress: Callable[[int], None]
@@ -37,6 +36,11 @@ class Patient:
     def engine(self) -> Engine:
         """The parts of the workspace."""
         return self.session.engine
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the workspace."""
+        return self.session.profile
 
     def settings(self) -> Settings:
         """The settings, of which every key has to be known."""
