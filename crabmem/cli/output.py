@@ -1,4 +1,4 @@
-"""What verbs print: data on stdout, as JSON or words; talk, warnings, questions and errors on stderr."""
+"""Output of verbs: data on stdout, as JSON or words; talk, warnings, questions and errors on stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What references reach: all of it, each object checked as `git fsck` does; what of it lies loose; or what goes out."""
+"""Objects that references reach: all, each checked as `git fsck` does; those that lie loose; or those that go out."""
 
 from __future__ import annotations
 

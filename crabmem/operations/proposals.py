@@ -105,7 +105,7 @@ def _against(session: Session, proposal: Proposal, read: Callable[[str], bytes |
 
 
 def _text_at(session: Session, path: str, data: bytes | None) -> str | None:
-    """What a file says that holds `data`; of an identity that is not there, what stands in for it."""
+    """The text of a file that holds `data`; the one that stands in for an identity that is not there."""
     return identity(session).text if data is None and path == session.layout.identity else lenient_text(data)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # Where the positions of a part begin, its lengths, and positions in it with their counts.
 Holders = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
-# What is looked for: a word, or several that count as one.
+# A word that is looked for, or several that count as one.
 Term = str | tuple[str, ...]
 Word = TypeVar("Word", bound=Term)
 Found = Callable[[int], dict[int, float]]

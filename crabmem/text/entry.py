@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from . import frontmatter
     from .frontmatter import Value
 
-#: What may stand under a key of a frontmatter.
+#: A value under a key of a frontmatter.
 HeaderValue: TypeAlias = "str | Sequence[HeaderValue] | Mapping[str, HeaderValue]"
 
 

@@ -56,7 +56,7 @@ class Intent:
 
     @property
     def beside(self) -> Mapping[str, Item | None]:
-        """What becomes of files that are not memory, by the history that it takes in."""
+        """Files that are not memory, as the history that it takes in has them."""
         return self.join.beside if self.join else {}
 
     @property

@@ -1,4 +1,4 @@
-"""What tests of imports stand on."""
+"""Fixtures of the tests of imports."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a kind of session may not see reaches it by no way there is: those that are no operation alone, or write.
+"""Hidden files reach a kind of session by no way there is: those that are no operation alone, or write.
 
 The others are found, and tried in `test_seen.py`.
 """

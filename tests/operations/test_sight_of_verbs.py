@@ -1,4 +1,4 @@
-"""What a kind of session may not see reaches it by no verb of the command line."""
+"""Hidden files reach a kind of session by no verb of the command line."""
 
 from functools import partial
 from pathlib import Path

@@ -56,7 +56,7 @@ def done_or_waits(memory: Session, words: str) -> str:
 
 
 def files_restored(done: Restored, would: str = "") -> str:
-    """What became of which files."""
+    """The numbers of files restored and deleted, in words."""
     brought = len(done.paths) - len(done.removed)
     told = [
         *([f"{would or 'restored'} {counted(brought, 'file')}"] if brought else []),

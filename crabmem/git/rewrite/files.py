@@ -18,7 +18,7 @@ from ..history import History
 from .purged_line import PurgedLine
 from .repository import FileChange, NewHistory
 
-# What editors leave beside a file: copies of it, as it was or as it will be.
+# Names of the copies that editors leave beside a file, as it was or as it will be.
 _BESIDE = ("{}~", ".{}.sw[a-p]", "#{}#", ".#{}", ".{}.un~", "{}.tmp", "{}.bak", "{}.orig", "{}.rej")
 
 
