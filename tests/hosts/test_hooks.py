@@ -937,7 +937,7 @@ def test_reader_that_leaves_is_no_error(root: Path, event: str) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGPIPE])
 def test_interrupt_is_an_empty_answer(root: Path, number: signal.Signals) -> None:
-    command = [*COMMAND, "--dir", str(root), "hook", "prompt", "--deadline", "5"]
+    command = [*COMMAND, "--dir", str(root), "hook", "prompt", "--deadline", "2"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as waiting:
         time.sleep(1)
         waiting.send_signal(number)
