@@ -64,7 +64,7 @@ def serving(*script: Reply) -> Iterator[Api]:
     """An API that gives these replies one after the other."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.api = api = Api(f"http://127.0.0.1:{server.server_port}", list(script))  # type: ignore[attr-defined]
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield api

@@ -34,14 +34,14 @@ def test_objects_in_a_pack_are_and_others_are_not(memory: Memory, packed: Path) 
     assert len(oids) > 100 and packed_among(packed, {*oids, *others}) == {*oids}
 
 
-@pytest.mark.parametrize("length", [0, 7, 8, 500, 1032, 1100, 1032 + 28 * 100])
-def test_index_that_is_cut_short_has_nothing(memory: Memory, packed: Path, length: int) -> None:
+def test_index_that_is_cut_short_has_nothing(memory: Memory, packed: Path) -> None:
     oids = git(memory.root, "rev-list", "--objects", "--all", "--no-object-names").split()
     [index] = (packed / "pack").glob("*.idx")
     data = index.read_bytes()
     index.chmod(0o600)
-    index.write_bytes(data[:length])
-    assert not packed_among(packed, {*oids})
+    for length in (0, 7, 8, 500, 1032, 1100, 1032 + 28 * 100):
+        index.write_bytes(data[:length])
+        assert not packed_among(packed, {*oids}), length
     index.write_bytes(data)
 
 

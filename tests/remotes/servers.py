@@ -121,7 +121,7 @@ def serving(
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
             server.socket = context.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         try:
             place = (
                 f"https://localhost:{server.server_port}" if certificate else f"http://127.0.0.1:{server.server_port}"
@@ -161,7 +161,7 @@ def proxy() -> Iterator[tuple[str, list[str]]]:
     """A proxy: its host and port, and whom it connected to."""
     asked: list[str] = []
     with Server(("127.0.0.1", 0), type("Handler", (Proxy,), {"asked": asked})) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         try:
             yield f"127.0.0.1:{server.server_port}", asked
         finally:
@@ -180,7 +180,7 @@ def serving_by_dulwich(bare: Path) -> Iterator[str]:
         repositories: dict[bytes, Any] = {b"/memory.git": repository} if repository else {}
         backend = DictBackend(repositories)
         with make_server("127.0.0.1", 0, make_wsgi_chain(backend), handler_class=_Quiet) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
+            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
             try:
                 yield f"http://127.0.0.1:{server.server_port}/memory.git"
             finally:

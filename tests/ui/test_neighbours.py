@@ -96,7 +96,7 @@ def listening() -> Iterator[Neighbour]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         told_to = Neighbour(server.server_port)
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield told_to
