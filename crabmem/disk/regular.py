@@ -22,9 +22,14 @@ class NotAFile(OSError):
 
 
 def opened(name: str, folder: int | None = None, path: str = "", limit: int = HUGE) -> int:
-    """A handle to read the regular file `name`, in an open `folder` if one is given. The last part may not be a link.
+    """A handle to read a regular file, as `looked_at`."""
+    return looked_at(name, folder, path, limit)[0]
 
-    `path` is what errors call it.
+
+def looked_at(name: str, folder: int | None = None, path: str = "", limit: int = HUGE) -> tuple[int, os.stat_result]:
+    """A handle to read the regular file `name`, in an open `folder` if one is given, and the file's status.
+
+    The last part may not be a link. `path` is what errors call it.
 
     Raises:
         FileNotFoundError: nothing there.
@@ -37,7 +42,7 @@ def opened(name: str, folder: int | None = None, path: str = "", limit: int = HU
         if error.errno in _IS_OTHER:
             raise NotAFile(error.errno, "it is not a regular file", path or name) from None
         raise
-    return checked(handle, path or name, limit)
+    return handle, checked(handle, path or name, limit)
 
 
 def read(name: str, size: int) -> bytes:
@@ -77,8 +82,8 @@ def mapped(name: str | os.PathLike[str]) -> mmap.mmap:
         os.close(handle)
 
 
-def checked(handle: int, path: str, limit: int = HUGE) -> int:
-    """The handle of an open file; NotAFile, and it is closed, when it is no regular one of at most `limit` bytes."""
+def checked(handle: int, path: str, limit: int = HUGE) -> os.stat_result:
+    """The status of an open file; NotAFile, and it is closed, when it is no regular one of at most `limit` bytes."""
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
@@ -88,4 +93,4 @@ def checked(handle: int, path: str, limit: int = HUGE) -> int:
     except BaseException:
         os.close(handle)
         raise
-    return handle
+    return status

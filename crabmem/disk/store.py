@@ -236,7 +236,7 @@ class Store:
 
     def clear_ahead(self, own: bool = False) -> None:
         """Remove what processes put ready that are no more, or what this one did."""
-        for file in self._temporary.glob("ahead-*"):
+        for file in fs.called(self._temporary, "ahead-"):
             pid = file.name.split("-")[1]
             if (own and pid == str(os.getpid())) or not (pid.isdigit() and fs.is_alive(int(pid))):
                 fs.unlink(file)
@@ -355,7 +355,7 @@ class Store:
 
     def leftovers(self) -> list[str]:
         """The temporary files that a write left behind."""
-        return sorted(file.name for file in self._temporary.glob("write-*"))
+        return sorted(file.name for file in fs.called(self._temporary, "write-"))
 
     def set_aside(self, name: str) -> Path:
         """Move a temporary file whose bytes nobody knows to where a person finds it."""

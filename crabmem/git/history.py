@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 #: What a folder is, by `fs.identity`; None for none.
 Identity = tuple[int, int] | None
 _TRIES = 50
-#: So many of the newest batches are looked for at each write, in case a prune took what was not reached yet.
+#: So many of the newest batches are looked for, in case a prune took what was not reached yet, at the first write of a
+#: process, and whenever the log is begun anew; in between each write looks for that of the one before it.
 _LATELY = 25
 #: A log of so many bytes is begun anew by the next write, if nobody did so before.
 _FULL = 2_000_000
@@ -114,6 +115,7 @@ class History:
         )
         self._last: str | None = None
         self._aside: tuple[frozenset[str], list[str]] = frozenset(), []
+        self._has_looked = False
 
     def close(self) -> None:
         """Close the files that reading has opened, and keep for the next process what commits changed."""
@@ -186,7 +188,6 @@ class History:
                     f"{self._last[:SHORT_DIGITS]}; start again if it is the one you mean, or put the other back"
                 )
         self._place, self._folder = identity, fs.identity(self._root)
-        self._last = self._branch_tip() or self._last
 
     def _has_replaced(self, folder: tuple[int, int]) -> bool:
         with suppress(OSError):
@@ -201,6 +202,7 @@ class History:
         """
         if self.exists():
             self._check_same()
+            self._last = self._branch_tip() or self._last
 
     def has_begun(self) -> bool:
         """Return whether there is a first commit, readable or not, and what is ours beside it."""
@@ -324,9 +326,11 @@ class History:
         if not self._redo.is_of_now():
             replayed = self._replay()
         else:
-            restored = self._make_again(self._redo.batches(_LATELY), is_read=False)
+            newest = self._redo.batches(1 if self._has_looked else _LATELY)
+            restored = self._make_again(newest, is_read=False)
             if self._redo.size() > _FULL and not self._refs.is_gc_running():
                 self.harden()
+        self._has_looked = True
         done = (
             replayed
             or mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable)

@@ -452,7 +452,7 @@ class Objects:
 
     def clear_leftovers(self) -> None:
         """Remove what a crash left half written. Only under the writer's lock."""
-        for file in self._temporary.glob(f"{_TEMPORARY}*"):
+        for file in fs.called(self._temporary, _TEMPORARY):
             fs.unlink(file)
 
     @contextmanager

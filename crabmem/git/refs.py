@@ -142,7 +142,7 @@ class Refs:
             data = decide()
             if data is None:
                 return False
-            fs.overwrite(ours, data)
+            fs.write_at(ours, 0, data)  # which is empty: to cut it short would have its close wait for the disk
             fs.rename(target.with_name(f"{target.name}.lock"), target)
             fs.sync_folder(target.parent)
             return True
@@ -178,14 +178,15 @@ class Refs:
 
     def release_leftovers(self) -> None:
         """Remove the locks that a crash left to us. Only under the writer's lock."""
-        for lock in self.our_locks():
-            fs.unlink(lock)
-        for ours in list(self._temporary.glob(f"{_LINK}*")):
-            fs.unlink(ours)
+        links = fs.called(self._temporary, _LINK)
+        for file in (*self._locks_of(links), *links):
+            fs.unlink(file)
 
     def our_locks(self) -> list[Path]:
         """Return the locks that a write of ours holds, or left as it was ended."""
-        links = list(self._temporary.glob(f"{_LINK}*"))
+        return self._locks_of(fs.called(self._temporary, _LINK))
+
+    def _locks_of(self, links: list[Path]) -> list[Path]:
         locks = (self._git / GC, *self._git.rglob("*.lock")) if links else ()
         return [lock for lock in locks if any(_same_file(ours, lock) for ours in links)]
 

@@ -249,7 +249,7 @@ def exclude(git: Path, patterns: str, otherwise: Sequence[str] = ()) -> None:
 
 def clear_unfinished(root: Path) -> None:
     """Remove what a crash while making a repository left behind; one in the making is let alone."""
-    for built in root.glob(f"{_UNFINISHED}*"):
+    for built in fs.called(root, _UNFINISHED):
         if not _is_of_living(built.name.removeprefix(_UNFINISHED)):
             _remove(built)
 
@@ -314,11 +314,10 @@ def make_incoming(private: Path) -> Path:
 def clear_incoming(private: Path) -> None:
     """Remove what a crash left of what came in: it may hold what was purged."""
     for folder, beginning in ((state.TEMPORARY, "fetch-"), (state.INCOMING, "")):
-        with suppress(FileNotFoundError):
-            for name in os.listdir(private / folder):  # each write looks: `glob` takes ten times as long
-                maker = name.removeprefix(beginning)
-                if name.startswith(beginning) and "-" in maker and not _is_of_living(maker):
-                    fs.remove_tree(private / folder / name)
+        for place in fs.called(private / folder, beginning):
+            maker = place.name.removeprefix(beginning)
+            if "-" in maker and not _is_of_living(maker):
+                fs.remove_tree(place)
 
 
 def _is_of_living(name: str) -> bool:

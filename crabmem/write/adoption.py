@@ -105,7 +105,7 @@ class Adoption:
         """
         held = self.unrecorded.paths if self.unrecorded else ()
         files = {path: file for path in changes if (file := scan.files.get(path))}
-        head = self._history.head_if_any()
+        head = self._history.head() if files else None
         known = {path: self._history.file(head, path) for path in files}  # to list all takes longer than the write
         self._record(
             {

@@ -88,7 +88,7 @@ class Journal:
 
     def waiting(self) -> dict[Path, Intent]:
         """The intents that were set aside, and where each is."""
-        found = {place: self._read(place) for place in sorted(self._aside.glob("journal-*"))}
+        found = {place: self._read(place) for place in sorted(fs.called(self._aside, "journal-"))}
         return {place: pending.intent for place, pending in found.items() if pending}
 
     def is_open(self) -> bool:
