@@ -19,7 +19,7 @@ FACTS = 200
 BOUNDS = {
     "crabmem.recall.reader._PARSED": 300,
     "crabmem.disk.store._MOST_CHANGES": 300,
-    "crabmem.git.walk._MOST_ROWS": 300,
+    "crabmem.git.walk.MOST_ROWS": 300,
     "crabmem.git.store._KEPT": 500_000,
 }
 _WORDS = [f"word{number}" for number in range(2_000)]

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     import ctypes
 
 IS_PORTABLE = os.environ.get("CRABMEM_PORTABLE", "") not in ("", "0")
-_LINUX = sys.platform == "linux" and not IS_PORTABLE
+LINUX = sys.platform == "linux" and not IS_PORTABLE
 _MAC = sys.platform == "darwin" and not IS_PORTABLE
 
 #: The system tells what changes in open folders (inotify). Elsewhere every file is looked at each time.
-TELLS_CHANGES = _LINUX
+TELLS_CHANGES = LINUX
 #: The system tells who has a file open for writing (leases). Elsewhere the times of a file say what they can.
-TELLS_WRITERS = _LINUX
+TELLS_WRITERS = LINUX
 #: What `fcntl` is asked for so that the drive writes what it holds: macOS leaves it there at an `fsync`.
 FULL_SYNC: int | None = None
 if sys.platform == "darwin" and not IS_PORTABLE:
@@ -38,8 +38,8 @@ _HERE = -2 if sys.platform == "darwin" else -100  # AT_FDCWD
 _IS_MISSING = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOTTY))
 #: The usual disk of this system takes names for one that differ in case, or in Unicode's form (NFC, NFD), alone.
 MAY_FOLD = sys.platform == "darwin" or IS_PORTABLE
-# Nanoseconds for which a file that was written in place may not be whole: a program writes what it has in one go.
-_JUST_NOW = 20_000_000
+#: Nanoseconds for which a file that was written in place may not be whole: a program writes what it has in one go.
+JUST_NOW = 20_000_000
 
 
 def is_missing(error: OSError) -> bool:
@@ -53,7 +53,7 @@ def exchange(one: tuple[str, int | None], other: tuple[str, int | None]) -> None
     Raises:
         OSError: one `is_missing`, where that cannot be done.
     """
-    name = "renameat2" if _LINUX else "renameatx_np" if _MAC else ""
+    name = "renameat2" if LINUX else "renameatx_np" if _MAC else ""
     call = getattr(library(), name, None) if name else None
     if call is None:
         raise OSError(errno.ENOSYS, "this system has no atomic exchange")
@@ -72,7 +72,7 @@ def flush(handle: int, bytes_only: bool = False) -> None:
         except OSError as error:
             if not is_missing(error):
                 raise
-    if sys.platform == "linux" and bytes_only and _LINUX:
+    if sys.platform == "linux" and bytes_only and LINUX:
         os.fdatasync(handle)
     else:
         os.fsync(handle)
@@ -113,7 +113,7 @@ def is_just_written(status: os.stat_result) -> bool:
     One that got its name after it was written is whole: that changes its status alone.
     """
     age = time.time_ns() - status.st_mtime_ns
-    return status.st_mtime_ns == status.st_ctime_ns and 0 <= age < _JUST_NOW
+    return status.st_mtime_ns == status.st_ctime_ns and 0 <= age < JUST_NOW
 
 
 def machine_started() -> int | None:
@@ -158,7 +158,7 @@ def library() -> ctypes.CDLL:
 
 def _proc(path: str) -> str:
     """A file below `/proc`, of which not even the size is known before it is read."""
-    if not _LINUX:
+    if not LINUX:
         raise OSError(errno.ENOSYS, "this system does not tell")
     return regular.read(f"/proc/{path}", 1 << 20).decode("utf-8", "replace")
 

@@ -54,7 +54,7 @@ LARGEST = 16_000_000
 #: So much is added at a time; the rest follows in a pack of its own.
 MOST_ADDED = 24_000_000
 #: A file this large is nobody's memory and stays as it is.
-_TOO_LARGE = 8_000_000
+TOO_LARGE = 8_000_000
 _STEP = 16
 _LEVELS = 3
 _MOST_CHAINS = 64
@@ -385,7 +385,7 @@ class Compaction:
 
     def _is_for_pack(self, piece: Piece) -> bool:
         size = self._reach.size(piece.oid)
-        return size is not None and (size < _TOO_LARGE or not piece.is_file)
+        return size is not None and (size < TOO_LARGE or not piece.is_file)
 
     def _publish(self, filling: Filling, ours: Ours | None, oids: list[str]) -> str:
         name, data, index = filling.growing.finish()

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 #: A file that is less like an old one is a new one, and not that under another name; as Git has it.
 ALIKE = 0.5
-# Bytes of texts that are compared to find where files went, of all files together, and for how many a pair counts
-# beyond its texts: a remote may move and rewrite thousands, and each is compared with each, under the writer's lock.
-_MOST_BYTES, _PAIR = 10_000_000, 2_000
+#: Bytes of texts that are compared to find where files went, of all files together, and for how many a pair counts
+#: beyond its texts: a remote may move and rewrite thousands, and each is compared with each, under the writer's lock.
+MOST_BYTES, _PAIR = 10_000_000, 2_000
 # Prose has its paragraphs on one line: a changed word makes another sentence, not another text.
 _SENTENCE = re.compile(rb"[^.!?:;\n]*[.!?:;\n]*")
 
@@ -42,7 +42,7 @@ class Likeness:
         """Return which of the other texts, by path, is most like one; "" where none is `ALIKE`."""
         best = (0.0, "")
         for path, other in others.items():
-            if self.done > _MOST_BYTES:
+            if self.done > MOST_BYTES:
                 return ""
             (size, mine), (other_size, its) = self._sentences(blob), self._sentences(other)
             self.done += _PAIR + size + other_size

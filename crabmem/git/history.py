@@ -50,7 +50,7 @@ _TRIES = 50
 #: process, and whenever the log is begun anew; in between each write looks for that of the one before it.
 _LATELY = 25
 #: A log of so many bytes is begun anew by the next write, if nobody did so before.
-_FULL = 2_000_000
+FULL = 2_000_000
 # So many bytes are made of a log that somebody else began, at most.
 _MOST_MADE = 30_000_000
 # Seconds for which upkeep waits for writers.
@@ -328,7 +328,7 @@ class History:
         else:
             newest = self._redo.batches(1 if self._has_looked else _LATELY)
             restored = self._make_again(newest, is_read=False)
-            if self._redo.size() > _FULL and not self._refs.is_gc_running():
+            if self._redo.size() > FULL and not self._refs.is_gc_running():
                 self.harden()
         self._has_looked = True
         done = (

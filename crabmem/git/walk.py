@@ -38,8 +38,8 @@ _CHANGE = _KEY + 2 * _ID
 _UNKNOWN = 0xFFFF
 # What a commit of more changes changed, as a great import, is looked at anew each time.
 _MOST_CHANGES = 500
-# So many commits are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
-_MOST_ROWS = 100_000
+#: So many commits are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
+MOST_ROWS = 100_000
 # So many new ones are worth writing the file.
 _WORTH_SAVING = 64
 # From where a commit was reached, and whether it stands below one that both sides stand on.
@@ -134,9 +134,9 @@ class Graph:
         row = Row(header.committed, header.authored, header.parents, packed)
         if len(header.parents) < 256 and (packed is None or len(packed) <= _MOST_CHANGES * _CHANGE):
             self._beside += self.get(commit) is None
-            if self._beside + len(self._places) > _MOST_ROWS:
+            if self._beside + len(self._places) > MOST_ROWS:
                 # Who walks back through more than that asks for each of the older half once.
-                newer = nlargest(_MOST_ROWS // 2, self._all().items(), key=lambda item: item[1].committed)
+                newer = nlargest(MOST_ROWS // 2, self._all().items(), key=lambda item: item[1].committed)
                 self._rows, self._data, self._beside = dict(newer), _HEAD.pack(0, 0), len(newer) + 1
                 del self._places
             self._rows[commit] = row

@@ -12,7 +12,7 @@ from .base import JSON, TEXTS, Tree
 
 #: Bytes of an archive with its pictures, of one text in it, and of all texts, as they are unpacked.
 MAX_ARCHIVE, MAX_TEXT, MAX_TEXTS = 1_000_000_000, 300_000_000, 2_000_000_000
-_MAX_NAMES = 100_000
+MAX_NAMES = 100_000
 # Before each name in the list of an archive; names are counted, as a hostile list fills the memory when it is read.
 _MARK = b"PK\x01\x02"
 
@@ -25,14 +25,14 @@ def tree_in(archive: Path) -> Tree:
     """
     try:
         data = fs.read(archive, limit=MAX_ARCHIVE)[0]
-        opened = zipfile.ZipFile(BytesIO(data)) if data.count(_MARK) <= _MAX_NAMES else None
+        opened = zipfile.ZipFile(BytesIO(data)) if data.count(_MARK) <= MAX_NAMES else None
     except OSError as error:
         raise InvalidArguments(f"{archive} cannot be read: {fs.reason(error)}; unpack and import it") from None
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise InvalidArguments(f"{archive} is no whole zip archive ({error}); download it again") from None
     members = {each.filename: each for each in opened.infolist() if not each.is_dir()} if opened else {}
     if not opened or sum(each.file_size for each in members.values() if _is_text(each)) > MAX_TEXTS:
-        most = f"{_MAX_NAMES:,} files, or {MAX_TEXTS:,} bytes of texts"
+        most = f"{MAX_NAMES:,} files, or {MAX_TEXTS:,} bytes of texts"
         raise InvalidArguments(f"{archive} holds more than {most}; unpack it, and import a part of it")
     hidden = frozenset(name for name in members if name[0] == "." or "/." in name)
     files = {name: _odd(members[name]) for name in sorted(members.keys() - hidden)}

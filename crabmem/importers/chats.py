@@ -16,9 +16,9 @@ from .base import JSON, Found, Skipped, Tree, without_path
 from .json_rows import MAX_NAME
 from .texts import MAX_SUMMARY, summary, title_of, with_labels
 
-_MAX_CONVERSATIONS = 100_000
-# Characters of a note; a longer conversation has several.
-_PART = 200_000
+MAX_CONVERSATIONS = 100_000
+#: Characters of a note; a longer conversation has several.
+PART = 200_000
 _NAME = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 _BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder()
@@ -62,7 +62,7 @@ def rows(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, Any]]:
             except (ValueError, RecursionError) as error:
                 why = "nested too deeply" if isinstance(error, RecursionError) else "no JSON: cut short, or damaged"
                 row, at = InvalidArguments(f"from here on it is {why}"), len(text)
-            if number == _MAX_CONVERSATIONS:
+            if number == MAX_CONVERSATIONS:
                 row, at = InvalidArguments(f"only {number:,} conversations of a file are taken"), len(text)
             yield f"{path}[{number}]", row
 
@@ -108,12 +108,12 @@ def _parts(turns: Iterable[Turn]) -> Iterator[str]:
     part = ""
     for turn in turns:
         said = f"**{turn.who}**{f', {turn.when:%Y-%m-%d %H:%M}' if turn.when else ''}:\n\n{turn.text}\n\n"
-        if part and len(part) + len(said) > _PART:
+        if part and len(part) + len(said) > PART:
             yield part.strip()
             part = ""
-        while len(part) + len(said) > _PART:
-            yield said[:_PART].strip()
-            said = said[_PART:]
+        while len(part) + len(said) > PART:
+            yield said[:PART].strip()
+            said = said[PART:]
         part += said
     yield part.strip()
 

@@ -20,7 +20,7 @@ _READ_BYTES = 1 << 20
 #: Bytes of a line: the largest files there are, twice escaped, are far from it.
 _MAX_LINE = 64 << 20
 #: Seconds that a client which hung up has to read on.
-_PATIENCE = 5.0
+PATIENCE = 5.0
 _LOOK_MILLISECONDS = 250
 # Linux alone tells of a socket that is closed in one direction.
 _HUNG_UP = select.POLLHUP | select.POLLERR | select.POLLNVAL | getattr(select, "POLLRDHUP", 0)
@@ -86,7 +86,7 @@ class Wire:
         while not _wait(self._sink, select.POLLOUT, _LOOK_MILLISECONDS):
             if not self._is_over and not _wait(self._source, _HUNG_UP, 0) & _HUNG_UP:
                 since = time.monotonic()
-            elif time.monotonic() - since > _PATIENCE:
+            elif time.monotonic() - since > PATIENCE:
                 return False
         return True
 

@@ -43,7 +43,7 @@ def test_an_exchange_in_steps_that_dies_keeps_both_texts_and_can_be_tried_again(
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_text("1")
     other.write_text("2")
-    monkeypatch.setattr(system, "_LINUX", False)
+    monkeypatch.setattr(system, "LINUX", False)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(fs, "before", die)
         fs.exchange(one, other)
@@ -66,7 +66,7 @@ def test_an_exchange_in_steps_that_is_refused_leaves_the_file_as_it_was(
         if len(steps) == refused:
             raise OSError(errno.ENOSPC, "no space left on device", path)
 
-    monkeypatch.setattr(system, "_LINUX", False)
+    monkeypatch.setattr(system, "LINUX", False)
     monkeypatch.setattr(fs, "before", refuse)
     with pytest.raises(OSError, match="no space"):
         fs.exchange(tmp_path / "one", tmp_path / "other")
@@ -90,7 +90,7 @@ def test_an_exchange_in_steps_goes_by_what_a_step_did_and_not_by_what_it_reports
         if len(calls) == int(number or 1):
             raise OSError(errno.ENOSPC, "no space left on device", target)
 
-    monkeypatch.setattr(system, "_LINUX", False)
+    monkeypatch.setattr(system, "LINUX", False)
     monkeypatch.setattr(os, name, done_and_refused)
     with pytest.raises(OSError, match="no space") if ends == ("1", "2") else nullcontext():
         fs.exchange(one, other)

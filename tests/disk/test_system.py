@@ -85,7 +85,7 @@ def test_a_file_that_was_just_written_in_place_may_not_be_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(system, "TELLS_WRITERS", False)
-    monkeypatch.setattr(system, "_JUST_NOW", 500_000_000)
+    monkeypatch.setattr(system, "JUST_NOW", 500_000_000)
     file = tmp_path / "file"
     file.write_text("x")
     with pytest.raises(fs.BeingWritten):
@@ -99,7 +99,7 @@ def test_a_file_that_got_its_name_after_it_was_written_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(system, "TELLS_WRITERS", False)
-    monkeypatch.setattr(system, "_JUST_NOW", 60_000_000_000)
+    monkeypatch.setattr(system, "JUST_NOW", 60_000_000_000)
     (tmp_path / "staged").write_text("x")
     time.sleep(0.02)  # longer than the clock of a disk goes on by
     (tmp_path / "staged").rename(tmp_path / "file")

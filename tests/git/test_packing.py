@@ -281,7 +281,7 @@ def test_commits_behind_a_pull_are_found(history: History, tmp_path: Path) -> No
 def test_large_file_of_a_person_stays_as_it_is(
     history: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "_TOO_LARGE", 5_000)
+    monkeypatch.setattr(compaction, "TOO_LARGE", 5_000)
     data = os.urandom(6_000)
     write(history, {"photo.md": data})
     written(history, 2)

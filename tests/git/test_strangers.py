@@ -116,7 +116,7 @@ def test_a_survey_of_a_tree_of_trees_in_each_of_many_commits_is_bounded(
 def test_purges_of_trees_of_trees_are_compared_within_a_bound(
     tmp_path: Path, store: Objects, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(purged_line, "_MOST_NAMES", 8_000)
+    monkeypatch.setattr(purged_line, "MOST_NAMES", 8_000)
     sides = [[committed(store, bomb(store, b"%d %s" % (n, text), 3)) for n in range(6)] for text in (b"x", b"(purged)")]
     store.flush()
     pairs = dict(zip(*sides, strict=True))

@@ -169,7 +169,7 @@ def test_what_was_written_is_on_the_disk_once_writes_pause(memory: Memory, monke
 
 def test_what_a_gc_still_takes_stays_in_the_log(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """It looked at what is reached before the write, and removes what it found after the write was on the disk."""
-    monkeypatch.setattr(history, "_FULL", 0)
+    monkeypatch.setattr(history, "FULL", 0)
     memory.remember("First", "d", "x")
     (memory.root / ".git/gc.pid").write_text(f"{os.getpid()} {platform.node()}")
     for number in range(3):
@@ -197,7 +197,7 @@ def test_who_closes_at_once_waits_for_nothing_and_leaves_it_to_the_log(memory: M
 def test_a_log_that_nobody_brought_to_the_disk_does_not_grow_for_ever(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "_FULL", 60_000)
+    monkeypatch.setattr(history, "FULL", 60_000)
     for number in range(80):
         memory.remember("Fact", "d", f"{number} " * 300)
     assert 0 < logged(memory.root) < 60

@@ -130,7 +130,7 @@ def test_conversations_and_memories_of_claude_are_notes(tmp_path: Path) -> None:
 
 
 def test_a_very_long_conversation_has_several_notes_and_loses_no_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chats, "_PART", 200)
+    monkeypatch.setattr(chats, "PART", 200)
     words = [f"word{at}" for at in range(100)]
     turns = [
         node(str(at), str(at - 1) if at else "root", "user", " ".join(words[at * 10 : at * 10 + 10]))
@@ -172,7 +172,7 @@ def test_no_json_stops_an_import(rows: list[object]) -> None:
 
 
 def test_too_many_conversations_are_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chats, "_MAX_CONVERSATIONS", 2)
+    monkeypatch.setattr(chats, "MAX_CONVERSATIONS", 2)
     found = in_text(json.dumps([PARSER] * 4))
     assert len(found) == 3 and "only 2 conversations" in str(found[-1].what)
 
@@ -185,7 +185,7 @@ def test_an_archive_of_hostile_sizes_is_refused(tmp_path: Path, monkeypatch: pyt
     assert "larger than 10,000 bytes" in str(reason)
     with pytest.raises(InvalidArguments, match="30,000 bytes of texts; unpack it"):
         tree_at(zipped(tmp_path / "many.zip", {f"{at}.json": b" " * 9_000 for at in range(4)}), tmp_path / "ws")
-    monkeypatch.setattr(archive, "_MAX_NAMES", 3)
+    monkeypatch.setattr(archive, "MAX_NAMES", 3)
     with pytest.raises(InvalidArguments, match="more than 3 files"):
         tree_at(tmp_path / "many.zip", tmp_path / "ws")
     monkeypatch.setattr(archive, "MAX_ARCHIVE", 10)

@@ -346,7 +346,7 @@ def test_a_client_that_hangs_up_and_reads_nothing_is_given_up(
     monkeypatch: pytest.MonkeyPatch, reads_slowly: bool
 ) -> None:
     """And one that reads on, however slowly, is not."""
-    monkeypatch.setattr(wires, "_PATIENCE", 0.4)
+    monkeypatch.setattr(wires, "PATIENCE", 0.4)
     (source, hang_up), (read, sink) = os.pipe(), os.pipe()
     ours = wires.Wire(source, sink)
     os.close(hang_up)

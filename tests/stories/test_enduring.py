@@ -53,7 +53,7 @@ def test_what_dulwich_keeps_of_packs_is_a_few_megabytes(memory: Memory) -> None:
 
 
 def test_of_very_many_commits_the_newest_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walk, "_MOST_ROWS", 100)
+    monkeypatch.setattr(walk, "MOST_ROWS", 100)
     rows = Graph(tmp_path)
     ids = [f"{number:040x}" for number in range(1_000)]
     for time in reversed(range(1_000)):  # as who looks back

@@ -263,7 +263,7 @@ def test_a_terminal_is_told_how_far_a_sync_is(two: Two, monkeypatch: pytest.Monk
     terminal = SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: is_terminal))
     verb = import_module("crabmem.cli.verbs.sync")
     monkeypatch.setattr(verb, "sys", terminal)
-    monkeypatch.setattr(verb, "_EVERY", 0.0)
+    monkeypatch.setattr(verb, "EVERY", 0.0)
     two[0].remember("Tea", "hot", "With milk.")
     assert ("packing: 3 objects" in crab(two[0].root, "sync").stderr) == is_terminal
 

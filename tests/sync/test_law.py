@@ -388,7 +388,7 @@ def test_what_waits_of_agents_is_as_it_was_and_is_the_same_in_either_order(
 
 def test_hundreds_that_a_side_moved_and_rewrote_are_compared_within_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is compared with each, while others wait for the lock. Two machines compare the same, in whatever order."""
-    monkeypatch.setattr(diff, "_MOST_BYTES", 500_000)
+    monkeypatch.setattr(diff, "MOST_BYTES", 500_000)
     pairs = list[int]()
     whole = diff._sentences
 

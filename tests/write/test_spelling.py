@@ -54,7 +54,7 @@ def gate(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.fixture
 def portable(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a Mac does: but for the exchange of two files, which is not made with functions of `os`."""
-    for name, value in {"_LINUX": False, "TELLS_CHANGES": False, "TELLS_WRITERS": False, "MAY_FOLD": True}.items():
+    for name, value in {"LINUX": False, "TELLS_CHANGES": False, "TELLS_WRITERS": False, "MAY_FOLD": True}.items():
         monkeypatch.setattr(system, name, value)
 
 

@@ -24,8 +24,8 @@ from ..standing import standing
 #: The JSON of what was done, and lines for a person.
 Done: TypeAlias = tuple[Mapping[str, object], list[str]]
 _NAMED = 5
-# Seconds between two words of progress.
-_EVERY = 1.0
+#: Seconds between two words of progress.
+EVERY = 1.0
 _KEPT = (
     "what was there before is kept unseen until `git gc --prune=now` is run there; a forge does that when asked, and "
     "keeps forks, caches and pull requests besides"
@@ -175,7 +175,7 @@ def _with_progress(memory: Session, **words: Any) -> Synced:
 
     def progress(step: str, done: int) -> None:
         nonlocal told, is_shown
-        if time.monotonic() - told >= _EVERY and sys.stderr.isatty():
+        if time.monotonic() - told >= EVERY and sys.stderr.isatty():
             told, is_shown = time.monotonic(), True
             unit = "bytes" if step == "receiving" else "objects"
             click.echo(f"\r\033[K{step}: {done:,} {unit}", nl=False, err=True)

@@ -37,8 +37,8 @@ _TELLING, _SHORTEST = re.compile(r"[-_0-9]"), 4
 _MOST_PARENTS = 16
 # Commits that are put on the purged line one by one: each takes some milliseconds, and a remote may have any number.
 _MOST_PUT = 1_000
-# Names in trees that are gone through in all, 2 µs each; from half of it on commits are not put one by one any more.
-_MOST_NAMES = 20_000_000
+#: Names in trees that are gone through in all, 2 µs each; from half of it on commits are not put one by one any more.
+MOST_NAMES = 20_000_000
 # Bytes of texts that are compared to find moved files, before that, too, is done for tips alone.
 _MOST_COMPARED = 100_000_000
 
@@ -67,7 +67,7 @@ class PurgedLine:
         self._by_us, self._doubts_lacking = own or PurgeRecord(), doubts_lacking
         self.believed, self.doubted = set[str](), set[PurgeRow]()
         self._record, self._objects, self._text = record, objects, objects.blob
-        self._trees, self._compared = Trees(objects, _MOST_NAMES), 0
+        self._trees, self._compared = Trees(objects, MOST_NAMES), 0
         self.ids: dict[str, str] = {}
         self.lost, self.lacking = set[str](), set[str]()
         #: What commits and texts became here, of which the record says nothing.
@@ -146,7 +146,7 @@ class PurgedLine:
 
     @property
     def _is_work_left(self) -> bool:
-        return self._trees.walked < _MOST_NAMES / 2 and self._compared < _MOST_COMPARED
+        return self._trees.walked < MOST_NAMES / 2 and self._compared < _MOST_COMPARED
 
     def _is_purged(self, oid: str, end: str, is_behind: bool, is_final: bool = True) -> bool:
         if self._comparison.is_purged(oid, end, is_final):
