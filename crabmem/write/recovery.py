@@ -202,7 +202,8 @@ class Recovery:
 
     def end(self, intent: Intent) -> None:
         """The write is over; what it displaced stays a while for editors that have it open."""
-        self._displaced.add({step.temporary: path for path, step in intent.steps.items()})
+        left = self._store.leftovers()  # of a fact that is new there is none
+        self._displaced.add({step.temporary: path for path, step in intent.steps.items() if step.temporary in left})
         self.journal.finish()
 
     def record_raced(self, intent: Intent, displaced: Mapping[str, bytes | None]) -> None:
