@@ -68,7 +68,7 @@ class Journal:
         if fresh:
             fs.sync_folder(self._file.parent)
 
-    def finish(self) -> None:
+    def clear(self) -> None:
         """Forget the intent. One that comes back after a power cut is recognised as done."""
         fs.hint(self._file, b"")
 
@@ -204,7 +204,7 @@ class Recovery:
         """The write is over; what it displaced stays a while for editors that have it open."""
         left = self._store.leftovers()  # of a fact that is new there is none
         self._displaced.add({step.temporary: path for path, step in intent.steps.items() if step.temporary in left})
-        self.journal.finish()
+        self.journal.clear()
 
     def record_raced(self, intent: Intent, displaced: Mapping[str, bytes | None]) -> None:
         """Record what the person saved between our look and our exchange, of what a write `displaced`."""
@@ -244,7 +244,7 @@ class Recovery:
                 f"a write that was begun elsewhere waits in {place}; `crabmem doctor --fix` finishes it"
             )
         elif self.journal.is_open():
-            self.journal.finish()
+            self.journal.clear()
         self._clear_leftovers()
 
     def finish_waiting(self) -> None:
@@ -306,7 +306,7 @@ class Recovery:
             if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
                 self._store.discard(step.temporary)
         self._history.harden()  # else the redo log had the branch at its commit again after a power cut
-        self.journal.finish()
+        self.journal.clear()
 
     def _settle(self, paths: Iterable[str], intent: Intent) -> None:
         """Have Git's index say what the head does of these files of memory, and of others that a join brought."""

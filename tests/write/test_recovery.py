@@ -23,12 +23,12 @@ def journal_in(folder: Path, keys: str = "keys") -> Journal:
     return Journal(folder, ORDINARY, Seal(folder / keys, "journal"))
 
 
-def test_intent_is_read_back_as_it_was_begun_until_it_is_finished(tmp_path: Path) -> None:
+def test_intent_is_read_back_as_it_was_begun_until_it_is_cleared(tmp_path: Path) -> None:
     journal = journal_in(tmp_path)
     assert (journal.pending(), journal.is_open()) == (None, False)
     journal.begin(intent())
     assert (journal_in(tmp_path).pending(), journal.is_open()) == (Pending(intent(), True), True)
-    journal.finish()
+    journal.clear()
     assert (journal.pending(), journal.is_open()) == (None, False)
 
 
