@@ -40,8 +40,8 @@ class Join:
 class Intent:
     """A write that has begun: the words of its commit, its files by path, and the head it found.
 
-    `join` is the history of another machine that it takes in. What a purge does to files `is_taken_back` after a crash:
-    of one that was done the new `.git` knows nothing.
+    `join` is the history of another machine that it takes in. `is_taken_back` marks that of a purge: after a crash its
+    files are put back as they were, instead of being finished. The new `.git`, once exchanged, has no such intent.
     """
 
     subject: str
