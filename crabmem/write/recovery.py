@@ -286,6 +286,11 @@ class Recovery:
         self._store.sync(list(intent.steps))
 
     def _carry_on(self, intent: Intent) -> None:
+        """Decide what becomes of a write by how far it came.
+
+        Committed: only Git's index is brought in step. Some file is new: the others follow, and the commit. None is:
+        the write is dropped.
+        """
         if intent.is_taken_back:
             self._take_back(intent)
             return self._drop(intent)
@@ -303,6 +308,7 @@ class Recovery:
     def _drop(self, intent: Intent) -> None:
         """Forget a write of which no file says anything."""
         for step in intent.steps.values():
+            # Another text under that name was displaced, and may be a person's: `_clear_leftovers` sees to it.
             if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
                 self._store.discard(step.temporary)
         self._history.harden()  # else the redo log had the branch at its commit again after a power cut
@@ -324,6 +330,7 @@ class Recovery:
             return ""
 
     def _roll_forward(self, intent: Intent, on_disk: Mapping[str, str | None]) -> None:
+        """Put the files in place that are still old, and commit as the write would have done."""
         for path, step in intent.steps.items():
             if on_disk[path] == step.old != step.new and (name := self._stage_again(step)):
                 self._store.place(path, name, step.new is not None, step.old is not None)
@@ -359,7 +366,7 @@ class Recovery:
         return self._blob_at(path) == blob and self._history.put(self._store.read(path) or b"") == blob
 
     def _clear_leftovers(self) -> None:
-        """Remove temporary files whose text is in history, displaced ones after a while; record what is not."""
+        """Remove temporary files once their text is kept elsewhere, displaced ones after a while."""
         self._store.clear_ahead()
         displaced, staying = self._displaced.all(), {}
         waiting = {step.temporary for intent in self.journal.waiting().values() for step in intent.steps.values()}
@@ -369,29 +376,37 @@ class Recovery:
             # Asked before the look: what is written after it is still there at the next one.
             stamp = self._store.stamp_of(name)
             stays = path and (self._store.age_ns(stamp) < LATE_NS or self._store.is_open(name))
-            if path and stays and known.get(name) == stamp:
-                staying[name], self._known[name] = path, stamp
+            is_known = stays and known.get(name) == stamp
+            if not (is_known or self._secure(name, path, stamp)):
                 continue
-            try:
-                data = self._store.staged(name)
-            except OSError:
-                self._recorder.report(f"a file that cannot be read was kept in {self._store.set_aside(name)}")
-                continue
-            if data and not self._history.has(blob_id(data)):
-                if path is None or len(data) > fs.MAX_BYTES:
-                    since = datetime.fromtimestamp(changed_ns(stamp) / 1e9).astimezone()
-                    self._recorder.report(
-                        f"a write failed on {since:%Y-%m-%d at %H:%M}; its text is in {self._store.set_aside(name)}: "
-                        "delete that if you wrote it again"
-                    )
-                    continue
-                self._record_late(path, data)
             if path and stays:
                 staying[name], self._known[name] = path, stamp
             else:
                 self._store.discard(name)
         if staying != displaced:
             self._displaced.keep(staying)
+
+    def _secure(self, name: str, path: str | None, stamp: bytes) -> bool:
+        """Have the history keep the text of a temporary file, which was displaced from `path`; return whether it does.
+
+        A text that cannot be read, is too large or stood nobody knows where is moved to `recovered`, for the person.
+        """
+        try:
+            data = self._store.staged(name)
+        except OSError:
+            self._recorder.report(f"a file that cannot be read was kept in {self._store.set_aside(name)}")
+            return False
+        if not data or self._history.has(blob_id(data)):
+            return True
+        if path is None or len(data) > fs.MAX_BYTES:
+            since = datetime.fromtimestamp(changed_ns(stamp) / 1e9).astimezone()
+            self._recorder.report(
+                f"a write failed on {since:%Y-%m-%d at %H:%M}; its text is in {self._store.set_aside(name)}: "
+                "delete that if you wrote it again"
+            )
+            return False
+        self._record_late(path, data)
+        return True
 
     def _record_late(self, path: str, data: bytes) -> None:
         """Record what an editor wrote to a file after it was replaced; what replaced it stays."""
