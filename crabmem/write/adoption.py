@@ -59,8 +59,8 @@ class Adoption:
     def adopt(self, even_if_many: bool, is_later: IsLater) -> Scan:
         """The files, after what differs from the head, and is whole, was recorded as the person's.
 
-        What may be a mishap is not, unless `even_if_many`: nobody's own write has to wait for that. Nor is what
-        `is_later` says of.
+        Three things are not: what may be a mishap, unless `even_if_many`, for which nobody's own write has to wait
+        (left in `unrecorded`); what agents wrote that waits for a person (left in `held`); what `is_later` says of.
         """
         scan = self._recorder.store.scan()
         since = scan.since(self._examined) if self._examined else None
@@ -72,14 +72,14 @@ class Adoption:
             if not (file and file.is_partial) and not is_later(path, file)
         }
         self.unrecorded = None if even_if_many else self._lost(edits, scan)
-        held = self.unrecorded.paths if self.unrecorded else ()
-        self._unconfirmed.note(held)
-        edits = {path: file for path, file in edits.items() if path not in held}
+        lost = self.unrecorded.paths if self.unrecorded else ()
+        self._unconfirmed.note(lost)
+        edits = {path: file for path, file in edits.items() if path not in lost}
         self.held = tuple(self._held(edits, scan)) if edits else ()
         back = {path for each in self.held for path in each.changes}
         self._record({path: file for path, file in edits.items() if path not in back}, scan)
         if not self.held:  # else they count until the files are as they are to be
-            self.bylines.forget()
+            self.bylines.clear()
         return scan
 
     def is_later_than(self, own: Container[str]) -> IsLater:
@@ -103,7 +103,7 @@ class Adoption:
         Half a save is, only there, for the next write records the whole one; a text that somebody emptied; and one
         that is no Markdown and that no commit has.
         """
-        held = self.unrecorded.paths if self.unrecorded else ()
+        lost = self.unrecorded.paths if self.unrecorded else ()
         files = {path: file for path in changes if (file := scan.files.get(path))}
         head = self._history.head() if files else None
         known = {path: self._history.file(head, path) for path in files}  # to list all takes longer than the write
@@ -111,7 +111,7 @@ class Adoption:
             {
                 path: file
                 for path, file in files.items()
-                if (file.is_partial or path in held or not counts(path, known)) and known.get(path) != file.blob
+                if (file.is_partial or path in lost or not counts(path, known)) and known.get(path) != file.blob
             },
             scan,
         )

@@ -70,7 +70,7 @@ class Bylines:
         """The paths that bylines are about, each with the blob that they name."""
         return {(byline.path, byline.blob) for byline in self._all()}
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Forget all of them: each was used, or its file is another one by now."""
         self._lines.remove()
 

@@ -182,6 +182,7 @@ class Writer:
         bylines = bylines_for(self._recorder.workspace.root, own := sorted(set(paths)), *actor.names, actor.proposes)
         self._adoption.bylines.add(bylines)  # who has the lock now, or comes before us, records them right
         with self._alone():
+            # Again: a writer that looked before the files were there has cleared it, and recorded nothing of them.
             self._adoption.bylines.add(bylines)
             self._adopt_outside(is_later=self._adoption.is_later_than(own))
             return self._history.head()
@@ -261,12 +262,15 @@ class Writer:
                 raise unwritable(error) from error
 
     def _adopt_outside(self, even_if_many: bool = False, is_later: IsLater = lambda path, file: False) -> Scan:
-        """The files, after what others changed was recorded, and what a rebase kept from the files is in them again."""
+        """The files, after what others changed was recorded, and what a rebase kept from the files is in them again.
+
+        Files that agents wrote with tools of their hosts go back to what they said before, where that has to wait.
+        """
         scan = self._adoption.adopt(even_if_many, is_later)
         for held in self._adoption.held:
             self._apply(Draft(held.changes, held.note, None, even_if_many=True), scan)
         if self._adoption.held:
-            self._adoption.bylines.forget()
+            self._adoption.bylines.clear()
             scan = self._store.scan()
         if waiting := self._history.waiting():
             changes = changes_to_bring_back(self._history, self._layout, waiting, scan, self._recorder.report)
