@@ -63,7 +63,7 @@ def unrecorded(session: Session) -> Losses | None:
 
     `restore` brings them back; `adopt(even_if_many=True)` records that they are gone.
     """
-    return session.look(lambda now: session.engine.writer.unrecorded(now.scan))
+    return session.look(lambda now: session.engine.writer.lost_outside(now.scan))
 
 
 def unrecorded_in(session: Session, scan: Scan | None = None) -> Losses | None:
@@ -71,5 +71,5 @@ def unrecorded_in(session: Session, scan: Scan | None = None) -> Losses | None:
     if not session.view.is_whole:
         return None
     with suppress(CrabmemError, OSError):
-        return session.engine.writer.unrecorded(scan) if scan else unrecorded(session)
+        return session.engine.writer.lost_outside(scan) if scan else unrecorded(session)
     return None

@@ -50,7 +50,7 @@ def mend(session: Session) -> list[str]:
     if not engine.history.has_begun():
         return []
     rules_of.check_may_write(session)
-    done = engine.writer.mend()
+    done = engine.writer.repair()
     if open_to_others(session.root) and not session.layout.is_guest:
         fs.chmod(session.root, fs.PRIVATE_FOLDER)
         done.append(f"{session.root} was made private")

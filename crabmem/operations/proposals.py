@@ -374,7 +374,7 @@ def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
     from ..session.snapshot import Snapshot
 
     check_may_write(session)
-    return session.engine.writer.beside(lambda scan: work(Snapshot(session.engine, session.view, scan)))
+    return session.engine.writer.between_writes(lambda scan: work(Snapshot(session.engine, session.view, scan)))
 
 
 def _has_tag(proposal: Proposal, tag: str) -> bool:

@@ -367,7 +367,7 @@ class Engine:
         if self._may_be_interrupted() and self.writer.is_interrupted():
             known = len(self.writer.repairs())
             try:
-                self.writer.recover()
+                self.writer.finish_interrupted()
                 self.recovered = tuple(self.writer.repairs()[known:])
             except CrabmemError:
                 pass  # the next write says what is wrong; reading goes on

@@ -95,7 +95,7 @@ def _make_room(engine: Engine, tip: str) -> tuple[str, ...]:
                     fs.rename(spot, spot.folder.spot(moved[place].rpartition("/")[2]))
         return {place: data for place in moved if (data := scan.data(place)) is not None}
 
-    if facts := engine.writer.beside(make):
+    if facts := engine.writer.between_writes(make):
         changes = {**dict.fromkeys(facts), **{moved[place]: data for place, data in facts.items()}}
         engine.writer.write(lambda scan: Draft(changes, _MOVING, None), ITSELF)
     return tuple(moved.values())

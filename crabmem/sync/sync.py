@@ -54,7 +54,7 @@ def name_remote(session: Session, url: str, folder: str, is_asked: bool = False)
     """
     _check_is_person(session)
     address, engine = parse_address(url, Path(folder)), session.engine
-    engine.writer.recover()  # makes the repository
+    engine.writer.finish_interrupted()  # makes the repository
     origin = engine.history.origin()
     allowed = engine.allowed.reach(session.root)
     if origin not in (None, address.url, allowed.remote):
@@ -149,7 +149,7 @@ def upcoming(session: Session) -> Upcoming:
     """
     _check_is_person(session)
     address, history = _named(session), session.engine.history
-    session.engine.writer.recover()
+    session.engine.writer.finish_interrupted()
     with _opened(session, address) as other:
         syncing = _Syncing(session, other, address, Record(session.engine))
         theirs = syncing.fetched()
@@ -284,7 +284,7 @@ class _Syncing:
     def _outcome(self, taken: Taken | None, mine: str | None, theirs: str | None, rejected: Set[str]) -> dict[str, Any]:
         """Return what the answer says of memory, as it is now: what waits is read from the references."""
         found: dict[str, Any] = {"waiting": sum(is_of_sync(self._history, each) for each in self._history.aside())}
-        if held := self._session.look(lambda now: self._engine.writer.unrecorded(now.scan)):
+        if held := self._session.look(lambda now: self._engine.writer.lost_outside(now.scan)):
             found["held"] = held.words
         if taken is None:
             return found

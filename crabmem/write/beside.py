@@ -30,7 +30,7 @@ _EXECUTABLE = 0o111
 _UNREADABLE = ""
 
 
-def steps(recorder: Recorder, beside: Mapping[str, Item | None]) -> dict[str, Step]:
+def checkout_steps(recorder: Recorder, beside: Mapping[str, Item | None]) -> dict[str, Step]:
     """Return how to check out those items that can be.
 
     Raises:
@@ -68,7 +68,7 @@ def left(history: History, workspace: Workspace) -> list[str]:
     return sorted(path for path, item in marked.items() if _is_left(workspace, path, item))
 
 
-def agreed(history: History, workspace: Workspace) -> dict[str, Settled]:
+def no_longer_left(history: History, workspace: Workspace) -> dict[str, Settled]:
     """Return what the index is to say of files that were left, and are now as the head has them."""
     found = dict[str, Settled]()
     for path, item in history.left().items():

@@ -225,7 +225,7 @@ class Recovery:
             return pending is not None and pending.is_ours
         return self._history.has_left_purge() or (is_own and self._history.has_lost())
 
-    def waiting(self) -> list[str]:
+    def begun_elsewhere(self) -> list[str]:
         """What other users, or other machines, began and nobody ended: it waits for a person's word."""
         if not fs.is_own_folder(self._private):
             return []

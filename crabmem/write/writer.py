@@ -26,8 +26,7 @@ from ..text.values import field, replace, value
 from .actor import SOMEBODY, Actor
 from .adoption import Adoption, IsLater
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
-from .beside import agreed, left, settled
-from .beside import steps as plan
+from .beside import checkout_steps, left, no_longer_left, settled
 from .bylines import bylines_for
 from .intent import Intent, Join, Step
 from .losses import LEAST_OF_FEW, Losses, losses_of_change
@@ -107,8 +106,8 @@ class Writer:
         self._ahead: dict[str, str] = {}
         # What can be asked without the lock.
         self.outside, self.repairs = recorder.outside, recorder.repairs
-        self.unrecorded = self._adoption.lost_outside
-        self.is_interrupted, self.waiting = self._recovery.is_interrupted, self._recovery.waiting
+        self.lost_outside = self._adoption.lost_outside
+        self.is_interrupted, self.begun_elsewhere = self._recovery.is_interrupted, self._recovery.begun_elsewhere
 
     def write(self, decide: Callable[[Scan], Draft[T]], actor: Actor = SOMEBODY) -> Written[T]:
         """Record outside edits, ask `decide` with the files as they then are, and write what it says.
@@ -212,20 +211,20 @@ class Writer:
         if not self._history.left():
             return []
         with self._alone():
-            self._history.settle(agreed(self._history, self._recorder.workspace))
+            self._history.settle(no_longer_left(self._history, self._recorder.workspace))
             return left(self._history, self._recorder.workspace)
 
-    def beside(self, work: Callable[[Scan], T]) -> T:
-        """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
+    def between_writes(self, work: Callable[[Scan], T]) -> T:
+        """Record outside edits, and do `work` while nobody writes; it commits nothing on the branch."""
         with self._alone():
             return work(self._adopt_outside())
 
-    def recover(self) -> None:
+    def finish_interrupted(self) -> None:
         """Finish what a crash interrupted; Busy at once when somebody is writing."""
         with self._alone(timeout=0):
             pass
 
-    def mend(self) -> list[str]:
+    def repair(self) -> list[str]:
         """Finish what was interrupted, put back what the history lost and the disk has; what was done.
 
         A person asked for it: what was begun by another user, or on another machine, is finished too.
@@ -254,7 +253,7 @@ class Writer:
                     with self._history.writing():
                         self._recorder.report(self._history.mend())
                         self._recovery.finish()
-                        self._history.settle({})
+                        self._history.settle({})  # the paths that Git's index does not say yet
                         yield
                         is_done = True
         except OSError as error:
@@ -336,7 +335,7 @@ class Writer:
             )
             for path, data in changes.items()
         }
-        others = plan(self._recorder, draft.join.beside) if draft.join and draft.join.beside else {}
+        others = checkout_steps(self._recorder, draft.join.beside) if draft.join and draft.join.beside else {}
         steps |= others
         if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
             self._history.flush()

@@ -211,6 +211,6 @@ def test_a_join_that_a_stranger_began_adds_nothing_beside_memory_when_a_person_f
     killed(one, other, lambda operation, path: operation != "link" and path.endswith("/luna.md"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
     with Memory(one.root, is_person=True) as memory:
-        memory.engine.writer.mend()
+        memory.engine.writer.repair()
         assert "Key" in {entry.name for entry in memory.entries()}
         assert ".gitattributes" not in git(one.root, "ls-tree", "-r", "--name-only", "HEAD")

@@ -186,15 +186,15 @@ def test_a_proposal_is_made_even_if_the_settings_are_spoilt_at_once(
 ) -> None:
     root = Path(shutil.copytree(begun, tmp_path / "memory", symlinks=True))
     (root / "crabmem.toml").write_text('soul = "propose"\n')
-    beside = Writer.beside
+    between_writes = Writer.between_writes
 
     def spoilt(writer: Writer, work: Callable[[Scan], object]) -> object:
-        done = beside(writer, work)
+        done = between_writes(writer, work)
         (root / "crabmem.toml").write_text("soul = \n")
         return done
 
     with Memory(root, agent="a") as memory:
-        monkeypatch.setattr(Writer, "beside", spoilt)
+        monkeypatch.setattr(Writer, "between_writes", spoilt)
         assert isinstance(memory.write_identity("You are kind."), Proposed)
 
 
@@ -212,7 +212,7 @@ def test_a_proposal_that_was_applied_is_no_failure_where_it_cannot_be_dropped(
 
     with Memory(root, is_person=True) as memory:
         with monkeypatch.context() as patched:
-            patched.setattr(Writer, "beside", busy)
+            patched.setattr(Writer, "between_writes", busy)
             assert proposals.apply_proposal(memory, proposed.proposal.id).commit
         [waiting] = proposals.proposals(memory)
         assert proposals.apply_proposal(memory, waiting.id).commit is None

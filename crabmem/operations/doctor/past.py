@@ -84,7 +84,7 @@ def branch(patient: Patient) -> Iterator[Finding]:
             "would take back what was written since; `git sparse-checkout disable`, or `git update-index "
             "--no-split-index`, makes it a plain one",
         )
-    held = patient.engine.writer.unrecorded(patient.scan)
+    held = patient.engine.writer.lost_outside(patient.scan)
     if held:
         yield warning(patient.engine.workspace.layout.entries[0], held.words)
     for path, file in sorted(patient.engine.writer.outside(patient.scan).items()):
@@ -176,7 +176,7 @@ def leftovers(patient: Patient) -> Iterator[Finding]:
     workspace = patient.engine.workspace
     if patient.engine.writer.is_interrupted():
         yield info(f"{state.FOLDER}/{state.JOURNAL}", "a write was interrupted; the next one finishes it")
-    for what in patient.engine.writer.waiting():
+    for what in patient.engine.writer.begun_elsewhere():
         yield warning(
             state.FOLDER,
             f"{what} was begun by another user or on another machine and not ended; if you trust this folder, "
