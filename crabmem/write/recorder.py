@@ -64,20 +64,26 @@ class Recorder:
         there, it may be a program's, a log that grows, or somebody's keys.
         """
         head = self.history.head_if_any()
+        found = {path: scan.files.get(path) for path in self._differing(scan, head)}
+        kept = self._unedited(found, scan, head)
+        # What hides or is hidden may go without a scan seeing it.
+        self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
+        return {path: file for path, file in found.items() if path not in kept}
+
+    def _differing(self, scan: Scan, head: str | None) -> Iterable[str]:
+        """The paths at which scan and head differ; all are compared only where nothing is known to agree."""
         agreed, since = self._agreed, scan.since(self._agreed.scan) if self._agreed else None
         if agreed and agreed.head == head and since is not None:
             paths = since | agreed.doubts
             known = {path: self.history.file(head, path) for path in paths}
-            return self._differing(scan, head, [p for p in paths if scan.blob(p) != known[p] and counts(p, known)])
+            return [path for path in paths if scan.blob(path) != known[path] and counts(path, known)]
         files = self.history.files(head)
         paths = {path for path, blob in scan.files.blobs() if files.get(path) != blob and counts(path, files)}
-        return self._differing(
-            scan, head, [*paths, *filter(self.workspace.layout.is_kept, files.keys() - scan.files.keys())]
-        )
+        return [*paths, *filter(self.workspace.layout.is_kept, files.keys() - scan.files.keys())]
 
-    def _differing(self, scan: Scan, head: str | None, paths: Iterable[str]) -> dict[str, File | None]:
-        """`paths`, which differ from the head. The others agree with it, as is remembered."""
-        found = {path: scan.files.get(path) for path in paths}
+    def _unedited(self, found: Mapping[str, File | None], scan: Scan, head: str | None) -> set[str]:
+        """Those paths of `found` that differ though nobody edited them: a sparse checkout leaves them out, a scan does
+        not see what stands there, or the disk has one file for two names."""
         gone = {path for path, file in found.items() if file is None}
         kept = gone if gone and is_sparse(self.workspace.git) else {path for path in gone if self._stands(scan, path)}
         for path, twin in spelling.twins(self.workspace.root, kept, scan.files).items():
@@ -85,9 +91,7 @@ class Recorder:
                 kept.discard(path)  # its name is written in another way now
             elif (file := found.get(twin)) and file.blob == self.history.file(head, path):
                 kept.add(twin)  # a checkout put one text in the place of two
-        # What hides or is hidden may go without a scan seeing it.
-        self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
-        return {path: file for path, file in found.items() if path not in kept}
+        return kept
 
     def _stands(self, scan: Scan, path: str) -> bool:
         """Whether something is at `path`, or keeps us from looking there, that a scan does not take for a file."""
