@@ -18,6 +18,9 @@ class WriterLock:
 
     The folder `<file>.d` is what a writer holds, and the file is held by who is next: nobody who has just written
     overtakes who waits, and who removes the file lets nobody in.
+
+    A watcher, a process that reads ahead, one that syncs unasked and one that stands by each hold such a lock on a file
+    of their own: it keeps a second one from beginning, and nothing is written under it.
     """
 
     def __init__(self, file: Path) -> None:
@@ -46,7 +49,7 @@ class WriterLock:
     def _acquire(self, held: ExitStack, timeout: float) -> None:
         deadline = time.monotonic() + timeout
         try:
-            while not self._is_acquired(held, deadline):
+            while not self._try_acquire(held, deadline):
                 pass
         except TimeoutError:
             raise Busy(
@@ -54,13 +57,13 @@ class WriterLock:
                 f"for more than {timeout:g} s; try again"
             ) from None
 
-    def _is_acquired(self, held: ExitStack, deadline: float) -> bool:
+    def _try_acquire(self, held: ExitStack, deadline: float) -> bool:
         """Hold the lock; return False where a purge put another one in its place while this process waited for it."""
         fs.make_folder(self._folder)
         with ExitStack() as tried:
             with locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
                 handle = tried.enter_context(locked(self._folder, os.O_RDONLY, deadline))
-            # Where nothing is in its place, the workspace was moved away: whoever asks for it says so.
+            # Where nothing is in its place, the workspace was moved away: this holds, and whoever asks for it says so.
             if fs.identity(handle) != fs.identity(self._folder) and self._file.parent.is_dir():
                 return False
             held.push(tried.pop_all())
