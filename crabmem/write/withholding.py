@@ -70,16 +70,21 @@ class Rule:
             return Withheld({}, (Part(changed, why),)) if why else Withheld(changed)
         goes_on, waits = dict[str, bytes | None](), list[Part]()
         for path, data in changed.items():
-            old = before.get(path)
-            why, kept = self._why(path, old, data), old
-            if not why and old is not None:
-                kept = self._with_protected(path, old, data)
-                why = "" if kept == data else _PROTECTED[self.review.protect]
-            if not why or kept != old:
-                goes_on[path] = kept if why else data
+            allowed, why = self._allowed(path, before.get(path), data)
+            if allowed != before.get(path):
+                goes_on[path] = allowed
             if why:
                 waits.append(Part({path: data}, why))
         return Withheld(goes_on, tuple(waits))
+
+    def _allowed(self, path: str, before: bytes | None, after: bytes | None) -> tuple[bytes | None, str]:
+        """What a file may say at once, which is `before` where all of a change waits; and why anything waits, or ""."""
+        if why := self._why(path, before, after):
+            return before, why
+        if before is None:
+            return after, ""
+        kept = self._with_protected(path, before, after)
+        return kept, "" if kept == after else _PROTECTED[self.review.protect]
 
     def _why(self, path: str, before: bytes | None, after: bytes | None) -> str:
         """Why a change of a whole file waits; "" where it does not."""

@@ -70,7 +70,7 @@ KEPT: tuple[Kept, ...] = (
     _row("review-rule", "no agent switches the rule off", "write/withholding.py", "if path.casefold() == SETTINGS:",
          "if False:", "test_a_word_names_its_files_and_no_others", "test_no_agent_switches_the_rule_off"),
     _row("review-lines", "the lines of a person stay", "write/withholding.py",
-         "kept = self._with_protected(path, old, data)", "kept = data",
+         "kept = self._with_protected(path, before, after)", "kept = after",
          "test_of_a_write_the_lines_of_a_person_wait_and_the_rest_goes_on"),
     _row("review-decides", "no agent decides on what waits", "operations/proposals.py",
          'if session.actor.is_agent:\n        raise Disabled("a person decides',
