@@ -15,9 +15,9 @@ from ..text.hashes import blob_id
 from ..text.values import value
 from ..workspace.layout import Layout
 
-#: Fewer of many are no accident that anybody must be asked about.
+#: A memory of so many facts or more is large: losing fewer than so many is no mishap then.
 LEAST = 10
-#: Fewer are none even where they are all there is.
+#: In a smaller one only losing all is a mishap, if they are at least so many.
 LEAST_OF_FEW = 2
 _SHARE = 3
 # An id of each path, so that a name that is purged stands in no file of ours.
