@@ -23,7 +23,8 @@ SYNCING = "syncing"
 #: Held by the one process that compacts the history.
 PACKING = "packing"
 
-# Work under way. To delete one of these while something waits in it loses words, or leaves half a change.
+# Work under way, and texts that are nowhere else. To delete one of these while something is in it loses words, or
+# leaves half a change.
 
 #: The write under way. Finished unasked only under this user's seal; a person's word finishes another's.
 JOURNAL = "journal"
@@ -34,16 +35,11 @@ TEMPORARY = "tmp"
 DISPLACED = "displaced"
 #: Writes of somebody else, which wait for a person's word. Never believed unasked.
 ASIDE = "aside"
-#: The new `.git` that a purge prepares. Nothing reads it before the exchange: may be deleted.
-PURGING = "purging"
-#: The old `.git`, in the new one, while it is removed. It holds what was purged: the next command deletes it.
-PURGED = "purging.done"
+#: Texts of saves that nobody knew any more. The person's: only they delete them.
+RECOVERED = "recovered"
 #: Beside `.git`, for the moment of the exchange: the new one before it, the old one after it. Deleted by the next
 #: command; where there is no `.git`, it is the new one, and gets its name.
 BESIDE = ".git-purging"
-#: The commits of a remote with what was purged, while they are put on the purged line; a folder for each process that
-#: does so. Nobody's when that is over: may be deleted.
-INCOMING = "incoming"
 #: The commits that were made in the middle of a person's rebase or merge. Checked against the history.
 WAITING = "waiting"
 #: The paths that Git's index does not say yet. Checked against the head; without it `git status` shows them as changed.
@@ -61,10 +57,15 @@ PACK = "pack"
 #: The same for a pack that is being put in place.
 PACK_COMING = "pack.coming"
 
-# What is told to the person or counted. Each may be deleted: something is said again, or reckoned anew.
+# What is told to the person, counted, or made anew. Each may be deleted: something is said, counted or done again.
 
-#: Texts of saves that nobody knew any more. The person's: only they delete them.
-RECOVERED = "recovered"
+#: The new `.git` that a purge prepares. Nothing reads it before the exchange.
+PURGING = "purging"
+#: The old `.git`, in the new one, while it is removed. It holds what was purged: the next command deletes it.
+PURGED = "purging.done"
+#: The commits of a remote with what was purged, while they are put on the purged line; a folder for each process that
+#: does so. Nobody's when that is over.
+INCOMING = "incoming"
 #: A line for each repair that a write had to make, for `doctor`. Believed by nobody: shown as text.
 REPAIRS = "repairs.log"
 #: A line for each time that a hook failed. Believed by nobody: shown as text.
