@@ -27,7 +27,7 @@ SCHEMA, NEXT = "crabmem", "crabmem_next"
 CHANNEL = "crabmem"
 #: Seconds that are waited for a connection, and for an answer.
 PATIENCE = 2
-_MOST = 32_767  # what a smallint holds
+_MOST = 32_767  # the largest smallint
 # The longest path, in bytes: PostgreSQL's index has no more room.
 _LONGEST = 1_000
 # The functions that a reader may call.
@@ -152,6 +152,7 @@ class Postgres:
 
     @staticmethod
     def _copy(cursor: psycopg.Cursor[Any], space: int, rows: Sequence[Row], rules: bytes) -> None:
+        """Write facts that are new, and the words of their passages."""
         ids = [id for (id,) in cursor.execute(_IDS, (len(rows),))]
         with cursor.copy("copy fact from stdin") as copy:
             for id, row in zip(ids, rows, strict=True):
@@ -162,7 +163,7 @@ class Postgres:
                 )  # fmt: skip
         with cursor.copy("copy post from stdin") as copy:
             for id, row in zip(ids, rows, strict=True):
-                for part, passage in enumerate(row.passages[: _MOST + 1]):
+                for part, passage in enumerate(row.passages[: _MOST + 1]):  # parts count from 0
                     for word, count in passage.counts.items():
                         numbers = min(count, _MOST), min(passage.length, _MOST)
                         copy.write_row((_term(word, rules), space, id, part, *numbers, row.kinds))
