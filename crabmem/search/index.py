@@ -32,8 +32,11 @@ Held = dict[str, list[int]]
 
 
 _MANY = 200_000  # holders of the words of a question, from which on numpy pays at once
+# Times as many are ranked next where a filter left too few.
 _WIDER = 8
+# All is joined into one segment where more than a tenth of the large one came later, or counts no more.
 _PART = 10
+# Words whose substitutes are kept.
 _REMEMBERED = 1_000
 _asked: list[bool] = []
 
@@ -238,17 +241,24 @@ class Index:
         self._words += sum(document.lengths)
 
     def _merged(self, changes: Mapping[str, Document | None]) -> Index:
+        """The index with these changes, if there are any, all of it in segments: `base` and one of all that came later.
+
+        Where the later one or the dead are more than a tenth of `base`, there is one segment, of all. Else `base` stays
+        as it is, and the later one says what is dead in it.
+        """
         found = [position for position in map(self._find, changes) if position is not None]
-        gone = (at for position in found for at in self._passages_at(position))
-        dead = {at for at in (*self._dead, *gone) if at < self._start}
+        replaced = (at for position in found for at in self._passages_at(position))
+        # Only of segments: the recent documents that still count become one, below.
+        dead = {at for at in (*self._dead, *replaced) if at < self._start}
         kept = [document for document in self._own_documents() if document.key not in changes]
         documents = kept + [document for document in changes.values() if document is not None]
-        base, *others = [segment for _, segment in self._parts]
+        base, *others = [segment for _, segment in self._parts]  # an empty index has an empty base
         others += build_in_pieces(documents)
         if max(sum(map(len, others)), len(dead)) > len(base) // _PART:
             return Index([join([base, *others], dead)])
-        in_base = {position for position in dead if position < len(base)}
-        return Index([base, join(others, {at - len(base) for at in dead - in_base}, base.identity, in_base)])
+        dead_in_base = {at for at in dead if at < len(base)}
+        dead_in_others = {at - len(base) for at in dead - dead_in_base}
+        return Index([base, join(others, dead_in_others, base.identity, dead_in_base)])
 
     def settled(self) -> list[Segment]:
         """The segments that most changes leave as they are: the first, and one of many changes, if there were."""
@@ -495,6 +505,7 @@ class Index:
         return [other for other in dict.fromkeys(found) if other not in words]
 
     def _substitutes_for(self, word: str) -> list[Term]:
+        """What stands for a word that no document holds. It is kept for this index alone: the next one begins anew."""
         kept = self._substitutes.get(word)
         if kept is None:
             from .vocabulary import substitutes  # which few questions need
