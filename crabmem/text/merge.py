@@ -41,18 +41,18 @@ class Conflict:
 class Conflicting(CrabmemError):
     """The places that were to be changed were changed since; nothing was written.
 
-    `advice` says what to do, where that is not to say which side to take.
+    `outcome` says what came of it and the way out; "" where nothing was taken back, and a side to take is the way out.
     """
 
     #: What JSON has of it (`results.json_of`).
     JSON = ("conflicts",)
 
-    def __init__(self, conflicts: tuple[Conflict, ...], advice: str = "") -> None:
+    def __init__(self, conflicts: tuple[Conflict, ...], outcome: str = "") -> None:
         paths = list(dict.fromkeys(conflict.path for conflict in conflicts))
         places = "1 place was" if len(conflicts) == 1 else f"{len(conflicts)} places were"
-        outcome = advice or "nothing was taken back"
-        message = f"{places} changed since, in {listed(paths, _NAMED, 'files')}, so {outcome}"
-        super().__init__(message, *(() if advice else _SIDES))
+        where = listed(paths, _NAMED, "files")
+        message = f"{places} changed since, in {where}, so {outcome or 'nothing was taken back'}"
+        super().__init__(message, *(() if outcome else _SIDES))
         self.conflicts = conflicts
 
 

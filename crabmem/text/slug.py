@@ -46,7 +46,10 @@ def slug_of(name: str) -> str:
 
 
 def is_portable(name: str) -> bool:
-    """Whether a file may be called `name` on every system, and a person sees all of that name."""
+    """Whether a file or a folder may be called `name` on every system, and a person sees all of that name.
+
+    A path is no name: it has one for each of its parts.
+    """
     import unicodedata
 
     stem = unicodedata.normalize("NFKC", name).casefold().partition(".")[0].strip()

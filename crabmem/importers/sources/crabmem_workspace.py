@@ -41,7 +41,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
             way = f"crabmem {verbs[path]} set --file {shlex.quote(str(PurePosixPath(*tree.parts, path)))}"
             yield Found(path, Skipped(f"only facts are imported; `{way}` takes it over, in place of any that is here"))
         elif reason or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
-            # Nobody else there has the name of an entry, so that needs no other mark.
+            # "" (see `Found.origin`): known by its name alone, as no two entries there share one.
             yield (tree.take(path, _fact)._replace(origin="") if ORDINARY.is_entry(path) else tree.take(path, note_of))
 
 
