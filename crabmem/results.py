@@ -267,7 +267,7 @@ class Proposal:
 
 @value
 class Changed:
-    """A file that was written: its commit (None: it said so already) and the diff ("" for none).
+    """A file that was written: its commit (None: it said so already, or waits) and the diff ("" for none).
 
     `created` tells whether there was no such file before; `warnings` are for whoever asked for the write. What waits
     for a person of it, or all of it, is the `proposal`: `diff` is what that would change where nothing was.

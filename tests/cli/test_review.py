@@ -201,6 +201,18 @@ def test_what_is_meant_has_to_be_said_once(root: Path, crab: Crab, words: list[s
     assert crab("review", "reject", *words, "--yes").returncode == 2
 
 
+def test_a_note_and_a_lesson_say_that_they_wait_and_the_same_note_again_is_noted(root: Path, crab: Crab) -> None:
+    (root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
+    note, win = ("note", "Called the vet"), ("learn", "win", "Asking first")
+    for _ in range(2):
+        assert crab("--agent", "coder", *note).stdout.startswith("waits: memory/")
+        assert crab("--agent", "coder", *win).stdout.startswith("waits: memory/learnings/wins.md\n")
+        assert crab(*note).stdout.startswith("noted in memory/")
+    (root / "crabmem.toml").unlink()
+    for state in ("learned", "said so already"):
+        assert crab(*win).stdout.startswith(f"{state}: memory/learnings/wins.md\n")
+
+
 def test_an_agent_is_told_on_the_command_line_what_waits(root: Path, crab: Crab) -> None:
     done = crab("--agent", "coder", "remember", "Cat", "-d", "whose", "-c", "Mine.")
     assert (

@@ -79,7 +79,7 @@ def win_(ctx: click.Context, words: str, json_wanted: bool) -> None:
 def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
     memory = open_session(ctx, is_person=False)
     changed = notes.learn(memory, lesson)
-    state = "learned" if changed.commit else "said so already"
+    state = "learned" if changed.commit else "waits" if changed.proposal else "said so already"
     show(json_wanted, json_of(changed), lambda: f"{state}: {changed.path}\n{diff_of_commit(changed)}")
     warn(changed.warnings)
     name = memory.engine.profile_name

@@ -3,7 +3,7 @@
 import click
 
 from ...operations import notes
-from ...results import json_of
+from ...results import Proposed, json_of
 from ..app import open_session, verb
 from ..input import words_of
 from ..options import json_option
@@ -24,5 +24,6 @@ def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
     pbpaste | crabmem note -
     """
     changed = notes.write_note(open_session(ctx), words_of(ctx, text))
-    show(json_wanted, json_of(changed), lambda: f"{'noted in' if changed.commit else 'waits:'} {plain(changed.path)}")
+    state = "waits:" if isinstance(changed, Proposed) else "noted in"
+    show(json_wanted, json_of(changed), lambda: f"{state} {plain(changed.path)}")
     warn(changed.warnings)
