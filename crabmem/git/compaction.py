@@ -216,9 +216,11 @@ class Compaction:
         self._progress = progress
         self._loose = git / "objects"
         self._packs = self._loose / "pack"
-        self._note, self._coming = private / state.PACK, private / state.PACK_COMING
+        #: What is remembered of our pack, as `Ours` has it, and of the one that is being put in its place.
+        self._note, self._coming_note = private / state.PACK, private / state.PACK_COMING
         self._objects = Objects(self._loose)
         self._reach = Reach(self._objects, self._loose)
+        #: The folders of the newest commits, which stay loose.
         self._folders: list[Piece] = []
 
     def run(self) -> Packed | None:
@@ -257,13 +259,13 @@ class Compaction:
         """Give a pack that was almost done its place in the note; remove what was not, and what was replaced."""
         for file in self._packs.glob(f"tmp_*_{TEMPORARY}*"):
             fs.unlink(file)
-        coming = Ours.read(self._coming)
+        coming = Ours.read(self._coming_note)
         if coming and self._file(coming.pack, "idx").exists():
             self._take_over()
-        elif self._coming.exists():
+        elif self._coming_note.exists():
             if coming:
                 fs.unlink(self._file(coming.pack, "pack"))  # nobody has seen it: it has no index
-            fs.unlink(self._coming)
+            fs.unlink(self._coming_note)
         ours = Ours.read(self._note)
         if ours:
             self._is_there(ours.pack)
@@ -281,7 +283,7 @@ class Compaction:
 
     def _take_over(self) -> None:
         fs.sync_folder(self._packs)
-        fs.rename(self._coming, self._note)
+        fs.rename(self._coming_note, self._note)
         fs.sync_folder(self._private)
 
     def _drop_replaced(self, ours: Ours | None) -> None:
@@ -391,7 +393,7 @@ class Compaction:
         name, data, index = filling.growing.finish()
         with written_aside(self._packs, data, index) as (new, new_index):
             check_pack(new, new_index, oids)
-            fs.overwrite(self._coming, Ours(name, ours.pack if ours else None, filling.chains).to_json())
+            fs.overwrite(self._coming_note, Ours(name, ours.pack if ours else None, filling.chains).to_json())
             fs.sync_folder(self._private)
             give_name(new, new_index, name)
             self._take_over()

@@ -58,7 +58,7 @@ class Went:
 
     def _beside(self, blob: str) -> set[str | None]:
         """Return what other purges made of the text of which one left this."""
-        sources = filter(self._is_refused, self._record.sources(blob))
+        sources = filter(self._is_refused, self._record.sources(blob))  # `end` knows theirs, and asks no further
         ends = {self.end(each) for each in sources} - {blob}
         return {end for end in ends if end is None or blob not in self._record.became(end)}
 
@@ -66,7 +66,11 @@ class Went:
         return self._own.has_blob(blob) or (blob in self._texts and self._record.has_blob(blob))
 
     def end(self, blob: str) -> str | None:
-        """Return what a text that is gone became; None for nothing."""
+        """Return what a text that is gone became, which need not be here; None for nothing.
+
+        Ask `is_gone` before: that learns what became of versions since. Where purges left several texts of one, what
+        these share is stored now, and is what it became.
+        """
         if blob in self._texts:
             return self._texts[blob]
         if self._own.has_blob(blob):
