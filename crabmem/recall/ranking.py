@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date
 
 from ..errors import InvalidArguments
@@ -97,10 +97,13 @@ def recall_from(
 ) -> Recall:
     """The entries of `source` that answer the question, have all its tags and phrases and fit, best first.
 
-    Daily notes are among them, of which a passage answers; without tags, and none of them is asked for by one.
+    Call `check_question` before. They share a word with the question, unless `ranking` finds others. A question of
+    words that say nothing finds what is called just that: `The Who`. Phrases that no entry has are words.
 
-    They share a word with it, unless `ranking` finds others. A question of words that say nothing finds what is
-    called just that: `The Who`. Phrases that nobody says are words.
+    Daily notes are among them, each with the passage that answers. They have no tags: a question with some finds none.
+
+    Raises:
+        Busy: a file of one changes at this moment.
     """
     query = parse_query(question.query)
     words = terms_of(query, source.index, question.language)
@@ -125,10 +128,18 @@ def recall_from(
         ranked = ranked_passages(hits, source.index, words)
         kept = fit_to_budget(hits, question.budget, worth_of(words, source.index), question.language, text_of, ranked)
     left_out = tuple(hit.entry.name for hit in hits[len(kept) :])
-    notes, is_filtered = len(source.notes), bool(question.tags or fits)
-    counts = len(source.index) - notes, len(source.unreadable)
-    found_in = 0 if question.tags else notes
-    return Recall(question.query, kept, *counts, bool(words), is_filtered, left_out, unsaid, trouble, notes=found_in)
+    return Recall(
+        query=question.query,
+        hits=kept,
+        searched=len(source.index) - len(source.notes),
+        unreadable=len(source.unreadable),
+        has_words=bool(words),
+        is_filtered=bool(question.tags or fits),
+        left_out=left_out,
+        unsaid=unsaid,
+        trouble=trouble,
+        notes=0 if question.tags else len(source.notes),
+    )
 
 
 def _hits(
@@ -139,7 +150,7 @@ def _hits(
     accept: PathFilter | None,
     ranking: Ranking | None,
 ) -> tuple[list[Hit], str]:
-    """The entries that share a word, or are called `text` when that has none; and what troubled the ranking."""
+    """The entries that share one of `words`, or without any are called `text`; and what troubled the ranking."""
 
     def by_words(limit: int | None) -> list[Ranked]:
         return _rank_by_words(source, words, question, accept, limit)
@@ -193,9 +204,8 @@ def _entries_called(source: EntrySource, name: str) -> list[Entry]:
 
 def worth_of(words: Sequence[Term], index: Index) -> dict[str, float]:
     """What the words that stand in texts count, for those that were asked for."""
-    worth = {
-        word: index.idf(word) for word in index.terms_for(words)
-    }  # once for each: of `a*` it has thousands of forms
+    # Once for each term, not for each of its forms: `a*` has thousands.
+    worth = {word: index.idf(word) for word in index.terms_for(words)}
     return {form: idf for word, idf in worth.items() for form in index.forms(word)}
 
 
@@ -238,11 +248,20 @@ def _rank_by_words(
     return sorted(found, key=lambda each: (-each.score, each.key))[:limit]
 
 
+@value
+class _Sought:
+    """A term that is searched, what was typed for it, and all words that count as it."""
+
+    term: Term
+    typed: str
+    forms: frozenset[str]
+
+
 def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequence[Term], language: str) -> list[Hit]:
     """The hits with what each word of the question found in each field, and its part of the score before any boost."""
     typed, meant = _typed_words(query, index, language), index.terms_for(words)
     forms = {term: index.forms(term) for term in meant}
-    terms = [(term, typed.get(meant[term], forms[term][0]), frozenset(forms[term])) for term in meant]
+    terms = [_Sought(term, typed.get(word, forms[term][0]), frozenset(forms[term])) for term, word in meant.items()]
     scores = index.explained(list(meant), [hit.entry.path for hit in hits])
     ranked = ranked_passages(hits, index, words)
     return [
@@ -252,7 +271,7 @@ def _with_matches(hits: Sequence[Hit], index: Index, query: Query, words: Sequen
 
 
 def _with_match(
-    hit: Hit, span: Span | None, terms: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float], language: str
+    hit: Hit, span: Span | None, terms: Sequence[_Sought], added: Mapping[Term, float], language: str
 ) -> Hit:
     """The hit with what its words found in what counts of it, and with the lines of a passage."""
     content, matches = hit.entry.content, tuple(_matches(fields(hit.entry, language, span), terms, added))
@@ -261,15 +280,15 @@ def _with_match(
 
 
 def _matches(
-    words: Mapping[str, Sequence[str]], terms: Sequence[tuple[Term, str, Set[str]]], added: Mapping[Term, float]
+    words: Mapping[str, Sequence[str]], terms: Sequence[_Sought], added: Mapping[Term, float]
 ) -> Iterator[Match]:
-    """Where words stand in the fields of an entry, and what they add: a term, what was typed for it, all its forms."""
+    """The fields of an entry in whose `words` each term stands, with their parts of what it `added` to the score."""
     counts = {name: Counter(held) for name, held in words.items()}
-    for term, word, forms in terms:
-        times = {name: sum(held[form] for form in held.keys() & forms) for name, held in counts.items()}
+    for each in terms:
+        times = {name: sum(held[form] for form in held.keys() & each.forms) for name, held in counts.items()}
         for name, here in times.items():
-            if here and term in added:
-                yield Match(word, name, added[term] * here / sum(times.values()))
+            if here and each.term in added:
+                yield Match(each.typed, name, added[each.term] * here / sum(times.values()))
 
 
 def _typed_words(query: Query, index: Index, language: str) -> dict[Term, str]:
@@ -300,10 +319,11 @@ def fit_to_budget(
     from ..text.passages import passage
 
     lengths = [len(text(hit, hit.shown)) + len(BETWEEN) for hit in hits]
-    kept, left = list[Hit](), budget + len(BETWEEN)
-    half, unused = left // 2, left - sum(lengths)
+    total = left = budget + len(BETWEEN)
+    kept, needed = list[Hit](), sum(lengths)
     for hit, length in zip(hits, lengths, strict=True):
-        room = min(left, max(half, unused + length))
+        others = needed - length
+        room = min(left, max(total // 2, total - others))
         part = hit.passage
         if length > room:
             frame = length - len(hit.shown)
