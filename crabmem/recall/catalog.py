@@ -106,18 +106,18 @@ class Catalog(SyncedIndex):
         if since is not None:
             return sorted(filter(self._layout.is_recalled, since))
         known, files, words = self.marks(), scan.files, rules(self._spoken)
-        # What the look took from the marks is as the index has it, in whatever language that has the words.
-        other = {path for path, mark in known.items() if not mark.endswith(words)}
-        other |= known.keys() - files.known.keys() - files.read.keys()
-        other.update(self._layout.not_recalled(known))  # it had another layout
-        new = {path: file for path, file in files.read.items() if self._layout.is_recalled(path)}
-        same = {path for path, file in new.items() if path not in other and _is_same(known.get(path, b""), file)}
-        stale = {path for path in same if known[path] != self._mark(new[path])}
-        if len(stale) >= WORTH_SAVING:  # touched, or too young once to be known by its times: learnt for the next one
-            same -= stale
-        new = {path: file for path, file in new.items() if path not in same}
-        taken = filter(self._layout.is_recalled, files.known.keys() - known.keys())
-        return sorted({*other, *new, *taken, *self._broken, *self._halves})
+        other = {path for path, mark in known.items() if not mark.endswith(words)}  # of another language
+        other |= known.keys() - files.known.keys() - files.read.keys()  # gone
+        other.update(self._layout.not_recalled(known))  # of another layout
+        read = {path: file for path, file in files.read.items() if self._layout.is_recalled(path)}
+        same = {path for path, file in read.items() if path not in other and _is_same(known.get(path, b""), file)}
+        # Touched, or once too young to be known by their times: many are indexed anew, so that others know them.
+        remarked = {path for path in same if known[path] != self._mark(read[path])}
+        if len(remarked) >= WORTH_SAVING:
+            same -= remarked
+        # What the scan knows by its marks is as the index has it, unless only the searcher of files had its mark.
+        unindexed = filter(self._layout.is_recalled, files.known.keys() - known.keys())
+        return sorted({*other, *(read.keys() - same), *unindexed, *self._broken, *self._halves})
 
     def _mark(self, file: File) -> bytes:
         """What the index remembers a file by."""

@@ -43,7 +43,7 @@ def document(entry: Entry, mark: bytes, language: str) -> Document:
     parts = [fields(entry, language, part) for part in parts_of(entry.content)]
     first, *further = ([word for words in part.values() for word in words] for part in parts)
     made = Document(entry.path, mark, first, labels_of(entry), further)
-    if is_persons(entry):  # whose turn is no longer for counting more
+    if is_persons(entry):  # a turn of theirs counts more (`fields`), and is not longer for it
         again = (len(part["content"]) // TIMES * (TIMES - 1) for part in parts)
         made.lengths = [length - more for length, more in zip(made.lengths, again, strict=True)]
     return made
@@ -90,7 +90,7 @@ def fields(entry: Entry, language: str, part: Part = None) -> dict[str, list[str
     return {
         "name": tokens(entry.name, language) * TIMES,
         "aliases": tokens("\n".join(entry.aliases), language) * TIMES,
-        "description": [*(beginning if part else description), *beginning * (TIMES - 1)],
+        "description": (beginning if part else description) + beginning * (TIMES - 1),
         "content": content * (TIMES if is_persons(entry) else 1),
         "tags": tokens("\n".join(entry.tags), language),
     }

@@ -1,4 +1,4 @@
-"""Entries read from the bytes of files; those that were asked for of late are kept."""
+"""Entries read from the bytes of files; those that were read last are kept."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..text.entry import Entry, parse_entry, parse_note
 from ..text.hashes import VERSION_DIGITS
 from ..workspace.layout import Layout
 
-# Entries that are kept: so many, and so many characters of content.
+# Entries that are kept, and characters of content. The one read first goes first, even if it was asked for since.
 _PARSED, _PARSED_CHARACTERS = 4_096, 8_000_000
 
 
 class EntryReader:
-    """Reads the entries and daily notes of one workspace."""
+    """Reads the entries and daily notes of one workspace, and keeps those that it read last."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
@@ -24,7 +24,7 @@ class EntryReader:
         self._guard = Guard()
 
     def read(self, path: str, blob: str, data: Callable[[], bytes]) -> Entry:
-        """The entry at a path whose bytes have the id `blob`; `data` reads them, unless it was asked for of late.
+        """The entry at a path whose bytes have the id `blob`; `data` reads them, unless the entry is kept.
 
         Raises:
             Unreadable: it is no whole text.
