@@ -162,16 +162,16 @@ def place_for(
     """
     layout, scan, slug = listing.layout, listing.scan, slug_of(name)
     own = layout.entry_path(slug, folder)
-    entries = [item for item in listing.unreadable if not layout.is_note(item.path)]
-    used = [item for item in entries if not _is_nameless(item.path, own, scan)]
-    for item in entries:
-        is_called_so = item in used and item.path.rpartition("/")[2] == f"{slug}.md"
+    unreadable = [item for item in listing.unreadable if not layout.is_note(item.path)]
+    named = [item for item in unreadable if not _is_nameless(item.path, own, scan)]
+    for item in unreadable:
+        is_called_so = item in named and item.path.rpartition("/")[2] == f"{slug}.md"
         is_meant = is_called_so or (by_place and (spelled(item.path) == spelled(name) or _ends_so(item.path, name)))
         if is_meant and layout.is_entry(item.path) and (item.path in scan.files or item.is_denied):
             raise Unwritable(f"{name} cannot be saved: {item.reason}")
-    unreadable = {_stem_key(item.path) for item in used if layout.is_entry(item.path)}
-    unreadable.update(map(_stem_key, scan.folders))
-    taken = _Taken(layout, listing.index, (unreadable, promised), folder)
+    stems = {_stem_key(item.path) for item in named if layout.is_entry(item.path)}
+    stems.update(map(_stem_key, scan.folders))
+    taken = _Taken(layout, listing.index, (stems, promised), folder)
     return layout.entry_path(free_slug(name, taken), folder)
 
 
@@ -182,8 +182,8 @@ def _is_nameless(path: str, own: str, scan: Scan) -> bool:
 
 
 class _Taken:
-    """The keys of the file names that entries have, of `others` (files that cannot be read, facts to come), and of
-    what would be no entry in `folder`, as the overview."""
+    """The keys of the file names that entries have, of `others` (files that cannot be read, folders, facts to come),
+    and of what would be no entry in `folder`, as the overview."""
 
     def __init__(self, layout: Layout, index: Index, others: Sequence[Set[str]], folder: str | None) -> None:
         self._layout = layout
@@ -192,8 +192,10 @@ class _Taken:
         self._folder = folder
 
     def __contains__(self, key: object) -> bool:
-        is_free = self._layout.is_entry(self._layout.entry_path(str(key), self._folder))
-        return not is_free or any(key in keys for keys in self._others) or bool(self._index.labelled(f"{FILE}{key}"))
+        may_be_entry = self._layout.is_entry(self._layout.entry_path(str(key), self._folder))
+        return (
+            not may_be_entry or any(key in keys for keys in self._others) or bool(self._index.labelled(f"{FILE}{key}"))
+        )
 
 
 def _nearest(source: EntrySource, key: str) -> str:
