@@ -62,16 +62,16 @@ class PastEntries:
             return found
 
     def _opened(self, commit: str, name: str, language: str, keep: bool) -> Entries:
-        blobs, ending = self._timeline.entries_at(commit), rules(language)
-        marks = {path: unstamped(blob) + ending for path, blob in blobs.items()}
-        place = self._cache.place / f"{name}-{ending.hex()}"
+        blobs, sign = self._timeline.entries_at(commit), rules(language)
+        marks = {path: unstamped(blob) + sign for path, blob in blobs.items()}
+        place = self._cache.place / f"{name}-{sign.hex()}"
         kept = search.load(place)
         others = [each.index for each in reversed(self._open.values())]
         bases = [*([kept] if kept is not None else []), *others, self._catalog.known(), Index()]
         base, paths = _nearest(bases, marks)
         changes = {path: self._document(path, marks.get(path), language) for path in paths}
         broken = [path for path in changes if path in marks and changes[path] is None]
-        if base is kept and len(broken) == len(changes):  # they are not in it
+        if base is kept and len(broken) == len(changes):  # all there is: what is broken is in no index
             _use(place)
             index = base
         else:
@@ -105,7 +105,8 @@ class PastEntries:
 
 
 def _nearest(bases: Iterable[Index], wanted: Mapping[str, bytes]) -> tuple[Index, list[str]]:
-    """The index from which the fewest files have to be read, and in what it differs."""
+    """The index from which the fewest files have to be read, and in what it differs. The first one of equals: what is
+    kept for this moment comes first, and is not kept again."""
     found = [(base, *differing(base.marks(), wanted, SIZE)) for base in bases]
     base, new, gone = min(found, key=lambda item: (len(item[1]), len(item[2])))
     return base, sorted([*new, *gone])
