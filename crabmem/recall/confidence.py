@@ -21,7 +21,9 @@ from ..text.limits import MAX_QUERY
 # Of the words of a message so many are searched for.
 _TERMS = 64
 # A long message is about something else, too: of more words than that an entry cannot be asked to have much.
-_TELLING = 6
+_MOST_WORDS = 6
+# How much a word tells that is in no list of ordinary words (`search/ordinary.py`).
+_UNLISTED = 1.0
 # Among few passages no word is rare: words count as among so many. As among 3,000, those of long pages told too little.
 _PASSAGES = 12_000
 # What a name of one word, and of several in a row, tells at least, that it may stand for its entry.
@@ -39,45 +41,48 @@ class Topic:
         self._index, self._language = index, language
         self._row = f" {' '.join(tokens(text, language))} "
         parts = sentences(text)
-        each = levels(parts, language)
-        self._levels = each | {term: each.get(term[0], 1.0) for term in terms if isinstance(term, tuple)}
-        self._telling = [part for part in parts if self._tells(part.text)]
-        said = Query(" ".join(part.text for part in self._telling))
+        by_word = levels(parts, language)
+        self._levels = by_word | {term: by_word.get(term[0], _UNLISTED) for term in terms if isinstance(term, tuple)}
+        #: Without those of courtesy and talk alone.
+        self._sentences = [part for part in parts if self._is_telling(part.text)]
+        said = Query(" ".join(part.text for part in self._sentences))
         self.words = _searched(terms_of(said, index, language), index)
         found = ((term, word, index.document_frequency(term)) for term, word in index.terms_for(self.words).items())
         held = [(term, word, holding) for term, word, holding in found if holding]
         self.worth = {form: idf(index.passages, holding) for term, _, holding in held for form in index.forms(term)}
         many = max(index.passages, _PASSAGES)
         most = idf(many, 0)
-        #: The terms that documents hold, each with the word it stands for and what it tells.
-        self._held = {
-            term: (word, self._levels.get(word, 1.0) * idf(many, holding) / most) for term, word, holding in held
-        }
-        told = self._told_by(terms)
+        #: The terms that documents hold, each with the word it stands for and how much it tells.
+        self._held = {term: (word, self._level(word) * idf(many, holding) / most) for term, word, holding in held}
+        weights = self._weights(terms)
         #: The words of the message, and of each of several sentences that asks, with how much they tell together.
-        self._parts = [(set(terms), _told(told.values(), any(part.asks for part in parts)))]
+        self._parts = [(set(terms), _sum_of(weights.values(), any(part.asks for part in parts)))]
         for part in parts if len(parts) > 1 else ():
             if part.asks:
                 words = set(terms_of(Query(part.text), index, language))
-                self._parts.append((words, _told([told[word] for word in words if word in told], True)))
+                self._parts.append((words, _sum_of([weights[word] for word in words if word in weights], True)))
 
-    def _told_by(self, words: Sequence[Term]) -> dict[Term, float]:
-        """What each word of the message tells, whether memory holds it or not."""
-        told: dict[Term, float] = {}
-        for word, tells in self._held.values():
-            told[word] = max(tells, told.get(word, 0.0))
+    def _level(self, word: Term) -> float:
+        """How much a word tells by itself, however rare it is in memory: from 0 to 1."""
+        return self._levels.get(word, _UNLISTED)
+
+    def _weights(self, words: Sequence[Term]) -> dict[Term, float]:
+        """How much each word of the message tells, whether memory holds it or not."""
+        weights: dict[Term, float] = {}
+        for word, weight in self._held.values():
+            weights[word] = max(weight, weights.get(word, 0.0))
         for word in words:
-            if word not in told:  # nobody holds it: then the message is about something else, too
-                told[word] = self._levels.get(word, 1.0)
-        return told
+            if word not in weights:  # nobody holds it: then the message is about something else, too
+                weights[word] = self._level(word)
+        return weights
 
     def gist(self) -> str:
         """What the message asks, or all it says where it asks nothing; without sentences of courtesy and talk alone."""
-        asked = [part.text for part in self._telling if part.asks]
-        return " ".join(asked or [part.text for part in self._telling])
+        asked = [part.text for part in self._sentences if part.asks]
+        return " ".join(asked or [part.text for part in self._sentences])
 
-    def _tells(self, text: str) -> bool:
-        return any(self._levels.get(word, 1.0) > NOTHING for word in tokens(text, self._language))
+    def _is_telling(self, text: str) -> bool:
+        return any(self._level(word) > NOTHING for word in tokens(text, self._language))
 
     def shares(self, keys: Sequence[str]) -> list[dict[Term, float]]:
         """For each document, which share of each term that it holds counts there: what `confidence` takes."""
@@ -91,9 +96,9 @@ class Topic:
         found: dict[Term, float] = {}
         for term, share in shares.items():
             if said is None or not said.isdisjoint(self._index.forms(term)):
-                word, tells = self._held[term]
-                found[word] = max(tells * share, found.get(word, 0.0))
-        return max(sum(found[word] for word in found if word in words) / told for words, told in self._parts)
+                word, weight = self._held[term]
+                found[word] = max(weight * share, found.get(word, 0.0))
+        return max(sum(found[word] for word in found if word in words) / whole for words, whole in self._parts)
 
     def has_name_of(self, entry: Entry) -> bool:
         """Whether the message says all of the name of an entry, or of an alias, and the name tells something."""
@@ -103,13 +108,12 @@ class Topic:
         row = tokens(name, self._language)
         if not row or f" {' '.join(row)} " not in self._row:
             return False
-        tells = sum(self._levels.get(word, 1.0) for word in set(row))
-        return tells >= (_LEAST_OF_NAME if len(row) == 1 else _LEAST_OF_NAMES)
+        return sum(map(self._level, set(row))) >= (_LEAST_OF_NAME if len(row) == 1 else _LEAST_OF_NAMES)
 
 
-def _told(tells: Iterable[float], asks: bool) -> float:
+def _sum_of(weights: Iterable[float], asks: bool) -> float:
     """How much the words that tell most tell together, or the least that a message has to."""
-    return max(sum(nlargest(_TELLING, tells)), _LEAST_ASKED if asks else _LEAST)
+    return max(sum(nlargest(_MOST_WORDS, weights)), _LEAST_ASKED if asks else _LEAST)
 
 
 def query_words(message: str, index: Index, first: int, language: str) -> list[Term]:
