@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..disk import state
 from ..disk.allowed import Allowed
@@ -66,6 +67,13 @@ class _Trust:
         self._failures, self._last = self._failures + 1, self._clock()
 
 
+class _Choice(NamedTuple):
+    """Who makes vectors, as these settings name them."""
+
+    rules: Vectors
+    embedder: "Embedder"
+
+
 class Meaning:
     """What recall knows of meaning, as the settings have it. Nothing is loaded while they name nobody who knows it."""
 
@@ -87,7 +95,7 @@ class Meaning:
         self._environment = environment
         self._allowed = Allowed(environment)
         self._given = embedder
-        self._choice: tuple[Vectors, str, Embedder] | None = None
+        self._choice: _Choice | None = None
         self._kept: VectorTable | None = None
         self._unsaved = 0
         #: The entries of today, None while they are not known.
@@ -165,22 +173,22 @@ class Meaning:
             EmbedderFailed: they cannot be made; those that were are kept.
         """
         name, embedder = self._choose(rules, in_a_hurry=False)
-        before = 0
-
-        def goes_on(done: int) -> bool:
-            if progress:
-                progress(before + done, len(missing))
-            return True
-
         with self._growing:
             kept = self._matching(embedder)
-            self._choice, self._kept = None, kept
+            self._choice, self._kept = None, kept  # one that was chosen before may be another's
             missing = _missing(source.versions, kept)
-            for before in range(0, len(missing), _OFTEN):
-                self._add(kept, _embed(embedder, source, missing[before : before + _OFTEN], goes_on), source)
+
+            def goes_on(before: int, done: int) -> bool:
+                if progress:
+                    progress(before + done, len(missing))
+                return True
+
+            for start in range(0, len(missing), _OFTEN):
+                some = missing[start : start + _OFTEN]
+                self._add(kept, _embed(embedder, source, some, partial(goes_on, start)), source)
                 kept = self._latest(kept)
                 self._write()
-        self._choice = None
+        self._choice = None  # who asked meanwhile may have loaded the table before it was written
         self._asking.gain()
         self._making.gain()
         return Reindexed(len(source.versions), name, kept.model.dimension, len(missing))
@@ -201,7 +209,10 @@ class Meaning:
         yield Finding("info", "", f"{about}; {there} of {len(keys)} facts have vectors{rest}")
 
     def save(self, least: int = _WORTH_SAVING) -> None:
-        """Keep for the next process the vectors that were made, when they are so many and there is a place."""
+        """Keep for the next process the vectors that were made, when they are so many and there is a place.
+
+        With `least` of 1, as at the end, a thread that makes some just now is waited for: nobody saves them later.
+        """
         if self._unsaved >= least and self._growing.acquire(timeout=0 if least > 1 else PATIENCE):
             try:
                 self._write()
@@ -230,11 +241,12 @@ class Meaning:
 
     def _embedder_and_table(self, rules: Vectors) -> "tuple[Embedder, VectorTable]":
         with self._beginning:
-            if self._choice is None or self._choice[0] != rules or self._kept is None:
-                choice = rules, *self._choose(rules)
-                self._kept = self._matching(choice[2])
-                self._choice = choice  # not before: who asks next would mix its vectors with another's
-            return self._choice[2], self._kept
+            if self._choice is None or self._choice.rules != rules or self._kept is None:
+                _, embedder = self._choose(rules)
+                self._kept = self._matching(embedder)
+                # Not before: who asks next would mix its vectors with another's.
+                self._choice = _Choice(rules, embedder)
+            return self._choice.embedder, self._kept
 
     def _choose(self, rules: Vectors, in_a_hurry: bool = True) -> "tuple[str, Embedder]":
         with loading():
