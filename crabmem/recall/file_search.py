@@ -98,7 +98,7 @@ class Files(NamedTuple):
             lambda path: of(path).size(path),
             self.is_past,
             self.unusable + others.unusable,
-            others.trouble,
+            "; ".join(filter(None, (self.trouble, others.trouble))),
         )
 
 
@@ -152,6 +152,19 @@ class Sections:
         return []
 
 
+class _Latest(NamedTuple):
+    """The sections that were asked for last, and of what: a scan, the marks of files elsewhere, and the way."""
+
+    scan: Scan
+    elsewhere: Mapping[str, bytes]
+    way: Way
+    sections: Sections
+
+    def is_of(self, scan: Scan, others: Files, way: Way) -> bool:
+        """Whether they are the sections of this scan and these other files, searched this way."""
+        return self.scan is scan and self.elsewhere == others.marks and self.way == way
+
+
 class Searcher(SyncedIndex):
     """Takes files apart and keeps what did not change, on disk also between processes."""
 
@@ -160,7 +173,7 @@ class Searcher(SyncedIndex):
         #: How each file was marked whose sections are in the index; None while nobody searched.
         self._known: dict[str, bytes] | None = None
         self._apart: dict[tuple[bytes, bytes], list[Section]] = {}
-        self._latest: tuple[Scan, Mapping[str, bytes], Way, Sections] | None = None
+        self._latest: _Latest | None = None
 
     def begin(self) -> None:
         """Load what is known: before a first look at the files, which then need not be read again."""
@@ -179,19 +192,20 @@ class Searcher(SyncedIndex):
         self.begin()
         with self.guard:
             latest = self._latest
-            if latest is None or latest[0] is not scan or latest[1:3] != (others.marks, way):
-                files, known = files_now(scan, way.search).with_others(others), dict(self.marks())
-                changes, broken = self._changes(files, known, way)
+            if latest is None or not latest.is_of(scan, others, way):
+                files = files_now(scan, way.search).with_others(others)
+                changes, known, broken = self._changes(files, way)
                 self.change(changes)
                 self._known = known
-                self._latest = latest = scan, others.marks, way, self._source(files, self.index, broken, way)
-            return latest[3]
+                latest = _Latest(scan, others.marks, way, self._source(files, self.index, broken, way))
+                self._latest = latest
+            return latest.sections
 
     def past(self, files: Files, way: Way) -> Sections:
         """The sections of files of another time; those that are the same now are not read."""
         self.begin()
         with self.guard:
-            changes, broken = self._changes(files, dict(self.marks()), way, SIZE)
+            changes, _, broken = self._changes(files, way, SIZE)
             return self._source(files, self.index.updated(changes), broken, way)
 
     def _forget(self) -> None:
@@ -199,26 +213,28 @@ class Searcher(SyncedIndex):
         self._apart.clear()
 
     def _changes(
-        self, files: Files, known: dict[str, bytes], way: Way, start: int = 0
-    ) -> tuple[dict[str, Document | None], tuple[str, ...]]:
-        """What the index lacks, by key, and the files that are no text; `known` becomes what is known with it.
+        self, files: Files, way: Way, start: int = 0
+    ) -> tuple[dict[str, Document | None], dict[str, bytes], tuple[str, ...]]:
+        """What the index lacks, by key, how each file is marked that it has then, and the files that are no text.
 
         Marks are compared from their byte `start` on.
         """
-        marks = {path: mark + way.sign for path, mark in files.marks.items()}
+        known, marks = dict(self.marks()), {path: mark + way.sign for path, mark in files.marks.items()}
         new, gone = differing(known, marks, start)
         changes, broken = dict[str, Document | None](), list[str]()
         for path in sorted([*new, *gone]):
-            changes |= dict.fromkeys(self.index.labelled(path) if known.pop(path, None) else ())
+            if known.pop(path, None):
+                changes |= dict.fromkeys(self.index.labelled(path))  # its sections as they were
             if path in marks:
                 try:
                     documents = self._documents(path, marks[path], files, way)
                 except Unreadable:
                     broken.append(path)
                     continue
-                changes |= documents
-                known |= {path: marks[path]} if documents else {}
-        return changes, tuple(broken)
+                if documents:
+                    changes |= documents
+                    known[path] = marks[path]
+        return changes, known, tuple(broken)
 
     def _documents(self, path: str, mark: bytes, files: Files, way: Way) -> dict[str, Document]:
         """What the index is to know of a file. No section is longer for the day of a daily note, which is among its
