@@ -56,15 +56,16 @@ class Elsewhere:
 
     def look(self, places: Iterable[Place], known: Mapping[str, bytes], trouble: str = "") -> Files:
         """The files of these places; `known` is what an older process knew each by. `trouble` is told with them."""
-        unusable, sizes = list[str](), dict[str, tuple[Place, os.stat_result]]()
+        unusable, found = list[str](), dict[str, tuple[Place, os.stat_result]]()
         for place in places:
             for path, status in self._found(place, unusable):
-                sizes.setdefault(path, (place, status))
+                found.setdefault(path, (place, status))
         marks, left = dict[str, bytes](), _MOST_BYTES
-        for path, (place, status) in sorted(sizes.items(), key=lambda item: -item[1][1].st_mtime_ns):
+        for path, (place, status) in sorted(found.items(), key=lambda item: -item[1][1].st_mtime_ns):
+            if status.st_size > min(_largest(place), left) or len(marks) >= _MOST_FILES:
+                unusable.append(path)
+                continue
             try:
-                if status.st_size > min(_largest(place), left) or len(marks) >= _MOST_FILES:
-                    raise fs.NotAFile(0, "too large, or one too many")
                 marks[path] = self._mark(path, status, known)
                 left -= status.st_size
             except OSError:
@@ -78,7 +79,11 @@ class Elsewhere:
                     return _shown(path, read)
             raise Busy(f"{path} changes at this moment; try again")
 
-        return Files(marks, data, lambda path: sizes[path][1].st_size, False, tuple(unusable), trouble)
+        def size(path: str) -> int:
+            _, status = found[path]
+            return status.st_size
+
+        return Files(marks, data, size, False, tuple(unusable), trouble)
 
     def _found(self, place: Place, unusable: list[str]) -> Iterator[tuple[str, os.stat_result]]:
         """The files of a place by path, with their status; `unusable` gets the folders that cannot be listed."""
@@ -144,8 +149,8 @@ def _read(path: str) -> tuple[bytes, os.stat_result]:
 
 
 def _digest(path: str, data: bytes) -> bytes:
-    """What the bytes of a file are known by. A file of the workspace that has the same is another: no text is masked
-    in it."""
+    """What the bytes of a file are known by. The id of their blob would not do: in a file of the workspace the same
+    bytes have other sections, as nothing is masked there."""
     return bytes.fromhex(blob_id((b"said\0" if is_transcript(path) else b"text\0") + data))
 
 
