@@ -14,15 +14,18 @@ from ..search import Index, tokens
 from ..text.entry import Entry
 from .entries import Entries
 
-# Of so many words it is asked how many facts have each: those of the name first, the longest first, as these are rare.
-# So many of the rarest are looked for, each in so many facts at most, and so many of these facts are compared.
-_ASKED, _PROBES, _MOST_HOLDERS, _CANDIDATES = 24, 8, 100, 3
+# Words of which it is asked how many facts have each: those of the name first, the longest first, as these are rare.
+_ASKED = 24
+# The rarest of them, which are looked for, and how many facts may have one of these.
+_PROBES, _MOST_HOLDERS = 8, 100
+# Facts that are compared, of those that were found.
+_CANDIDATES = 3
 # Characters of a content: to compare longer ones takes longer than a write may wait.
 _LONGEST = 8_000
-# Two facts are alike that have so large a share of their words in common: of all words, of names and descriptions. With
+# Two facts are alike with so large a share of their words in common: of all words, or of names and descriptions. With
 # less, among 2,860 abstracts, papers on one matter are named (tests/recall/test_duplicates.py has facts by hand).
 _ALIKE, _ALIKE_ABOUT = 0.6, 0.7
-# So many words at least.
+# Fewer words in common count as none.
 _LEAST = 3
 
 
@@ -73,9 +76,9 @@ class _Words:
         return _share(self._all, other._all) >= _ALIKE or _share(self._about, other._about) >= _ALIKE_ABOUT
 
     def _is_of_another(self, other: _Words) -> bool:
-        """Whether the names differ by what each says and the other does not at all: Emi's lessons, and Jonas's."""
+        """Whether the names have words in common, and each one that the other does not say: Emi's lessons, Jonas's."""
         one, two = self._names[0], other._names[0]
-        return not one.isdisjoint(two) and not one <= other._all and not two <= self._all
+        return bool(one & two and one - other._all and two - self._all)
 
 
 def _share(one: Set[str], other: Set[str]) -> float:

@@ -115,8 +115,10 @@ def _latest_cut(text: str, starts: Sequence[int], after: int, most: int) -> int:
 
 
 def _earliest_cut(text: str, starts: Sequence[int], least: int, end: int) -> int:
-    """The first good place for a beginning from `least` on, before `end`."""
-    line = starts[bisect_left(starts, least)] if least < end else end
-    if line < end or least == end:
-        return line if line < end else end
+    """The first good place for a beginning from `least` on, before `end`; the end itself where nothing may overlap."""
+    if least == end:
+        return end
+    line = starts[bisect_left(starts, least)]
+    if line < end:
+        return line
     return next((at for at in range(max(least, 1), end) if text[at - 1].isspace()), least)
