@@ -63,11 +63,27 @@ class Timeline:
         except NotFound:
             time = parse_time(when, self._clock(), is_end)
         if time is None:
-            raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'")
+            raise NotFound(_unnamed(when))
         commit = self.history.at(time, self._clock())
         if commit is None:
             raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
         return commit
+
+    def moment(self, when: str, is_end: bool = True) -> str:
+        """Return the time that a revision or time means, in a form that names it in other memories too.
+
+        Of a revision that is when its commit was made: its id, or `HEAD~1`, means something else there, or nothing.
+
+        Raises:
+            NotFound: it names neither.
+        """
+        try:
+            return self.history.time(self.history.resolve(when, self._any_revision)).isoformat()
+        except NotFound:
+            time = parse_time(when, self._clock(), is_end)
+        if time is None:
+            raise NotFound(_unnamed(when))
+        return time.isoformat()
 
     def before(self, when: str, is_end: bool = False) -> str | None:
         """Return the commit that a revision or time names; None when the history begins later. A date is its beginning.
@@ -242,6 +258,10 @@ class Timeline:
         if blob is None:
             return None
         return lenient_text(scan.data(path) if file and file.blob == blob else self.history.blob(blob))
+
+
+def _unnamed(when: str) -> str:
+    return f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'"
 
 
 def state_on_disk(scan: Scan, before: State) -> State:

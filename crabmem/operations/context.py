@@ -165,10 +165,12 @@ def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[
     from ..prompt.context import Piece
     from ..session.scopes import others
 
-    for scope, other in others(session).items():
+    seen = others(session)
+    moment = session.timeline.moment(at) if seen and at is not None else None
+    for scope, other in seen.items():
         path = other.layout.overview
         with suppress(NotFound):
-            if data := other.read(path, at):
+            if data := other.read(path, moment):
                 place = address(scope, path)
                 yield Piece(part, place, f"(from {place})\n\n{decode(path, data)}")
 

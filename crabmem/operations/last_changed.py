@@ -64,9 +64,12 @@ def changed_within(session: Session, now: Snapshot, since: str | None, until: st
 
 
 def changed_within_each(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter:
-    """The same of the addresses of several memories; of one that knows no such revision or time nothing fits."""
+    """The same of the addresses of several memories, revisions being the session's own; of one without a history
+    nothing fits."""
     own, filters = session.engine.scopes.own, dict[str, PathFilter | None]()
     filters[own] = changed_within(session, now, since, until)
+    since = since and session.timeline.moment(since, is_end=False)
+    until = until and session.timeline.moment(until)
     for name, other in now.others.items():
         with suppress(NotFound):
             filters[name] = changed_within(scope(session, name), other, since, until)

@@ -50,21 +50,35 @@ def get_seen(session: Session, name: str, at: str | None = None) -> Entry:
     from ..session.scopes import addressed, others
 
     one, own = addressed(session, name)
+    if one is not session:
+        return _addressed(parted(name)[0], get(one, own, _moment(session, at)))
     try:
-        entry = get(one, own, at)
-        return entry if one is session else _addressed(parted(name)[0], entry)
+        return get(session, name, at)
     except NotFound:
-        for scope, other in others(session).items() if one is session else ():
+        for scope, other in others(session).items():
             with suppress(NotFound):
-                return _addressed(scope, get(other, name, at))
+                return _addressed(scope, get(other, name, _moment(session, at)))
         raise
 
 
-def seen_beside(session: Session) -> list[Entry]:
-    """The entries of the other memories that the session sees, the nearest first, each by its address."""
+def seen_beside(session: Session, at: str | None = None, *, since: str | None = None) -> list[Entry]:
+    """The entries of the other memories that the session sees, the nearest first, each by its address.
+
+    `at` and `since` are as in `entries`; a revision is one of the session's own memory.
+    """
     from ..session.scopes import others
 
-    return [_addressed(scope, entry) for scope, other in others(session).items() for entry in entries(other)]
+    found: list[Entry] = []
+    if seen := others(session):
+        at, since = _moment(session, at), _moment(session, since, is_end=False)
+    for scope, other in seen.items():
+        with suppress(NotFound):  # it had not begun
+            found += (_addressed(scope, entry) for entry in entries(other, at, since=since))
+    return found
+
+
+def _moment(session: Session, when: str | None, is_end: bool = True) -> str | None:
+    return None if when is None else session.timeline.moment(when, is_end)
 
 
 def _addressed(scope: str, entry: Entry) -> Entry:

@@ -197,19 +197,20 @@ class Session:
         return once()
 
     def _beside(self, rules: Settings, at: str | None = None) -> Beside:
-        """The other memories at the same moment; without those that had not begun, or know no such revision."""
+        """The other memories at the same moment, a revision being this one's; without those that had not begun."""
         if not self.engine.sees_others(rules):
             return {}, ()
         from .scopes import looked_beside  # late: most sessions see no other memory
 
         found = dict[str, Snapshot]()
         others, troubles = looked_beside(self, rules)
+        moment = self.timeline.moment(at) if others and at is not None else ""
         for name, other in others.items():
             try:
                 if at is None:
                     found[name] = Snapshot(other.engine, other.view, other.engine.scan())
                 else:
-                    found[name] = Snapshot(other.engine, other.view, commit=other.timeline.commit_at(at))
+                    found[name] = Snapshot(other.engine, other.view, commit=other.timeline.commit_at(moment))
             except Busy:
                 raise
             except CrabmemError as error:

@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ from hypothesis import strategies as st
 from crabmem import AlreadyThere, Disabled, Inapplicable, InvalidArguments, Memory, NotFound, Stale
 from crabmem.disk.allowed import Allowed
 from crabmem.operations.moving import move
-from crabmem.operations.reading import get_seen
+from crabmem.operations.reading import get_seen, seen_beside
 from crabmem.session.locate import known_settings_at, reach_of
 from crabmem.session.scopes import others
 from crabmem.session.session import Session
 from crabmem.text.values import replace
-from tests.conftest import git, typed
+from crabmem.write.actor import Actor
+from tests.conftest import Clock, git, typed
+from tests.opening import opened_with
 from tests.samples import VET
 
 _PROFILE = """
@@ -161,14 +164,56 @@ def test_the_prompt_has_the_overviews_of_both_in_one_budget(project: Memory, me:
 
 
 def test_dates_and_moments_count_in_each_memory(project: Memory, me: Memory) -> None:
-    commit = project.timeline.head()
     assert found(project, "built", since="1 day ago") == [
         f"{name}:memory/entries/build.md" for name in ("project", "me")
     ]
-    assert found(project, "built", as_of=commit) == [
-        "memory/entries/build.md"
-    ]  # which only the project's history knows
     assert project.recall("editor", blame=True)[0].provenance.learned == me.log(name="Editor")[0]  # type: ignore[union-attr]
+
+
+def test_a_revision_is_the_projects_own_and_the_other_memories_are_as_they_were_when_it_was_made(
+    home: Path, clock: Clock
+) -> None:
+    clock.now = datetime(2030, 1, 1, tzinfo=UTC)
+    with (
+        opened_with(home / ".crabmem", Actor(), clock) as me,
+        opened_with(home / ".crabmem/.projects/code-1", Actor(), clock) as project,
+    ):
+        me.write_overview("Short answers.")
+        clock.now = datetime(2030, 1, 1, 1, tzinfo=UTC)
+        project.remember("Build", "how this is built", "make all")
+        clock.now = datetime(2030, 1, 1, 2, tzinfo=UTC)
+        me.remember("Editor", "which editor Ann prefers", "Vim")
+        me.write_overview("Long answers.")
+        me.remember("Shell", "which shell Ann prefers", "Fish")
+        clock.now = datetime(2030, 1, 1, 3, tzinfo=UTC)
+        project.remember("Docs", "where the docs are", "in docs")
+        commit = project.log(name="Build")[0].commit
+        for at in (commit, commit[:8], "HEAD~1", "2030-01-01 01:30+00:00"):
+            [hit] = project.recall("which editor does Ann prefer", as_of=at, blame=True).hits
+            assert (hit.scope, hit.entry.content) == ("me", "Helix"), at
+            assert get_seen(project, "Editor", at).content == get_seen(project, "me:Editor", at).content == "Helix"
+            assert "Short answers." in project.prompt(at)
+            assert sorted(found(project, "which shell or editor does Ann prefer", since=at)) == [
+                f"me:memory/entries/{name}.md" for name in ("editor", "shell")
+            ]
+            assert sorted(found(project, "how things are built, with which shell", until=at)) == [
+                f"{name}:memory/entries/build.md" for name in ("me", "project")
+            ]
+            assert [entry.path for entry in seen_beside(project, at)] == [
+                f"me:memory/entries/{name}.md" for name in ("build", "editor")
+            ]
+            assert [entry.path for entry in seen_beside(project, since=at)] == [
+                f"me:memory/entries/{name}.md" for name in ("editor", "shell")
+            ]
+        with pytest.raises(NotFound, match="no revision named"):  # one of another memory's is none here
+            project.recall("editor", as_of=me.log(limit=1)[0].commit)
+
+
+def test_list_has_the_facts_of_other_memories_as_of_a_moment_too(home: Path) -> None:
+    run("remember", "Build", "-d", "how this is built", "-c", "make all")
+    listed = run("list", "--as-of", "HEAD").stdout
+    assert "me:memory/entries/editor" in listed and "Build: how this is built" in listed
+    assert "me:memory/entries/editor" in run("list", "--since", "1 hour ago").stdout
 
 
 def test_get_and_list_see_all_and_an_address_names_one(project: Memory) -> None:

@@ -85,8 +85,7 @@ def list_(
     else:
         entries, unreadable = reading.headers_and_unreadable(memory, since=since)
     tell_unreadable(unreadable)
-    if not (as_of or since):
-        entries = [*entries, *reading.seen_beside(memory)]
+    entries = [*entries, *reading.seen_beside(memory, as_of, since=since)]
     if tags:
         tell_unknown_tags(entries if since is None else reading.entries(memory, as_of), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
