@@ -1092,13 +1092,14 @@ class Purge:
     `unknown` those of which nobody here knows what they have; `syncs_with` is the address of the remote that has it
     until the next sync, "" for none.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
-    `elsewhere` are the folders outside of it that are searched, into which no purge looks.
+    `elsewhere` are the folders outside of it that are searched, into which no purge looks. `beside` are the folders of
+    the other memories that the session sees, each with the number of its files that hold it, which stay.
     """
 
     JSON = (
         "facts=entries", "paths", "commits", "rewritten", "messages", "versions", "refs", "signatures", "unreachable",
         "leftovers", "copies", "remotes", "unknown", "syncs_with?", "nested", "erased", "purged=is_done", "standing",
-        "elsewhere?",
+        "elsewhere?", "beside?",
     )  # fmt: skip
 
     entries: tuple[str, ...]
@@ -1120,6 +1121,7 @@ class Purge:
     standing: Standing | None = None
     syncs_with: str = ""
     elsewhere: tuple[str, ...] = ()
+    beside: Mapping[str, int] = {}
 
 
 @value
@@ -1127,10 +1129,11 @@ class Standing:
     """A look at every object and file of a workspace: how many, how many bytes, and where it still stands.
 
     `unread` are those that could not be looked into, and why: they may hold it. Those of them that the system did not
-    let us read are `unreadable` too; others are compressed, or too large.
+    let us read are `unreadable` too; others are compressed, or too large. `beside` is as in `Purge`, of which this is
+    a part: it is empty there.
     """
 
-    JSON = ("objects", "files", "bytes=size", "places", "unread", "unreadable")
+    JSON = ("objects", "files", "bytes=size", "places", "unread", "unreadable", "beside?")
 
     objects: int
     files: int
@@ -1138,6 +1141,7 @@ class Standing:
     places: tuple[str, ...]
     unread: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
+    beside: Mapping[str, int] = {}
 
 
 @value

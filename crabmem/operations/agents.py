@@ -1,6 +1,6 @@
 """Named agents: each has a workspace of its own inside that of all, with its own history."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..session.session import Session
 from ..text.entry import MAX_NAME, check_text
 from ..text.hashes import short
 from ..text.patterns import matches
+from ..text.values import replace
 from ..workspace.layout import AGENTS, Layout
 from ..workspace.workspace import ALL, PROJECTS, Workspace, agent_folder
 from .adoption import adopt
@@ -109,7 +110,12 @@ def purge_everywhere(
         nothing = error
     if not found:
         raise nothing
-    return found
+    purged = str(session.root)  # a project sees it, and looked before it was purged
+    return {place: replace(each, beside=_without(each.beside, purged)) for place, each in found.items()}
+
+
+def _without(beside: Mapping[str, int], folder: str) -> dict[str, int]:
+    return {each: count for each, count in beside.items() if each != folder}
 
 
 def in_each(session: Session, operation: Callable[[Session], T]) -> Iterator[tuple[str, T | CrabmemError]]:

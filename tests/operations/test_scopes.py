@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from crabmem import AlreadyThere, Disabled, Inapplicable, InvalidArguments, Memory, NotFound, Stale
 from crabmem.disk.allowed import Allowed
+from crabmem.operations import purge
 from crabmem.operations.moving import move
 from crabmem.operations.reading import get_seen, seen_beside
 from crabmem.session.locate import known_settings_at, reach_of
@@ -364,3 +365,39 @@ def test_what_a_memory_beside_has_wait_is_told_though_nothing_waits_here(project
     (me.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
     assert project.call("remember", {**VET, "to": "me"}).text.startswith("Nothing is written yet")
     assert project.call("forget", {"name": "me:Editor"}).text.startswith("Nothing is written yet")
+
+
+def test_a_purge_says_which_other_memories_have_it_too_and_how_it_goes_there(home: Path, me: Memory) -> None:
+    me.remember("Bay", "where the boat lies", "in zanzibar")
+    with team(home, me) as others_too:
+        others_too.remember("Harbour", "where we sail to", "to zanzibar, by night")
+    way = f"`crabmem --dir {home / 'team'} purge`, with the same words, erases it there"
+    told = f"{home / 'team'} has it too, in 1 file: {way}"
+    asked = ("purge", "--text", "zanzibar")
+    assert f"stays:   {told}" in typed(*asked, "--dry-run").stdout
+    done = typed(*asked, "--yes")
+    assert done.exit_code == 0 and "it stands nowhere in this memory" in done.stdout and told in done.stdout
+    looked = typed(*asked, "--verify", "--all")
+    assert looked.exit_code == 0 and "it stands nowhere in this memory" in looked.stdout and told in looked.stdout
+    assert json.loads(typed(*asked, "--verify", "--json").stdout)["beside"] == {str(home / "team"): 1}
+    again = typed(*asked, "--yes")
+    assert again.exit_code == 1 and f"it stands in {home / 'team'}: {way}" in again.stderr
+    assert typed("--dir", str(home / "team"), *asked, "--yes").exit_code == 0
+    assert "team" not in typed(*asked, "--verify").stdout
+
+
+def test_a_purge_in_all_workspaces_names_no_memory_that_it_purges_itself(project: Memory, me: Memory) -> None:
+    me.remember("Bay", "where the boat lies", "in zanzibar")
+    project.remember("Harbour", "where we sail to", "to zanzibar, by night")
+    assert purge.standing(project, text="zanzibar").beside == {str(me.root): 1}
+    done = typed("purge", "--text", "zanzibar", "--all", "--yes")
+    assert done.exit_code == 0 and "has it too" not in done.stdout
+
+
+def test_a_purge_says_which_memory_beside_it_could_not_be_looked_into(home: Path, project: Memory) -> None:
+    with team(home, project):
+        pass
+    (home / "team").rename(home / "gone")
+    told = typed("--dir", str(project.root), "purge", "--text", "make all", "--yes").stdout
+    assert "it stands in none of them, but not all was looked into" in told
+    assert f"not looked into: a memory that is seen here: there is no memory in {home / 'team'}" in told

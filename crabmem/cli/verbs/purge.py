@@ -1,5 +1,6 @@
 """The verb that erases for good."""
 
+import shlex
 from collections.abc import Mapping
 from textwrap import indent
 
@@ -108,7 +109,7 @@ def _under_place(place: str, text: str) -> str:
 
 
 def _verify(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
-    show(json_wanted, json_of(found), lambda: plain(_verification(found)))
+    show(json_wanted, json_of(found), lambda: plain(_verification(found, found.beside)))
     if not _is_gone(found):
         ctx.exit(1)
 
@@ -152,6 +153,7 @@ def _plan(plan: Purge) -> str:
     ]
     if not plan.is_done:
         lines += [f"stays:   {place} has it too; --all purges in the workspaces of agents" for place in plan.nested]
+        lines += [f"stays:   {each}" for each in _beside(plan.beside)]
     return "\n".join(lines)
 
 
@@ -162,7 +164,7 @@ def _outcome(done: Purge, with_plan: bool) -> str:
     words = known if not done.standing.places else "purged, but not everywhere"
     named = [f"its name stays in {', '.join(done.copies)}"] if done.copies and not done.standing.places else []
     end = "this cannot be undone"
-    return "\n".join([*told, f"{words}; {_verification(done.standing)}", end, *named, *_at_remotes(done)])
+    return "\n".join([*told, f"{words}; {_verification(done.standing, done.beside)}", end, *named, *_at_remotes(done)])
 
 
 def _at_remotes(done: Purge) -> list[str]:
@@ -172,13 +174,28 @@ def _at_remotes(done: Purge) -> list[str]:
     return [*lines, _FORGES] if lines else []
 
 
-def _verification(found: Standing) -> str:
+def _beside(memories: Mapping[str, int]) -> list[str]:
+    """Say which other memories have it, and how it is purged there."""
+    return [
+        f"{folder} has it too, in {_count(files, 'file')}: "
+        f"`crabmem --dir {shlex.quote(folder)} purge`, with the same words, erases it there"
+        for folder, files in memories.items()
+        if files
+    ]
+
+
+def _verification(found: Standing, beside: Mapping[str, int]) -> str:
     """What a look at everything came to."""
     places = "".join(f"\n  {place}" for place in found.places[:_SHOWN]) + _more(len(found.places))
     what = f"{_count(found.objects, 'object')} and {_count(found.files, 'file')} read, {found.size:,} bytes"
     unread = "".join(f"\nnot looked into: {place}" for place in found.unread[:_SHOWN]) + _more(len(found.unread))
-    nowhere = "nowhere" if not found.unread else "in none of them, but not all was looked into"
-    return f"{what}: it stands {'in' + places if found.places else nowhere}{unread}"
+    nowhere = (
+        f"nowhere{' in this memory' if beside else ''}"
+        if not found.unread
+        else "in none of them, but not all was looked into"
+    )
+    others = "".join(f"\n{each}" for each in _beside(beside))
+    return f"{what}: it stands {'in' + places if found.places else nowhere}{unread}{others}"
 
 
 def _listed(paths: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ import dataclasses
 import errno
 import glob
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -24,7 +25,9 @@ from ...git.rewrite.repository import FileChange, NewHistory, Put, RepositoryRew
 from ...git.rewrite.verification import Inspection, inspect_file, inspect_git_files, inspect_objects
 from ...recall.names import entry_called, is_place_of
 from ...results import Purge, Standing
+from ...session.scopes import others
 from ...session.session import Session
+from ...session.snapshot import Snapshot
 from ...text.entry import entry_in
 from ...text.hashes import blob_id, short
 from ...text.slug import name_key
@@ -84,7 +87,8 @@ class Purger:
         with _all_readable():
             rewrite = self._rewrite()
             plan = self._plan(_target(name, text, pattern), rewrite, packs=False)
-            return replace(_report(plan, rewrite, self._synced), nested=self._nested(plan.erasure))
+            report = _report(plan, rewrite, self._synced)
+            return replace(report, nested=self._nested(plan.erasure), beside=self._held_beside(plan.erasure)[0])
 
     def purge(self, name: str | None, text: str | None, pattern: str | None, force: bool) -> Purge:
         """Purge, and inspect everything that is left."""
@@ -106,13 +110,14 @@ class Purger:
                 )
             rewrite.put_in_place(plan.new, [*plan.changes, *plan.leftovers], plan.recovered, put)
         here, inside = self._verify_here(plan.erasure), self._verify_inside(plan.erasure)
-        root = self._workspace.root
+        root, (beside, unread) = self._workspace.root, self._held_beside(plan.erasure)
         return replace(
             report,
             is_done=True,
+            beside=beside,
             erased=tuple(path for path in report.erased if not os.path.lexists(root / path)),  # saved anew meanwhile
             nested=_places(inside),
-            standing=_sum([here, *inside]),
+            standing=_sum([here, *inside, Standing(0, 0, 0, (), unread)]),
         )
 
     def verify(self, name: str | None, text: str | None, pattern: str | None) -> Standing:
@@ -154,6 +159,10 @@ class Purger:
             if not here.places:  # else an object holds it that nothing reaches
                 if nested := self._nested(erasure):
                     raise NotFound(f"nothing to purge here, but it stands in {', '.join(nested)}", _THERE)
+                if held := [folder for folder, files in self._held_beside(erasure)[0].items() if files]:
+                    way = " and ".join(f"`crabmem --dir {shlex.quote(folder)} purge`" for folder in held)
+                    where = f"it stands in {', '.join(held)}"
+                    raise NotFound(f"nothing to purge here, but {where}: {way}, with the same words, erases it there")
                 if here.unread:
                     raise NotFound(f"nothing to purge in what was read; not looked into: {', '.join(here.unread)}")
                 raise NotFound("nothing to purge: that stands nowhere in the files or their history")
@@ -280,7 +289,26 @@ class Purger:
 
     def _verify(self, erasure: Erasure) -> Standing:
         """Inspect every object and file, those of repositories inside the workspace too."""
-        return _sum([self._verify_here(erasure), *self._verify_inside(erasure)])
+        beside, unread = self._held_beside(erasure)
+        looks = [self._verify_here(erasure), *self._verify_inside(erasure), Standing(0, 0, 0, (), unread)]
+        return replace(_sum(looks), beside=beside)
+
+    def _held_beside(self, erasure: Erasure) -> tuple[dict[str, int], tuple[str, ...]]:
+        """Return how many files of each other memory that the session sees hold it now, and which were not read."""
+
+        def held(now: Snapshot) -> int:
+            return sum(erasure.is_in_name(path) or erasure.is_in_file(now.read(path) or b"") for path in now.files)
+
+        rules, found, unread = self._session.settings, dict[str, int](), list[str]()
+        if not self._engine.sees_others(rules):
+            return {}, ()
+        for other in others(self._session).values():
+            try:
+                found[str(other.root)] = other.look(held)
+            except CrabmemError as error:
+                unread.append(f"the memory in {other.root}: {error}")
+        unread += (f"a memory that is seen here: {problem}" for problem in self._engine.scopes.faults(rules))
+        return found, tuple(unread)
 
     def _verify_here(self, erasure: Erasure) -> Standing:
 
