@@ -282,6 +282,18 @@ def test_what_was_rejected_waits_again_as_long_as_git_has_it(root: Path, crab: C
     assert crab("--agent", "coder", "review", "restore", waited[0]).returncode != 0
 
 
+def test_the_way_back_from_a_rejection_has_all_that_was_rejected(root: Path, crab: Crab) -> None:
+    with Memory(root, agent="coder") as memory:
+        for number in range(4):
+            memory.remember(f"Key {number}", f"which is {number}", f"It is {number}.")
+    waited = ids(root)
+    told = crab("review", "reject", "--all", "--yes").stderr
+    assert told == f"`crabmem review restore {' '.join(id[:8] for id in waited)}` has them wait again\n"
+    assert crab(*told.split("`")[1].split()[1:]).returncode == 0 and ids(root) == waited
+    told = crab("review", "reject", waited[0][:8], "--yes").stderr
+    assert told == f"`crabmem review restore {waited[0][:8]}` has it wait again\n"
+
+
 def test_what_was_applied_and_is_undone_waits_again(root: Path, crab: Crab) -> None:
     waited = ids(root)
     assert crab("review", "apply", waited[0]).returncode == 0

@@ -20,7 +20,7 @@ from ..output import coloured_diff, confirm, plain, show, tell
 from ..selecting import Selection, complete_ids, outcome_data, outcome_line, selected, selected_by_id
 from ..whole_file import show_changed
 
-_REASON, _WHO, _IDS = 80, 40, 3
+_REASON, _WHO = 80, 40
 _PATHS = 2
 #: Said where nothing waits.
 NONE = "nothing to review. To have agents' writes wait: [review] in crabmem.toml"
@@ -135,7 +135,8 @@ def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
     show(json_wanted, {"proposals": json_of(done)}, lambda: "\n".join(f"rejected: {_line(each, now)}" for each in done))
     if done and not json_wanted:
-        tell(f"`crabmem review restore {' '.join(short(each.id) for each in done[:_IDS])}` has it wait again")
+        what = "it" if len(done) == 1 else "them"
+        tell(f"`crabmem review restore {' '.join(short(each.id) for each in done)}` has {what} wait again")
 
 
 @click.command("restore")
