@@ -603,6 +603,23 @@ def test_links_empty_folders_and_names_of_repositories_that_hold_it_are_named(me
     assert done.standing and done.standing.places == ("door", f"door-{PIN}", f"empty/{PIN}", f"repo-{PIN} (name)")
 
 
+@pytest.mark.parametrize("is_left", [False, True])
+def test_a_folder_of_facts_that_is_called_so_is_gone_with_one_purge(memory: Memory, is_left: bool) -> None:
+    memory.remember("Tea", "which tea", "Assam.")
+    folder = memory.root / f"memory/entries/{PIN}/2026"
+    folder.mkdir(parents=True)
+    if not is_left:  # else it is empty, as a purge that was killed may leave it
+        (folder / "a.md").write_text("hello\n")
+        memory.adopt()
+    done = memory.purge(text=PIN)
+    assert done.standing and done.standing.places == () and traces(memory.root, PIN) == []
+    assert not folder.parent.exists()
+    if not is_left:
+        assert (memory.root / "memory/entries/purged/2026/a.md").read_text() == "hello\n"
+    memory.remember("Coffee", "which coffee", "None.")
+    assert_clean(memory.root)
+
+
 @pytest.mark.parametrize("name", [
     "config.lock", "hooks/pre-push.sample", "crabmem/packing", "crabmem/lock.pid", "objects/info/note",
     "objects/pack/pack-1.keep", "objects/ab/tmp_obj_1", f"crabmem/recent/{'a' * 40}",

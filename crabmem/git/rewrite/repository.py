@@ -284,6 +284,9 @@ class RepositoryRewrite:
         for path, blob in self.staged().items():
             if rule.new_path(path, blob) is not None:
                 rewriter.blob(path, blob)
+        # They are of the paths before it, and are kept beside the pack.
+        chains = filling.chains.items()
+        filling.chains = {path: chain for path, chain in chains if rule.new_path(way := path.rstrip("/"), "") == way}
         new_refs = {_new_ref(ref, rule, rewriter.ids[oid]): rewriter.ids[oid] for ref, oid in sorted(followed.items())}
         pushed = _remotes_of(ref for ref, oid in sorted(followed.items()) if rewriter.ids[oid] != oid)
         unreachable = len(self._objects.all_ids() - found.objects - {*before.ids})

@@ -109,6 +109,7 @@ class Purger:
                     f"what is to be purged was pushed to {remotes}: it stays there", Way("force=True", way)
                 )
             rewrite.put_in_place(plan.new, [*plan.changes, *plan.leftovers], plan.recovered, put)
+        self._remove_empty(plan.erasure)
         here, inside = self._verify_here(plan.erasure), self._verify_inside(plan.erasure)
         root, (beside, unread) = self._workspace.root, self._held_beside(plan.erasure)
         return replace(
@@ -271,6 +272,14 @@ class Purger:
             read = self._read(path)
             if read and (left in beside or erasure.is_in_file(read[0]) or erasure.is_in_name(path)):
                 yield FileChange(path, blob_id(read[0]), None, read[1])
+
+    def _remove_empty(self, erasure: Erasure) -> None:
+        """Remove the empty folders of memory whose paths hold it: what lay in them has another path, or is gone."""
+        for folder in reversed([*_folders_below(self._workspace.root)][1:]):
+            path = self._path(folder)
+            if self._workspace.layout.may_hold_files(path) and erasure.is_in_name(path):
+                with suppress(OSError):  # it is not empty
+                    fs.remove_folder(folder)
 
     def _beside(self, files: _Files) -> list[Path]:
         folders = sorted({self._workspace.file(path).parent for path in files})
