@@ -35,6 +35,8 @@ _SHOWN = 80
 _SOURCES = 3
 #: How sources stand that do not stand any more.
 LOST = ("changed", "gone")
+# How a model says that a stale fact is still true.
+_SAVE_AGAIN = "Then save it with a later stale_after"
 
 #: Who begins a memory: neither an agent nor a person.
 CREATOR = "crabmem"
@@ -594,6 +596,12 @@ def told_sources(sources: Iterable[SourceState]) -> str:
     return listed([f"source {state}: {place}" for state, place in told], _SOURCES)
 
 
+def told_caveat(stale_since: str, sources: Iterable[SourceState], way_out: str = _SAVE_AGAIN) -> str:
+    """The reasons against believing a fact as it stands; `way_out` is how a stale one is said to be still true."""
+    stale = stale_since and f"stale since {stale_since}: still true? {way_out}"
+    return ", ".join(filter(None, (stale, told_sources(sources))))
+
+
 @value
 class StaleFact:
     """A fact of which the last day is past on which it surely held, or whose `sources` do not stand any more."""
@@ -740,12 +748,12 @@ class Hit:
     @property
     def caveat(self) -> str:
         """The reasons against believing it as it stands, as a model reads it; "" for nothing."""
-        return self.caveat_with("Then save it with a later stale_after")
+        return self.caveat_with(_SAVE_AGAIN)
 
     def caveat_with(self, way_out: str) -> str:
         """The same with another way to say that a stale fact is still true."""
-        stale = self.stale_since and f"stale since {self.stale_since}: still true? {way_out}"
-        return ", ".join(filter(None, (self.indexed.words if self.indexed else "", stale, told_sources(self.sources))))
+        indexed, told = self.indexed.words if self.indexed else "", told_caveat(self.stale_since, self.sources, way_out)
+        return ", ".join(filter(None, (indexed, told)))
 
     @property
     def shown(self) -> str:

@@ -6,7 +6,7 @@ import json
 from itertools import islice
 
 from ..operations import facts, files, history, syncing
-from ..results import json_of, told_sources
+from ..results import json_of, told_caveat
 from ..session.session import Session
 from ..text.entry import Entry
 from ..text.quoting import hit_text, visible
@@ -85,7 +85,7 @@ def _text(memory: Session, uri: str) -> tuple[str, str]:
         return json.dumps(json_of(syncing.sync_status(memory)), ensure_ascii=False, indent=2), JSON
     if name := entry_name_at(uri):
         found = facts.get(memory, name)
-        caveat = told_sources(memory.engine.sources_of(found))
+        caveat = told_caveat(memory.engine.stale_since(found), memory.engine.sources_of(found))
         return hit_text(found.path, found.name, found.description, found.content, found.version, caveat), MARKDOWN
     raise no_resource(uri)
 

@@ -294,6 +294,11 @@ class Engine:
         scope, path = parted(entry.path)
         return self.sources.of(entry, bool(path and "/" not in scope and scope != self.scopes.own))
 
+    def stale_since(self, entry: Entry) -> str:
+        """The last day on which an entry surely held, where it names one that is past; "" for all others."""
+        day = entry.stale_after
+        return day if day and day < self.today().isoformat() else ""
+
     @once
     def upkeep(self) -> Upkeep:
         """What compacts the history beside the work."""

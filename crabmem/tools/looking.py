@@ -8,7 +8,7 @@ from msgspec import Meta
 from ..errors import InvalidArguments
 from ..operations import facts as facts_operations
 from ..operations import history, reading
-from ..results import Commit, json_of, told_sources
+from ..results import Commit, json_of, told_caveat
 from ..session.session import Session
 from ..text.entry import Entry
 from ..text.hashes import short
@@ -58,7 +58,7 @@ def get(
 ) -> Annotated[Result, Entry]:
     """Read one fact whole, by its name, with the version that a careful write names."""
     found = reading.get_seen(memory, name, at)
-    caveat = "" if at else told_sources(memory.engine.sources_of(found))
+    caveat = "" if at else told_caveat(memory.engine.stale_since(found), memory.engine.sources_of(found))
     text = hit_text(found.path, found.name, found.description, found.content, found.version, caveat)
     return Result(f"From memory: {DATA}.\n\n{text}", json_of(found))
 

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
+from crabmem.mcp.protocol import Caller
+from crabmem.mcp.resources import read_resource
+from crabmem.mcp.served import Served
 from crabmem.operations import export, facts, maintenance
 from crabmem.text.staleness import checked_day, stale_after
 from crabmem.write.actor import Actor
@@ -41,6 +44,25 @@ def test_a_hit_says_since_when_it_is_stale_once_its_day_is_past(memory: Memory, 
     assert (f", stale since {since}: still true? Then save it with a later stale_after)" in answer.text) == bool(since)
     assert answer.data["hits"][0].get("stale_since", "") == since
     assert (f"stale since {since}" in memory.before_turn("where may the car stand? the parking permit?")) == bool(since)
+
+
+@pytest.mark.parametrize(("day", "is_stale"), [("2020-12-31", True), ("2099-12-31", False)])
+def test_a_fact_read_whole_says_since_when_it_is_stale_but_not_as_it_was_then(
+    tmp_path: Path, day: str, is_stale: bool
+) -> None:
+    root = tmp_path / "notes"
+    crabmem(root, "remember", FACT[0], "-d", FACT[1], "-c", FACT[2], "--stale-after", day)
+    shown = crabmem(root, "show", FACT[0])
+    assert (f"stale since {day}: still true? `crabmem confirm NAME`" in shown.stderr) == is_stale
+    assert json.loads(crabmem(root, "show", FACT[0], "--json").stdout).get("stale_since") == (day if is_stale else None)
+    said = f", stale since {day}: still true? Then save it with a later stale_after)"
+    asked = json.dumps({"name": FACT[0]})
+    assert (said in crabmem(root, "call", "--tools", "get", "get", asked).stdout) == is_stale
+    assert "stale" not in crabmem(root, "show", FACT[0], "--as-of", "HEAD").stderr
+    assert "stale" not in crabmem(root, "call", "--tools", "get", "get", asked[:-1] + ', "at": "HEAD"}').stdout
+    with Memory(root) as memory:
+        read = read_resource(Served(memory, None, None), {"uri": "crabmem://entries/parking-permit"}, Caller())
+        assert (said in read["contents"][0]["text"]) == is_stale
 
 
 def test_a_tool_says_until_when_a_fact_holds(memory: Memory) -> None:

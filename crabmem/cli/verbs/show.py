@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ...operations import reading
-from ...results import json_of, told_sources
+from ...results import json_of, told_caveat
 from ...text.quoting import entry_text
 from ..app import verb
 from ..opening import open_session
@@ -28,7 +28,10 @@ def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -
     memory = open_session(ctx)
     entry = reading.get_seen(memory, name, as_of)
     sources = () if as_of else memory.engine.sources_of(entry)
-    data = json_of(entry) | ({"sources": json_of(sources)} if sources else {})
+    since = "" if as_of else memory.engine.stale_since(entry)
+    data = (
+        json_of(entry) | ({"stale_since": since} if since else {}) | ({"sources": json_of(sources)} if sources else {})
+    )
     show(json_wanted, data, lambda: plain(entry_text(entry.name, entry.description, entry.content)))
-    if (told := told_sources(sources)) and not json_wanted:
+    if (told := told_caveat(since, sources, "`crabmem confirm NAME`")) and not json_wanted:
         tell(plain(told))
