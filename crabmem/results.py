@@ -34,7 +34,8 @@ _SHOWN = 80
 # Sources of one fact that are told.
 _SOURCES = 3
 #: How sources stand that do not stand any more.
-LOST = ("changed", "gone")
+NOT_COMPARED = "not compared"
+LOST = ("changed", "gone", NOT_COMPARED)
 # How a model says that a stale fact is still true.
 _SAVE_AGAIN = "Then save it with a later stale_after"
 
@@ -576,24 +577,28 @@ class News:
 
 @value
 class SourceState:
-    """How a `source` of a fact, PATH or PATH:LINE, stands: same, changed, gone, or moved to where `now` says."""
+    """How a `source` of a fact, PATH or PATH:LINE, stands: same, changed, gone, moved to where `now` says, or for the
+    reason in `why` not compared.
+    """
 
-    JSON = ("source", "state", "now?")
+    JSON = ("source", "state", "now?", "why?")
 
     source: str
     state: str
     now: str = ""
+    why: str = ""
 
 
 def lost_of(sources: Iterable[SourceState]) -> tuple[SourceState, ...]:
-    """Those sources that do not stand any more, wherever."""
+    """Those sources that do not stand any more, wherever, or of which that cannot be told."""
     return tuple(each for each in sources if each.state in LOST)
 
 
 def told_sources(sources: Iterable[SourceState]) -> str:
     """The words for sources that are not where they were, as "source moved: src/a.py:40"; "" for nothing."""
-    told = [(each.state, shortened(each.now or each.source, _SHOWN)) for each in sources if each.state != "same"]
-    return listed([f"source {state}: {place}" for state, place in told], _SOURCES)
+    told = [(each, shortened(each.now or each.source, _SHOWN)) for each in sources if each.state != "same"]
+    words = [f"source {each.state}: {place}{each.why and f' ({each.why})'}" for each, place in told]
+    return listed(words, _SOURCES)
 
 
 def told_caveat(stale_since: str, sources: Iterable[SourceState], way_out: str = _SAVE_AGAIN) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import Callable, Sequence
@@ -12,6 +13,15 @@ from ..errors import InvalidArguments
 
 LARGEST = 1_000_000
 _LONGEST = 400
+
+
+class Unread(InvalidArguments):
+    """A file of a work tree that is not read: `reason` is why, `is_file` whether it may still be the one that was."""
+
+    def __init__(self, path: str, reason: str, way_out: str, is_file: bool = True) -> None:
+        super().__init__(f"sources: {path!r}: {reason}; {way_out}")
+        self.reason = reason
+        self.is_file = is_file
 
 
 class WorkTree:
@@ -26,27 +36,25 @@ class WorkTree:
         """The bytes of the file at `path`; None where there is none.
 
         Raises:
-            InvalidArguments: it may not be read; the message says why, and what may.
+            Unread: it may not be read, or cannot be; the message says why, and what may.
         """
-        steps, why = path.split("/"), ""
+        steps, why, way_out = path.split("/"), "", ""
         if len(path) > _LONGEST or not path.isprintable() or not {"", ".", ".."}.isdisjoint(steps):
-            why = "it is no path from the top of the repository; give one such as src/a.py:40"
+            why, way_out = "it is no path from the top of the repository", "give one such as src/a.py:40"
         elif any(step.casefold() == ".git" for step in steps):
-            why = "it is Git's own; name a file of the work tree"
+            why, way_out = "it is Git's own", "name a file of the work tree"
         elif self._is_memory(path):
-            why = "it is memory itself; a link such as [[Deploy key]] leads there"
+            why, way_out = "it is memory itself", "a link such as [[Deploy key]] leads there"
+        if why:
+            raise Unread(path, why, way_out)
         try:
-            data, why = (None, why) if why else self._read(steps)
+            return self._read(path, steps)
         except FileNotFoundError:
             return None
         except OSError as error:
-            why = f"{fs.reason(error)}; name a regular file, to which no link leads, of at most {LARGEST:,} bytes"
-        if why:
-            raise InvalidArguments(f"sources: {path!r}: {why}")
-        return data
+            raise _unread(path, error) from None
 
-    def _read(self, steps: Sequence[str]) -> tuple[bytes | None, str]:
-        """The bytes of a file, or why it may not be read."""
+    def _read(self, path: str, steps: Sequence[str]) -> bytes:
         rules = [(0, _rules(f"{self._repository}/info/exclude", steps))]
         with ExitStack() as stack:
             here = stack.enter_context(fs.opened(self._top))
@@ -54,14 +62,28 @@ class WorkTree:
                 is_last = depth == len(steps) - 1
                 rules.append((depth, _rules(here.spot(".gitignore"), steps)))
                 if _is_ignored(steps[: depth + 1], "" if is_last else "/", rules):
-                    return None, "Git ignores it, so it is not read; name another file"
+                    raise Unread(path, "Git ignores it, so it is not read", "name another file")
                 if is_last:
                     break
-                here = stack.enter_context(fs.entered(here, step))
+                try:
+                    here = stack.enter_context(fs.entered(here, step))
+                except NotADirectoryError as error:
+                    raise _unread(path, error, is_file=False) from None
                 with suppress(FileNotFoundError):
                     here.status(".git")
-                    return None, f"{step} is a repository of its own; name a file of this one"
-            return fs.read(here.spot(steps[-1]), limit=LARGEST)[0], ""
+                    raise Unread(path, f"{step} is a repository of its own", "name a file of this one")
+            try:
+                return fs.read(here.spot(steps[-1]), limit=LARGEST)[0]
+            except fs.NotAFile as error:
+                raise _unread(path, error, is_file=error.errno == errno.EFBIG) from None
+
+
+def _unread(path: str, error: OSError, is_file: bool = True) -> Unread:
+    """The error for one of the system. Its reason is told to models, too: without paths of this machine."""
+    reason = (error.strerror or str(error)).lower()
+    access = fs.reason(error).removeprefix(reason).removeprefix("; ")
+    regular = f"name a regular file, to which no link leads, of at most {LARGEST:,} bytes"
+    return Unread(path, reason, "; ".join(filter(None, (access, regular))), is_file)
 
 
 def _rules(place: fs.Place, steps: Sequence[str]) -> bytes:
@@ -70,6 +92,9 @@ def _rules(place: fs.Place, steps: Sequence[str]) -> bytes:
         data = fs.read(place)[0].removeprefix(b"\xef\xbb\xbf")
     except FileNotFoundError:
         return b""
+    except fs.NotAFile as error:
+        words = f"{os.path.basename(error.filename)} cannot be read: {error.strerror}"
+        raise fs.NotAFile(error.errno, words, error.filename) from None
     names = [*map(os.fsencode, steps)]
     return data if any(_may_match(line.rstrip(), names) for line in data.splitlines()) else b""
 

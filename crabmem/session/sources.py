@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ..disk import state
 from ..disk.project import Project, project_of
 from ..errors import InvalidArguments
-from ..git.work_tree import WorkTree
-from ..results import SourceState
+from ..git.work_tree import Unread, WorkTree
+from ..results import NOT_COMPARED, SourceState
 from ..text.sources import MAX_SOURCES, SOURCES, SOURCES_OF, Source, seen_source, source_in, sources_in, standing
 from ..text.values import replace
 from ..workspace.layout import PROJECT
@@ -55,9 +55,15 @@ class Sources:
 
     def _judged(self, entry: Entry) -> Iterator[SourceState]:
         for source in (each for each in sources_in(entry.keys) if each.blob):
-            with suppress(InvalidArguments):  # it may not be read
-                told, line = standing(source, self._tree.read(source.path))
-                yield SourceState(source.place, told, replace(source, line=line).place if told == "moved" else "")
+            try:
+                data = self._tree.read(source.path)
+            except Unread as error:
+                if error.is_file:
+                    yield SourceState(source.place, NOT_COMPARED, why=error.reason)
+                    continue
+                data = None  # a folder or a link in its place is not the file that was noted
+            told, line = standing(source, data)
+            yield SourceState(source.place, told, replace(source, line=line).place if told == "moved" else "")
 
     def noted(self, given: Sequence[str]) -> dict[str, list[str] | str | None]:
         """The keys of a fact with these sources, as they are seen now; none of them, or "" alone, removes them.

@@ -2,7 +2,8 @@
 
 import io
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from crabmem import InvalidArguments, Memory
 from crabmem.hosts.hooks import process
 from crabmem.hosts.hooks.command import Command
-from crabmem.operations import export, maintenance
+from crabmem.operations import export, maintenance, tidy
 from crabmem.text.entry import Fact, parse_entry, render_entry
 from crabmem.text.sources import sources_in
 from crabmem.write.actor import Actor
@@ -133,11 +134,81 @@ def test_what_cannot_be_a_source_is_refused_with_the_way_out_and_nothing_is_writ
     assert not memory.root.exists()
 
 
-def test_what_a_person_wrote_that_may_not_be_read_or_compared_is_not_judged(memory: Memory) -> None:
+def to_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def to_link(file: Path) -> None:
+    text = file.read_text()
+    file.unlink()
+    (file.parent.parent / "elsewhere.py").write_text(text)
+    file.symlink_to("../elsewhere.py")
+
+
+def to_link_of_folder(file: Path) -> None:
+    file.parent.rename(file.parent.parent / "lib")
+    file.parent.symlink_to("lib")
+
+
+def to_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def to_large_file(file: Path) -> None:
+    file.write_text(CODE + "#" * 1_100_000)
+
+
+def to_ignored_file(file: Path) -> None:
+    (file.parent.parent / ".gitignore").write_text("*.py\n")
+
+
+def to_file_beside_rules_that_cannot_be_read(file: Path) -> None:
+    to_folder(file.parent.parent / ".gitignore")
+
+
+GONE = "source gone: src/a.py:5"
+
+
+@pytest.mark.parametrize(
+    ("becomes", "words"),
+    [
+        (to_folder, GONE),
+        (to_link, GONE),
+        (to_link_of_folder, GONE),
+        (to_pipe, GONE),
+        (to_large_file, "source not compared: src/a.py:5 (it is larger than 1000000 bytes)"),
+        (to_ignored_file, "source not compared: src/a.py:5 (Git ignores it, so it is not read)"),
+        (
+            to_file_beside_rules_that_cannot_be_read,
+            "source not compared: src/a.py:5 (.gitignore cannot be read: it is not a regular file)",
+        ),
+    ],
+)
+def test_a_source_in_whose_place_is_no_plain_file_is_gone_and_one_that_cannot_be_read_is_told_with_the_reason(
+    project: Path, memory: Memory, becomes: Callable[[Path], None], words: str
+) -> None:
+    memory.remember(*FACT, sources=LINE)
+    becomes(project / "src/a.py")
+    assert told(memory) == words
+    assert f", {words})" in memory.call("get", {"name": FACT[0]}, ["get"]).text
+    assert [each.about for each in tidy.tidy(memory)] == [words]
+    assert [fact.why for fact in memory.digest().stale] == [words]
+    assert any(each.message.startswith(f"{words}: see") for each in maintenance.doctor(memory))
+
+
+def test_what_a_person_wrote_that_may_not_be_read_or_compared_is_never_said_to_stand(memory: Memory) -> None:
     path = memory.root / memory.remember(*FACT).path
-    for said in ("[key.env:1@0123456]", "[/etc/passwd:1@0123456]", "link.py:1@0123456", "[src/a.py:5]", "{a: b}"):
+    for said, states in {
+        "[key.env:1@0123456]": ["not compared"],
+        "[/etc/passwd:1@0123456]": ["not compared"],
+        "link.py:1@0123456": ["gone"],
+        "[src/a.py:5]": [],
+        "{a: b}": [],
+    }.items():
         path.write_text(f"---\nname: Retries\nsources: {said}\n---\n\nThree times.\n")
-        assert memory.recall("retries")[0].sources == ()
+        assert [each.state for each in memory.recall("retries")[0].sources] == states
     path.write_text("---\nname: Retries\nsources: [src/a.py:5]\n---\n\nThree times.\n")
     assert "source not compared: src/a.py:5: see" in "".join(each.message for each in maintenance.doctor(memory))
 
