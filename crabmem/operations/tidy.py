@@ -30,7 +30,7 @@ KINDS = {
     "alike": ("nearly the same", "forget {}"),
     "clash": ("called the same", "edit {}"),
     "undescribed": ("without a description", "remember {} -d WHAT"),
-    "source": ("code changed since", "edit {}"),
+    "source": ("code changed since", "remember {} --source …"),
     "unused": ("not told for long", "confirm {}"),
     "note": ("daily notes", "show {}"),
 }
@@ -43,7 +43,8 @@ _FACTS, _WIDTH, _NAMED = 400, 160, 3
 
 def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
     """All that needs a look: facts that are stale, say nearly the same, answer to the same name, have no description,
-    or were not told for so many `days`; and daily notes since what a model proposed was last applied.
+    rest on code that changed, or were not told for so many `days`; and daily notes since what a model proposed was
+    last applied.
     """
 
     def read(now: Snapshot) -> list[Untidy]:

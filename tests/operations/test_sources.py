@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -211,6 +212,23 @@ def test_what_a_person_wrote_that_may_not_be_read_or_compared_is_never_said_to_s
         assert [each.state for each in memory.recall("retries")[0].sources] == states
     path.write_text("---\nname: Retries\nsources: [src/a.py:5]\n---\n\nThree times.\n")
     assert "source not compared: src/a.py:5: see" in "".join(each.message for each in maintenance.doctor(memory))
+
+
+def test_the_command_that_tidy_names_for_a_changed_source_mends_it(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "notes"
+    monkeypatch.chdir(project)
+    typed("--dir", root, "remember", FACT[0], "-d", FACT[1], "-c", FACT[2], "--source", *LINE)
+    (project / "src/a.py").write_text(CODE.replace("3", "4"))
+    (found,) = json.loads(typed("--dir", root, "tidy", "--json").stdout)["found"]
+    assert found["command"] == "crabmem remember Retries --source …"
+    assert any(
+        "`crabmem remember NAME --source …`" in line for line in typed("--dir", root, "doctor").stdout.split("; ")
+    )
+    words = [LINE[0] if word == "…" else word for word in shlex.split(found["command"])[1:]]
+    assert typed("--dir", root, *words).exit_code == 0
+    assert json.loads(typed("--dir", root, "tidy", "--json").stdout)["found"] == []
 
 
 def test_what_is_left_out_stays_and_nothing_removes_it(memory: Memory) -> None:

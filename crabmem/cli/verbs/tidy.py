@@ -36,7 +36,8 @@ def tidy(ctx: click.Context, days: int, host: str | None, json_wanted: bool) -> 
     """List what needs a look, each with the command that mends it.
 
     Nothing is written. It lists facts that are stale, say nearly the same, answer to the same name, have no
-    description, or were neither told before a turn nor asked for by name; and daily notes since the last tidying.
+    description, rest on code that changed, or were neither told before a turn nor asked for by name; and daily notes
+    since the last tidying.
 
     --with starts that host for one prompt, with its own model and account, and the tools of this memory alone. It reads
     facts as in any session with it. All that it writes waits for you, whatever [review] says.
