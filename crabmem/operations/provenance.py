@@ -6,6 +6,7 @@ from ..results import Commit, Line, Provenance, Recall, authors
 from ..session import scopes
 from ..session.session import Session
 from ..session.snapshot import Snapshot
+from ..text.commands import command
 from ..text.hashes import short
 from ..text.values import replace
 from .last_changed import changed_beside
@@ -44,7 +45,7 @@ def _gone(timeline: Timeline, path: str, name: str) -> str:
     if last is None:
         return f"there is no {path} yet"
     what = f"{name} was removed in {short(last.commit)} ({last.time:%Y-%m-%d %H:%M}, {last.author})"
-    return f'{what}; `crabmem log -p "{name}"` shows who wrote what'
+    return f"{what}; `{command('log -p', name)}` shows who wrote what"
 
 
 def with_provenance(session: Session, now: Snapshot, found: Recall) -> Recall:

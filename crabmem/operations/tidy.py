@@ -6,12 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
-from shlex import quote
 
 from ..recall.duplicates import near_duplicate
 from ..results import Untidy, lost_of, told_sources
 from ..session.session import Session
 from ..session.snapshot import Snapshot
+from ..text.commands import command
 from ..text.daily_notes import day_in
 from ..text.entry import Entry
 from ..text.quoting import block, one_line
@@ -24,15 +24,16 @@ from .last_changed import changed_on_disk
 
 #: How the sessions begin in which a model tidies, and the tools that it has in them.
 SESSION, TOOLS = "tidy-", ("remember", "forget", "recall", "get", "list", "confirm")
-#: The kinds of things: what each is called, in the order in which they are told, and what mends one.
+#: The kinds of things: what each is called, in the order in which they are told, and the verb that mends one, with its
+#: options.
 KINDS = {
-    "stale": ("stale", "confirm {}"),
-    "alike": ("nearly the same", "forget {}"),
-    "clash": ("called the same", "edit {}"),
-    "undescribed": ("without a description", "remember {} -d WHAT"),
-    "source": ("code changed since", "remember {} --source …"),
-    "unused": ("not told for long", "confirm {}"),
-    "note": ("daily notes", "show {}"),
+    "stale": ("stale", "confirm", ""),
+    "alike": ("nearly the same", "forget", ""),
+    "clash": ("called the same", "edit", ""),
+    "undescribed": ("without a description", "remember", "-d WHAT"),
+    "source": ("code changed since", "remember", "--source …"),
+    "unused": ("not told for long", "confirm", ""),
+    "note": ("daily notes", "show", ""),
 }
 #: Days after which a fact counts as unused.
 UNUSED = 90
@@ -65,8 +66,9 @@ def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
 
 
 def _of(kind: str, *entries: Entry, mend: str = "", about: str = "") -> Untidy:
-    command = f"crabmem {KINDS[kind][1].format(quote(mend or entries[0].name))}"
-    return Untidy(kind, tuple(each.name for each in entries), tuple(each.path for each in entries), about, command)
+    _, verb, options = KINDS[kind]
+    way = command(verb, mend or entries[0].name, options)
+    return Untidy(kind, tuple(each.name for each in entries), tuple(each.path for each in entries), about, way)
 
 
 def _alike(session: Session, now: Snapshot, entries: Sequence[Entry], known: set[frozenset[str]]) -> Iterator[Untidy]:

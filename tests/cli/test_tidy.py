@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -111,6 +112,27 @@ def test_of_facts_of_one_name_the_command_and_the_prompt_name_the_file(run: Run,
     assert commands and all("memory/entries/bob-" in command for command in commands)
     with Memory(root) as memory:
         assert "Bob (memory/entries/bob-1.md)" in tidy.prompt(memory, tidy.tidy(memory))
+
+
+def test_a_command_that_is_advised_for_a_name_that_begins_with_a_dash_works_as_it_is_typed(run: Run) -> None:
+    def advised(text: str) -> list[str]:
+        return shlex.split(text.partition("`crabmem ")[2].partition("`")[0].replace("WHEN", "HEAD"))
+
+    day = "--stale-after", "2020-01-01"
+    run("remember", "-d", "may hooks be skipped?", "-c", "No, never on main.", *day, "--", "--no-verify")
+    said = run("remember", "-d", "may hooks be skipped?", "-c", "No, never on the main branch.", "--", "-n").stderr
+    assert advised(said) == ["forget", "--", "-n"] and run(*advised(said)).exit_code == 0
+    found = json.loads(run("tidy", "--json").stdout)["found"]
+    (stale,) = (each for each in found if each["names"] == ["--no-verify"])
+    assert stale["command"] == "crabmem confirm -- --no-verify"
+    assert run(*shlex.split(stale["command"])[1:]).exit_code == 0
+    said = run("restore", "--", "--no-verify").stderr
+    assert advised(said) == ["log", "--", "--no-verify"] and run(*advised(said)).exit_code == 0
+    run("forget", "--", "--no-verify")
+    said = run("blame", "--", "--no-verify").stderr
+    assert advised(said) == ["log", "-p", "--", "--no-verify"] and run(*advised(said)).exit_code == 0
+    said = run("remember", "--", "-x is a flag that our tool has had for years").stderr
+    assert advised(said)[:3] == ["remember", "-n", "NAME"] and run(*advised(said)).exit_code == 0
 
 
 def test_what_was_told_or_asked_for_is_not_unused_and_nothing_is_where_nobody_knows(root: Path) -> None:

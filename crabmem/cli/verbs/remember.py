@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import unicodedata
 
 import click
@@ -10,6 +9,7 @@ import click
 from ...errors import InvalidArguments
 from ...operations import facts
 from ...results import json_of
+from ...text.commands import command
 from ..app import verb
 from ..input import LINE, TEXT, content_of, standard_input
 from ..opening import open_session
@@ -187,11 +187,11 @@ def remember(
     show(json_wanted, json_of(saved), lambda: f"{said}: {plain(saved.entry.name)}{where}{state}\n{diff}")
     warn(saved.warnings)
     if not is_named and saved.created and not json_wanted:
-        called = shlex.quote(saved.entry.name)
-        tell(f"named after what it says; `crabmem remember {plain(called)} -n NAME` renames it, -d DESC describes it")
+        way = plain(command("remember", saved.entry.name, "-n NAME"))
+        tell(f"named after what it says; `{way}` renames it, -d DESC describes it")
     if saved.like and not json_wanted:
-        one = plain(shlex.quote(saved.entry.name))
-        tell(f"nearly the same as {plain(saved.like.name)}. To keep one: `crabmem forget {one}`")
+        way = plain(command("forget", saved.entry.name))
+        tell(f"nearly the same as {plain(saved.like.name)}. To keep one: `{way}`")
 
 
 def _called(memory: Session, name: str, by_alias: bool = False) -> Entry | None:

@@ -5,6 +5,7 @@ import click
 from ...operations import revert
 from ...results import Restored, json_of
 from ...session.session import Session
+from ...text.commands import command
 from ...text.hashes import short
 from ...text.words import counted
 from ..app import open_session, verb
@@ -35,7 +36,7 @@ def restore(
     """
     if name is not None and to is None:
         raise click.UsageError(
-            f"say as of when: crabmem restore NAME --to WHEN; `crabmem log {name}` lists its commits"
+            f"say as of when: crabmem restore NAME --to WHEN; `{command('log', name)}` lists its commits"
         )
     memory = open_session(ctx)
     if to is None:
