@@ -236,6 +236,18 @@ def test_names_that_are_no_text_stop_nothing(imported: Import, folder: Path) -> 
         assert memory.log(1)[0].subject == "import: 3 facts from old notes"
 
 
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_path_or_name_as_of_a_variable_that_is_not_set_imports_nothing(
+    imported: Import, folder: Path, monkeypatch: pytest.MonkeyPatch, empty: str
+) -> None:
+    monkeypatch.chdir(folder)
+    for words, told in (([empty], "'DIR|FILE|-': it is empty; "), ([".", "--only", empty], "'--only': it is empty; ")):
+        result = imported(*words)
+        assert (result.exit_code, result.stdout, told in result.stderr) == (2, "", True)
+    assert not (folder.parent / "memory").exists()
+    assert imported(".").exit_code == 0
+
+
 def test_folder_without_texts_is_an_error_of_one_line(imported: Import, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     result = imported(tmp_path / "nothing")

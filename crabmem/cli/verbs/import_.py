@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -37,8 +37,24 @@ class _WithKinds(click.Command):
             formatter.write_dl([(source.name, source.about) for source in sources()])
 
 
+class _Place(click.Path):
+    """A path that is not empty: an unset variable would mean the current folder."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not str(value).strip():
+            self.fail("it is empty; `crabmem import .` takes the current folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _wanted(value: str) -> str:
+    """The type of --only: an unset variable would mean every name."""
+    if not value.strip():
+        raise click.BadParameter("it is empty; leave --only out to take all")
+    return value
+
+
 @verb(after="links", cls=_WithKinds)
-@click.argument("place", metavar="DIR|FILE|-", type=click.Path(allow_dash=True, path_type=Path))
+@click.argument("place", metavar="DIR|FILE|-", type=_Place(allow_dash=True, path_type=Path))
 @click.option(
     "--from",
     "kind",
@@ -64,6 +80,7 @@ class _WithKinds(click.Command):
     "--only",
     "only",
     multiple=True,
+    type=_wanted,
     metavar="NAME|N",
     help="Only facts with this in their name, a pattern such as 'trip*', or number N in its list; may be repeated.",
 )
