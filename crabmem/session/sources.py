@@ -83,7 +83,16 @@ class Sources:
         source = source_in(text.strip()) or Source("")
         data = self._tree.read(source.path)
         seen = None if data is None else seen_source(source.path, source.line, data)
+        if data is None and self._is_file_before_colon(source.path):
+            raise InvalidArguments(f"sources: {text!r}: a source is FILE or FILE:LINE, with lines counted from 1")
         if seen is None:
             what = "such file" if data is None else "text on that line"
             raise InvalidArguments(f"sources: {text!r}: there is no {what}; give one from the top, such as src/a.py:40")
         return seen.text
+
+    def _is_file_before_colon(self, path: str) -> bool:
+        """Whether what stands before the first or the last colon is a file: then the rest was meant for its line."""
+        ends = dict.fromkeys((path.partition(":")[0], path.rpartition(":")[0]))
+        with suppress(InvalidArguments):
+            return any(self._tree.read(end) is not None for end in ends if end and end != path)
+        return False

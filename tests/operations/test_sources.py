@@ -135,6 +135,20 @@ def test_what_cannot_be_a_source_is_refused_with_the_way_out_and_nothing_is_writ
     assert not memory.root.exists()
 
 
+@pytest.mark.parametrize(
+    "source", ["src/a.py:4-5", "src/a.py:0", "src/a.py:x", "src/a.py:5:3", "src/a.py:5, src/a.py:6"]
+)
+def test_of_what_is_no_line_of_a_file_that_is_there_the_refusal_names_the_form(memory: Memory, source: str) -> None:
+    with pytest.raises(InvalidArguments, match=r"FILE or FILE:LINE, with lines counted from 1") as refused:
+        memory.remember(*FACT, sources=[source])
+    assert "there is no such file" not in str(refused.value) and repr(source) in str(refused.value)
+
+
+def test_a_file_whose_name_has_a_colon_can_be_a_source(project: Path, memory: Memory) -> None:
+    (project / "a:1-2").write_text("x\n")
+    assert memory.remember(*FACT, sources=["a:1-2"]).commit
+
+
 def to_folder(file: Path) -> None:
     file.unlink()
     file.mkdir()
