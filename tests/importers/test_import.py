@@ -248,6 +248,25 @@ def test_an_empty_path_or_name_as_of_a_variable_that_is_not_set_imports_nothing(
     assert imported(".").exit_code == 0
 
 
+def test_the_exit_status_is_1_when_nothing_could_be_taken_and_0_when_it_is_there_already(
+    imported: Import, folder: Path
+) -> None:
+    for words, told in (
+        ((folder, "--only", "zzz"), f"no fact in {folder} has zzz in its name"),
+        ((folder, "--only", "zzz", "--only", "12", "--dry-run"), f"no fact in {folder} has zzz or 12 in its name"),
+        (("-",), "nothing in standard input could be taken"),
+    ):
+        result = imported(*words)
+        assert (result.exit_code, told in " ".join(result.stderr.split())) == (1, True)
+        assert imported(*words, "--json").exit_code == 1
+    assert imported(folder, "--only", "network", "--only", "zzz").exit_code == 0
+    assert imported(folder, "--only", "network").exit_code == 0
+    assert imported(folder, "--sections", "overview").exit_code == 0
+    (folder / "vet.md").write_text("# Luna's vet\n\nAnother one.")
+    assert imported(folder / "vet.md").exit_code == 0
+    assert imported(folder).exit_code == 0
+
+
 def test_folder_without_texts_is_an_error_of_one_line(imported: Import, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     result = imported(tmp_path / "nothing")

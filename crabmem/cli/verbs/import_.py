@@ -119,6 +119,7 @@ def import_(
     crabmem import ~/Downloads/chatgpt-export.zip --only 'trip*' --only 12
     curl … | crabmem import - --from mem0
     """
+    from ...importers.base import Skipped
     from ...importers.facts import picked, prepare
     from ...importers.recognition import source_called, source_of
     from ...importers.texts import is_instructions
@@ -137,6 +138,7 @@ def import_(
     way = (sections or _asked(told)) if told else "whole"
     read = [each for item in read for each in (_parted(item, tree, way) if item in told else [item])]
     found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
+    is_there = any(isinstance(item.what, Fact) for item in found)
     if only:
         found = [picked(item, only) for item in found]
     if not read:
@@ -155,6 +157,14 @@ def import_(
         show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
     _conclude(done, json_wanted)
+    # What is there already counts as taken: the same import a second time is no failure.
+    if way != "overview" and all(isinstance(item, Skipped) for _, item in done.items):
+        where = shown_place(done.place)
+        if is_there:  # but none that --only names
+            raise Failure(
+                f"no fact in {where} has {' or '.join(only)} in its name; `--dry-run` without --only lists them"
+            )
+        raise Failure(f"nothing in {where} could be taken; each is named above, with the reason")
 
 
 def _asked(told: "list[Found]") -> str:
