@@ -235,8 +235,10 @@ _FORMER: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 # Words that are no verbs, and still mean something.
 _WITHIN: dict[str, Callable[[Verbs, click.Context, list[str]], Any]] = {"help": _help, "version": _version}
 _TAGGED = "the facts with a tag are `crabmem list --tag TAG`, a search is `crabmem recall`"
+_IN_QUOTES = 'a name or a text of several words goes in quotes, as in crabmem remember "Deploy key" -d DESC -c TEXT'
 # What is typed of habit, by verb and how click answers it, and what is meant.
 _SLIPS = (
+    ("remember", "Got unexpected extra argument", _IN_QUOTES),
     ("list", "Got unexpected extra argument", _TAGGED),
     ("log", "No such option '--oneline'", "each commit is one line as it is; -p shows more"),
     ("config", "No such command", "settings are changed in the file crabmem.toml, and `crabmem config` prints them"),

@@ -57,7 +57,11 @@ def content_of(ctx: Any, text: str | None, file: str | None, source: str | None)
         InvalidArguments: not UTF-8, or the file cannot be read.
     """
     given = [item for item in (text, file, source) if item is not None]
-    if len(given) != 1 or source not in (None, "-"):
+    if not given:
+        raise click.UsageError("give the content: -c TEXT, --file FILE, or - to read it")
+    if source not in (None, "-"):
+        raise click.UsageError("give the content as -c TEXT, --file FILE, or - to read it")
+    if len(given) != 1:
         raise click.UsageError("give the content once: -c TEXT, --file FILE, or - to read it")
     if text is not None:
         return _decode(text.encode("utf-8", "surrogatepass"), "the content")

@@ -119,6 +119,9 @@ def remember(
 
     In any one place for a text, - is standard input: -c -, --file - and a last - are the same.
     """
+    if source not in (None, "-"):
+        way = command("remember", f"{name} {source}", "-d DESC -c TEXT")
+        raise _wrong_usage(f"a name or a text of several words goes in quotes: {way}")
     is_said = not content is file is source is None
     if name == "-" and is_said:
         raise _wrong_usage("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
