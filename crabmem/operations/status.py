@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import DamagedHistory
+from ..errors import CrabmemError, DamagedHistory
 from ..results import Status, UnrecordedEdit
 from ..session.init import is_begun
 from ..session.locate import agent_folders
@@ -33,7 +33,7 @@ def status(session: Session) -> Status:
     What takes long to find out is left to `doctor`.
     """
     facts, unreadable, scan = session.look(lambda now: (len(now.entries.paths), len(now.entries.unreadable), now.scan))
-    odd = [problem] if (problem := settings_problem(session)) else []
+    odd = [*filter(None, [_settings_words(session)])]
     last: Commit | None = None
     edits: tuple[UnrecordedEdit, ...] = ()
     held = unrecorded_in(session, scan)
@@ -102,6 +102,15 @@ def waiting_words(count: int, since: datetime | None, now: datetime) -> str:
     days = (now - since).days if since else 0
     when = f", the oldest since {since:%Y-%m-%d} ({counted(days, 'day')})" if since and days > 0 else ", since today"
     return f"{counted(count, 'proposal')} {'waits' if count == 1 else 'wait'} for you{when}: `crabmem review`"
+
+
+def _settings_words(session: Session) -> str:
+    """What is wrong with the settings; "" for nothing. Verbs that need them refuse where they cannot be read."""
+    try:
+        session.engine.settings_now()
+    except CrabmemError as error:
+        return str(error)
+    return settings_problem(session)
 
 
 def _oddities(session: Session, held: Losses | None) -> Iterator[str]:

@@ -99,6 +99,17 @@ def test_facts_that_went_at_once_are_odd_and_the_way_back_is_named(root: Path) -
     assert "3 of 3 facts are missing" in words and "`crabmem restore`" in words
 
 
+@pytest.mark.parametrize(
+    ("text", "words"), [("also = [", "is not TOML: "), ('recall_limit = "x"', "recall_limit must be a whole number")]
+)
+def test_settings_that_cannot_be_read_are_named_and_the_rest_is_told(root: Path, text: str, words: str) -> None:
+    (root / "crabmem.toml").write_text(text)
+    with Memory(root) as memory:
+        found = status(memory)
+    assert len(found.odd) == 1 and words in found.odd[0] and "crabmem.toml" in found.odd[0]
+    assert (found.facts, [edit.path for edit in found.edits]) == (3, ["crabmem.toml"])
+
+
 def test_what_a_session_may_not_see_is_not_among_the_edits(tmp_path: Path) -> None:
     with Memory(tmp_path, profile="claw", is_person=True) as memory:
         memory.write_overview("# Private\n")
