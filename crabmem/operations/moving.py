@@ -14,7 +14,8 @@ from ..session import rules
 from ..session.scopes import addressed, others, scope
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.entry import Entry, Fact, checked
+from ..text.entry import Entry, Fact, checked, decode, with_sources_of
+from ..text.sources import SOURCES, SOURCES_OF
 from ..text.values import replace
 from ..write.writer import Draft
 from .plan import Plan
@@ -27,6 +28,7 @@ _LOOKED_AT = 2_000
 def move(session: Session, name: str, to: str) -> MovedFact:
     """Move the entry called `name` into the memory called `to`, with its file as it is.
 
+    Sources that are of a project's memory get the name of that project, which is taken away where they come home.
     `name` may be an address as recall says it, `me:Editor`: it then moves from there.
 
     Raises:
@@ -47,7 +49,7 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     came_from = next((known for known, other in others(session).items() if other.root == source.root), "")
     token = secrets.token_hex(8)
     note = _note(target, f"{entry.name} from {came_from or session.engine.scopes.own}", entry, token)
-    path, is_put = _put(target, entry, data, note)
+    path, is_put = _put(target, entry, _for(target, source, entry, data), note)
 
     def decide(now: Snapshot) -> Draft[None]:
         source.timeline.check_version(entry.path, now.scan.files.get(entry.path), entry.version, now.view.allows)
@@ -106,6 +108,15 @@ def _other_side(session: Session, commit: Commit) -> tuple[Session, Commit]:
 def _with_data(now: Snapshot, name: str) -> tuple[Entry, bytes]:
     entry = now.get(name)
     return entry, now.read(entry.path) or b""
+
+
+def _for(target: Session, source: Session, entry: Entry, data: bytes) -> bytes:
+    """The file of an entry as `target` keeps it: with the project of its sources, where the memory is of several."""
+    of = entry.keys.get(SOURCES_OF, source.engine.sources.own) if SOURCES in entry.keys else ""
+    if not (of and isinstance(of, str)):
+        return data
+    said = None if of == target.engine.sources.own else of
+    return with_sources_of(entry.path, decode(entry.path, data), said).encode()
 
 
 def _put(target: Session, entry: Entry, data: bytes, note: Note) -> tuple[str, bool]:

@@ -39,7 +39,10 @@ class Sources:
         self._is_own = is_guest or (project is not None and workspace.root.name == project.name)
         #: The name of the project in the facts of a memory that is not its alone.
         self._called = project.name.rpartition("-")[0] if project else ""
-        self._is_others = not self._is_own and workspace.root.parent.name == PROJECTS
+        is_of_project = workspace.root.parent.name == PROJECTS
+        self._is_others = not self._is_own and is_of_project
+        #: The name of the project that the memory is of alone, wherever the session works; "" where it is of several.
+        self.own = workspace.root.name.rpartition("-")[0] if is_of_project else self._called if is_guest else ""
         self._trouble = (project.problem and f"{project.place}: {project.problem}") if project else _NO_PROJECT
         top = project or Project("")
         self._tree = WorkTree(top.top, top.place, workspace.layout.is_kept if is_guest else lambda path: False)

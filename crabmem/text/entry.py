@@ -352,6 +352,17 @@ def with_tags(path: str, text: str, tags: Sequence[str]) -> str:
     return _with_changes(path, text, "tagged", changes_to)
 
 
+def with_sources_of(path: str, text: str, project: str | None) -> str:
+    """`text`, the entry's at `path`, with the name of the project that its sources are of; all else of it stays.
+
+    Raises:
+        Unwritable: its frontmatter cannot be read.
+    """
+    return _with_changes(
+        path, text, "changed", lambda before: {} if before.get(SOURCES_OF) == project else {SOURCES_OF: project}
+    )
+
+
 def _with_changes(
     path: str, text: str, done: str, changes_to: Callable[[Mapping[str, object]], Mapping[str, Value | None]]
 ) -> str:

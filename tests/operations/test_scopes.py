@@ -265,6 +265,22 @@ def test_a_moved_fact_keeps_its_file_and_undo_takes_both_commits_back(project: M
     assert project.timeline.head() != before
 
 
+def test_a_moved_fact_is_judged_by_the_code_of_its_own_project_alone(home: Path) -> None:
+    Path("send.py").write_text("retries = 3\n")
+    run("remember", "Retries", "-d", "how often", "-c", "Three.", "--source", "send.py:1")
+    [file] = (home / ".crabmem/.projects").glob("*/memory/entries/retries.md")
+    data = file.read_bytes()
+    run("move", "Retries", "--to", "me")
+    assert b"sources_of: code\n" in (home / ".crabmem/memory/entries/retries.md").read_bytes()
+    (home / "web").mkdir()
+    git(home / "web", "init", "-q")
+    assert "source" not in typed("--project", str(home / "web"), "recall", "how often", "--json").stdout
+    Path("send.py").write_text("")
+    assert "gone" in run("recall", "how often").stdout
+    run("move", "me:Retries", "--to", "project")
+    assert file.read_bytes() == data
+
+
 def test_undo_of_a_move_changes_neither_side_where_one_cannot_be_taken_back(project: Memory, me: Memory) -> None:
     done = move(project, "me:Editor", "project")
     with pytest.raises(Inapplicable, match="not seen from here"):
