@@ -455,14 +455,18 @@ class Exported:
 
 @value
 class Forgotten:
-    """An entry that is gone from memory and stays in history; with a `proposal` it is there until a person decides."""
+    """An entry that is gone from memory and stays in history; with a `proposal` it is there until a person decides.
 
-    JSON = ("name", "path", "commit", "proposal?=proposal.id")
+    `scope` is what the memory is called that it was in; "" for the one at hand.
+    """
+
+    JSON = ("name", "path", "commit", "proposal?=proposal.id", "scope?")
 
     name: str
     path: str
     commit: str | None
     proposal: Proposal | None = None
+    scope: str = ""
 
 
 @value

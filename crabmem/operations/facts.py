@@ -58,7 +58,7 @@ def remember(
     sees. Of a new fact, `like` of the answer is the one that says nearly the same, where one surely does.
 
     Raises:
-        InvalidArguments: something given cannot be kept.
+        InvalidArguments: something given cannot be kept; the name is an address, as `me:Editor`.
         Stale: the entry is not at `if_version` any more.
         HoldsSecret: there is a credential in it, and the settings refuse that.
         NotFound: no memory called `to` is seen.
@@ -66,8 +66,12 @@ def remember(
     from ..write.writer import Draft
     from .changes import saved
 
+    if ":" in name:
+        from ..session.scopes import check_name  # late, as below: most have one memory
+
+        check_name(session, name, 'give {rest} as the name, and to="{whose}"')
     if to is not None:
-        from ..session.scopes import scope  # late, as below: most have one memory
+        from ..session.scopes import scope
 
         session = scope(session, to)
     from .plan import Plan
@@ -189,11 +193,13 @@ def forget(session: Session, name: str, *, if_version: str | None = None) -> For
         Unreadable: there is none, and a file that may be it cannot be read.
     """
 
-    from ..session.scopes import addressed
+    from ..session.scopes import addressed, scope_of
     from ..write.writer import Draft
     from .uses import forget_gone
 
+    given = session
     session, name = addressed(session, name)
+    scope = scope_of(given, session)
 
     def decide(now: Snapshot) -> Draft[str]:
         entry = now.get(name)
@@ -204,7 +210,7 @@ def forget(session: Session, name: str, *, if_version: str | None = None) -> For
     forget_gone(session)
     path = done.result
     entry = entry_in(path, done.before[path] or b"")
-    return Forgotten(entry.name if entry else name, path, done.commit, done.waits.get(path))
+    return Forgotten(entry.name if entry else name, path, done.commit, done.waits.get(path), scope)
 
 
 def rewrite_entry(session: Session, name: str, text: str, if_version: str | None = None) -> Changed:

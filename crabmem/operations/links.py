@@ -11,6 +11,7 @@ from ..recall.catalog import Listing
 from ..recall.names import at_path, below_folder, place_for
 from ..results import Links, Reference, Renamed
 from ..session import rules
+from ..session.scopes import check_name
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.edit import lenient_text
@@ -66,8 +67,9 @@ def rename(
         NotFound: there is no such entry.
         Stale: the entry is not at `if_version` any more.
         Unreadable: there is none, and a file that may be it cannot be read.
-        InvalidArguments: the new name cannot be one, or another entry answers to it.
+        InvalidArguments: the new name cannot be one, is an address as `me:Editor`, or another entry answers to it.
     """
+    check_name(session, new, "`crabmem move` moves a fact there")
     name = checked(Fact(new, "", "")).name
     screen = rules.screen(session, name)
 

@@ -11,7 +11,7 @@ from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments
 from ..git.commits import Note
 from ..results import Commit, MovedFact
 from ..session import rules
-from ..session.scopes import addressed, others, scope
+from ..session.scopes import addressed, others, scope, scope_of
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.entry import Entry, Fact, checked, decode, with_sources_of
@@ -46,7 +46,7 @@ def move(session: Session, name: str, to: str) -> MovedFact:
         if side.actor.may_wait(side.settings.review):
             raise Disabled("a person moves facts where what is written waits for one")
     entry, data = source.look(lambda now: _with_data(now, name))
-    came_from = next((known for known, other in others(session).items() if other.root == source.root), "")
+    came_from = scope_of(session, source)
     token = secrets.token_hex(8)
     note = _note(target, f"{entry.name} from {came_from or session.engine.scopes.own}", entry, token)
     path, is_put = _put(target, entry, _for(target, source, entry, data), note)

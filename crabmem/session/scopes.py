@@ -10,8 +10,8 @@ import os
 
 from ..disk import fs
 from ..disk.stat import packed
-from ..errors import CrabmemError, Inapplicable, NotFound
-from ..text.addresses import parted
+from ..errors import CrabmemError, Inapplicable, InvalidArguments, NotFound
+from ..text.addresses import name_parted
 from ..text.slug import slug_of
 from ..text.values import once
 from ..text.words import counted
@@ -210,10 +210,41 @@ def scope(session: Session, name: str | None) -> Session:
 
 def addressed(session: Session, name: str) -> tuple[Session, str]:
     """The session on the memory that an address names, as `me:Editor`, and the name in it; for a name itself."""
-    whose, rest = parted(name)
+    whose, rest = name_parted(name)
     if rest and session.engine.sees_others(session.settings):
         if whose == session.engine.scopes.own:
             return session, rest
         if whose in (seen := others(session)):
             return seen[whose], rest
     return session, name
+
+
+def scope_of(session: Session, other: Session) -> str:
+    """What the memory of another session is called from here; "" for the one at hand."""
+    if other.root == session.root:
+        return ""
+    return next((name for name, each in others(session).items() if each.root == other.root), "")
+
+
+def check_name(session: Session, name: str, elsewhere: str, own: str = "give {rest} alone") -> None:
+    """Refuse an address as the name of a fact: read as an address, it would mean another one.
+
+    `elsewhere` says the way out where it is of another memory, with {whose} and {rest} in it, `own` where of this one.
+
+    Raises:
+        InvalidArguments: it is one.
+    """
+    if addressed(session, name) == (session, name):
+        return
+    whose, rest = name_parted(name)
+    way = own if whose == session.engine.scopes.own else elsewhere
+    said = way.replace("{whose}", whose).replace("{rest}", rest)
+    raise InvalidArguments(f"{name} means {rest} in the memory called {whose}: {said}")
+
+
+def command_for(session: Session) -> str:
+    """How a command about the memory of a session begins, wherever it is typed."""
+    from shlex import quote
+
+    is_in_project = bool(session.engine.environment.get("CRABMEM_PROJECT"))
+    return f"crabmem --dir {quote(str(session.root))}" + (" --project ''" if is_in_project else "")

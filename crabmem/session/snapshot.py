@@ -197,9 +197,9 @@ class Snapshot:
         try:
             return entry_called(self.entries, name)
         except NotFound:
-            from ..text.addresses import parted
+            from ..text.addresses import name_parted
 
-            whose, _ = parted(name)
+            whose, _ = name_parted(name)
             if whose in self.others:
                 from shlex import quote
 

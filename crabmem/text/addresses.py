@@ -13,3 +13,9 @@ def parted(address: str) -> tuple[str, str]:
     """The name of the memory and the path in it; "" for both where it is no address."""
     scope, between, path = address.partition(_BETWEEN)
     return (scope, path) if between else ("", "")
+
+
+def name_parted(name: str) -> tuple[str, str]:
+    """The same of what somebody typed as a name; with a space behind it, `me: I like tea` is a text, and no address."""
+    scope, path = parted(name)
+    return ("", "") if path[:1].isspace() else (scope, path)

@@ -62,7 +62,7 @@ def forget(memory: Session, name: Name) -> Annotated[Result, Forgotten]:
     """Remove one fact that is no longer wanted; to correct one, `remember` it under its name. History keeps it until a
     person purges it."""
     gone = facts.forget(memory, name)
-    return Result(f"forgot: {gone.name}", json_of(gone))
+    return Result(f"forgot: {gone.name}" + (f", in {gone.scope}" if gone.scope else ""), json_of(gone))
 
 
 def recall(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -279,6 +280,37 @@ def test_a_moved_fact_is_judged_by_the_code_of_its_own_project_alone(home: Path)
     assert "gone" in run("recall", "how often").stdout
     run("move", "me:Retries", "--to", "project")
     assert file.read_bytes() == data
+
+
+def test_an_address_is_the_name_of_no_fact(project: Memory, me: Memory) -> None:
+    run("remember", "Build", "-d", "how this is built", "-c", "make all")
+    heads = project.timeline.head(), me.timeline.head()
+    for to in ([], ["--to", "me"]):
+        done = run("remember", "me:Editor", "-d", "which editor", "-c", "Vim", *to)
+        assert done.exit_code == 2 and "`crabmem remember NAME --to me` writes there, with Editor as" in done.stderr
+    assert "give Build alone" in run("remember", "project:Build", "-d", "d", "-c", "c").stderr
+    for done in (run("rename", "Build", "me:Y"), run("remember", "Build", "-n", "me:Y")):
+        assert done.exit_code == 2 and "`crabmem move` moves a fact there" in done.stderr
+    told = project.call("remember", {**VET, "name": "me:Luna's vet"}).text
+    assert 'give Luna\'s vet as the name, and to="me"' in told
+    assert heads == (project.timeline.head(), me.timeline.head())
+    run("remember", "me: I like walks", "-d", "what is read as a text", "-c", "By the sea.")
+    assert "By the sea." in run("show", "me: I like walks").stdout
+    me.remember("project:Build", "no memory here is called so", "make")
+
+
+def test_of_a_fact_forgotten_elsewhere_it_is_said_whose_it_was_and_how_it_comes_back(
+    project: Memory, me: Memory
+) -> None:
+    run("remember", "Tabs", "-d", "tabs or spaces", "-c", "tabs")
+    done = run("forget", "me:Editor")
+    assert done.stdout == "forgot: Editor, in me\n"
+    command, _, words = done.stderr.strip().partition("` brings ")
+    assert words == "Editor back, in me"
+    typed(*shlex.split(command)[1:])
+    assert me.get("Editor").content == "Helix"
+    assert project.call("forget", {"name": "me:Editor"}).text == "forgot: Editor, in me"
+    assert json.loads(run("forget", "me:Build", "--json").stdout)["facts"][0]["scope"] == "me"
 
 
 def test_undo_of_a_move_changes_neither_side_where_one_cannot_be_taken_back(project: Memory, me: Memory) -> None:

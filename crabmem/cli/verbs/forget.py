@@ -6,7 +6,7 @@ import click
 
 from ...operations import facts
 from ...results import json_of
-from ...session.scopes import addressed
+from ...session.scopes import addressed, command_for, scope
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import json_option
@@ -20,16 +20,27 @@ from ..output import plain, show, tell
 def forget(ctx: click.Context, names: tuple[str, ...], json_wanted: bool) -> None:
     """Remove facts; `crabmem undo` brings the last one back.
 
-    History still holds them; `crabmem purge` erases them.
+    History still holds them; `crabmem purge` erases them. A fact of another memory is named as recall shows it, and it
+    is undone there: how is said.
 
     \b
     crabmem forget "Deploy key"
+    crabmem --project . forget me:Editor
     """
     memory = open_session(ctx)
     for name in names:  # before the first is gone
         facts.get(*addressed(memory, name))
     done = [facts.forget(memory, name) for name in names]
-    lines = [f"{'waits' if gone.proposal else 'forgot'}: {plain(gone.name)}" for gone in done]
+    lines = [
+        f"{'waits' if gone.proposal else 'forgot'}: {plain(gone.name)}" + (f", in {gone.scope}" if gone.scope else "")
+        for gone in done
+    ]
     show(json_wanted, {"facts": json_of(done)}, lambda: "\n".join(lines))
-    if not json_wanted and sys.stderr.isatty() and any(gone.commit for gone in done):
+    if json_wanted:
+        return
+    here = [gone for gone in done if gone.commit and not gone.scope]
+    if here and sys.stderr.isatty():
         tell(f"`crabmem undo` brings {'it' if len(done) == 1 else 'the last one'} back")
+    for name in dict.fromkeys(gone.scope for gone in done if gone.commit and gone.scope):
+        last = [gone.name for gone in done if gone.scope == name][-1]
+        tell(plain(f"`{command_for(scope(memory, name))} undo` brings {last} back, in {name}"))
