@@ -5,9 +5,10 @@ The side that gets something is written first, so that whatever ends in between,
 
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import islice
 
-from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments
+from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments, NotFound
 from ..git.commits import Note
 from ..results import Commit, MovedFact
 from ..session import rules
@@ -29,7 +30,8 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     """Move the entry called `name` into the memory called `to`, with its file as it is.
 
     Sources that are of a project's memory get the name of that project, which is taken away where they come home.
-    `name` may be an address as recall says it, `me:Editor`: it then moves from there.
+    `name` may be an address as recall says it, `me:Editor`: it then moves from there. Where the memory at hand has no
+    such entry, it is that of another, as `crabmem show` finds it.
 
     Raises:
         NotFound: there is no such entry, or no memory of that name is seen.
@@ -38,8 +40,8 @@ def move(session: Session, name: str, to: str) -> MovedFact:
         Disabled: what an agent writes has to wait, here or there.
     """
     rules.check_may_write(session)
-    source, name = addressed(session, name)
     target = scope(session, to)
+    source, name = _where(session, name)
     if target.root == source.root:
         raise InvalidArguments(f"{name} is in {to} already")
     for side in (source, target):
@@ -63,6 +65,24 @@ def move(session: Session, name: str, to: str) -> MovedFact:
             _remove(target, path, entry, token)
         raise
     return MovedFact(entry.name, path, entry.path, to, done.commit)
+
+
+def _where(session: Session, name: str) -> tuple[Session, str]:
+    """The session on the memory whose entry a name means, and its name there.
+
+    Raises:
+        NotFound: none has it.
+    """
+    one, own = addressed(session, name)
+    try:
+        one.look(lambda now: now.get(own))
+    except NotFound:
+        for other in others(session).values() if own == name else ():
+            with suppress(NotFound):
+                other.look(lambda now: now.get(own))
+                return other, own
+        raise
+    return one, own
 
 
 def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, Commit], None]) -> None:

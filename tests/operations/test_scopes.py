@@ -282,6 +282,17 @@ def test_a_moved_fact_is_judged_by_the_code_of_its_own_project_alone(home: Path)
     assert file.read_bytes() == data
 
 
+def test_what_a_move_says_is_there_is_there(home: Path, project: Memory, me: Memory) -> None:
+    with pytest.raises(NotFound, match="no fact called nosuch"):
+        move(project, "nosuch", "project")
+    with team(home, me), pytest.raises(InvalidArguments, match="Deploy is in team already"):
+        move(project, "Deploy", "team")
+    move(project, "Editor", "project")  # as `show Editor` shows it
+    assert project.get("Editor").content == "Helix" and not (me.root / "memory/entries/editor.md").exists()
+    with pytest.raises(InvalidArguments, match="Editor is in project already"):
+        move(project, "project:Editor", "project")
+
+
 def test_an_address_is_the_name_of_no_fact(project: Memory, me: Memory) -> None:
     run("remember", "Build", "-d", "how this is built", "-c", "make all")
     heads = project.timeline.head(), me.timeline.head()
