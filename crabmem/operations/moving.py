@@ -4,26 +4,23 @@ The side that gets something is written first, so that whatever ends in between,
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import islice
 
-from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments, NotFound
+from ..errors import CrabmemError, Disabled, Inapplicable, InvalidArguments, NotFound, Unwritable
 from ..git.commits import Note
 from ..results import Commit, MovedFact
 from ..session import rules
-from ..session.scopes import addressed, others, scope, scope_of
+from ..session.scopes import addressed, command_for, others, scope, scope_of
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.entry import Entry, Fact, checked, decode, with_sources_of
 from ..text.sources import SOURCES, SOURCES_OF
 from ..text.values import replace
 from ..write.writer import Draft
+from .move_ways import Side, other_side, way_back, way_to_the_fact
 from .plan import Plan
 from .undo import Undo
-
-# So many commits of the other memory are looked at for its side of a move.
-_LOOKED_AT = 2_000
 
 
 def move(session: Session, name: str, to: str) -> MovedFact:
@@ -93,15 +90,21 @@ def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, C
     Raises:
         Inapplicable: the other side is in no memory that is seen here, or either was changed since.
     """
-    other, theirs = _other_side(session, commit)
-    sides = [(session, commit)]
-    if theirs.tool == commit.tool:
-        sides.append((other, theirs))
+    found = other_side(session, commit)
+    if found is None:
+        words = f"its other side is in a memory that is not seen from here: {commit.subject}"
+        older = f"`{command_for(session)} undo ID` takes back an older change, by its id in `crabmem log`"
+        raise Inapplicable(f"{words}; {way_back(session, commit)}; {older}")
+    sides = [(session, commit), *([found] if found[1].tool == commit.tool else [])]
+    both = [(session, commit), found]
     try:
         states = [Undo(side.timeline).without(each, side.engine.store.scan()) for side, each in sides]
     except Inapplicable:  # which names a commit that may be of the other memory
         words = f"it was changed since: {commit.subject}"
-        raise Inapplicable(f"{words}; nothing was taken back, `crabmem move` moves it again") from None
+        raise Inapplicable(f"{words}; nothing was taken back, {way_to_the_fact(session, both)}") from None
+    if not _is_one_text(sides):
+        words = f"the two sides of it do not say the same any more, as after a purge: {commit.subject}"
+        raise Inapplicable(f"{words}; nothing was taken back, {way_to_the_fact(session, both)}")
     # The side that gets the fact comes first.
     ordered = [side for _, side in sorted(zip(states, sides, strict=True), key=lambda item: None in item[0].values())]
     take_back(*ordered[0])
@@ -114,15 +117,16 @@ def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, C
         raise
 
 
-def _other_side(session: Session, commit: Commit) -> tuple[Session, Commit]:
-    """The session on the other memory of a move, and the newest commit there that is of that move."""
-    for other in others(session).values():
-        for theirs in islice(other.timeline.commits(None, None, None), _LOOKED_AT):
-            if theirs.moved == commit.moved:
-                return other, theirs
-    raise Inapplicable(
-        f"its other side is in a memory that is not seen from here: {commit.subject}; undo it where both are seen"
-    )
+def _is_one_text(sides: Sequence[Side]) -> bool:
+    """Whether the text that comes back is the one that goes, but for the project of its sources."""
+    texts = set()
+    for session, commit in sides:
+        for path, blobs in Undo(session.timeline).changes(commit.commit).items():
+            text = decode(path, session.engine.history.blob(next(filter(None, blobs))))
+            with suppress(Unwritable):  # of a header that cannot be read nothing was changed
+                text = with_sources_of(path, text, None)
+            texts.add(text)
+    return len(texts) <= 1
 
 
 def _with_data(now: Snapshot, name: str) -> tuple[Entry, bytes]:

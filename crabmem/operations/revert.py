@@ -121,8 +121,10 @@ def revert(
     unwanted, reverting = Unwanted(named, session, agent, since), Reverting(memory.timeline)
     chosen = reverting.chosen(unwanted)
     if moved := next((commit for commit in chosen if commit.moved), None):
+        from .move_ways import way_back  # late: few facts are moved between memories
+
         words = f"{short(moved.commit)} moved a fact between memories ({moved.subject})"
-        raise Inapplicable(f"{words}: `crabmem undo` takes that back on both sides, and `crabmem move` moves it again")
+        raise Inapplicable(f"{words}: {way_back(memory, moved)}")
 
     def decide(now: Snapshot) -> Draft[set[str]]:
         found = reverting.without(chosen, now.scan, take)

@@ -70,13 +70,13 @@ class Undo:
             commit = max(waiting, key=lambda each: each.time)
             waiting.remove(commit)
             is_joining = is_join(commit)
-            if not is_joining and self._changes(commit.commit):
+            if not is_joining and self.changes(commit.commit):
                 yield commit
             new = [each for each in commit.parents[: None if is_joining else 1] if each not in seen]
             seen.update(new)
             waiting += map(self._history.commit, new)
 
-    def _changes(self, commit: str) -> dict[str, tuple[str | None, str | None]]:
+    def changes(self, commit: str) -> dict[str, tuple[str | None, str | None]]:
         """The files of memory that a commit changed in its first parent: their blobs before and after."""
         return {
             path: (before, after)
@@ -144,8 +144,8 @@ class Undo:
         """Whether `back` changed the same files as `commit` the other way; a redo takes back undos, no other does."""
         if (back.tool == "redo") != (commit.tool == "undo"):
             return False
-        opposite = {path: (after, before) for path, (before, after) in self._changes(commit.commit).items()}
-        return self._changes(back.commit) == opposite
+        opposite = {path: (after, before) for path, (before, after) in self.changes(commit.commit).items()}
+        return self.changes(back.commit) == opposite
 
     def without(self, commit: Commit, scan: Scan) -> State:
         """The state of the files of `commit` that takes it back.
@@ -154,7 +154,7 @@ class Undo:
             Inapplicable: they were changed since.
             Unreadable: this user may not look whether they were.
         """
-        changes = self._changes(commit.commit)
+        changes = self.changes(commit.commit)
         for path, (_, after) in changes.items():
             scan.check_not_denied(path)
             if scan.blob(path) != after:

@@ -7,6 +7,7 @@ person's: of these only what this user allowed on this machine counts.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from ..disk import fs
 from ..disk.stat import packed
@@ -17,7 +18,7 @@ from ..text.values import once
 from ..text.words import counted
 from ..workspace.layout import SETTINGS
 from ..workspace.workspace import PROJECTS, Workspace, folder_of
-from .locate import allowed_beside, known_settings_at
+from .locate import agent_folders, allowed_beside, known_settings_at
 from .session import Session
 
 TYPE_CHECKING = False
@@ -54,7 +55,8 @@ class Scopes:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._open: dict[str, Engine] = {}
+        # By their folder, and whether they see others in turn.
+        self._open: dict[tuple[str, bool], Engine] = {}
         self._together: Together | None = None
         # The last find, and what it depends on.
         self._found: tuple[object, Found] | None = None
@@ -85,7 +87,7 @@ class Scopes:
 
     def dropped(self, name: str, engine: Engine) -> str:
         """The words for a memory that was seen and is there no more; it is looked for again the next time."""
-        self._open = {folder: each for folder, each in self._open.items() if each is not engine}
+        self._open = {place: each for place, each in self._open.items() if each is not engine}
         self._found = None
         engine.close(wait=False)
         return _unreadable(name)
@@ -108,6 +110,14 @@ class Scopes:
                 self._opened(folder)
             except CrabmemError as error:
                 yield error.problem
+
+    def elsewhere(self) -> Iterator[Engine]:
+        """The person's memory and those of projects, which may see this one though it does not see them."""
+        for home in dict.fromkeys((self._home(), self._person or self._engine.workspace.folder)):
+            for folder in (home, *map(str, agent_folders(Workspace(home), PROJECTS))):
+                if os.path.realpath(folder) != os.path.realpath(self._engine.workspace.folder):
+                    with suppress(CrabmemError):
+                        yield self._opened(folder, is_alone=False)
 
     def together(self, members: Mapping[str, Entries]) -> Together:
         """The entries of this memory and of others as one source of recall; the last answer is kept."""
@@ -147,23 +157,26 @@ class Scopes:
             which = f"{counted(refused, 'memory')} that nobody here has allowed not searched"
             troubles.append(f"{which}; `crabmem config allow` says which, and allows it")
 
-    def _opened(self, folder: str) -> Engine:
-        if folder not in self._open:
+    def _opened(self, folder: str, is_alone: bool = True) -> Engine:
+        if (folder, is_alone) not in self._open:
             from .engine import Engine, Options
 
             given = self._engine
-            options = Options(is_brief=given.options.is_brief, is_alone=True, project=given.options.project)
+            options = Options(is_brief=given.options.is_brief, is_alone=is_alone, project=given.options.project)
             if not fs.is_own_folder(Workspace(folder).private):
                 raise Inapplicable(f"there is no memory in {folder}")
             opened = Engine(folder, given.clock, given.environment, options)
             opened.recover()
-            self._open[folder] = opened
-        return self._open[folder]
+            self._open[folder, is_alone] = opened
+        return self._open[folder, is_alone]
 
     def _name(self, folder: str) -> str:
-        home = folder_of(None, "", self._engine.environment, self._engine.environment.get("HOME", ""))
-        is_persons = folder == self._person or os.path.realpath(folder) == os.path.realpath(home)
+        is_persons = folder == self._person or os.path.realpath(folder) == os.path.realpath(self._home())
         return PERSON if is_persons else slug_of(os.path.basename(folder).lstrip(".") or "other")
+
+    def _home(self) -> str:
+        """The folder of the person's memory, where the environment says."""
+        return folder_of(None, "", self._engine.environment, self._engine.environment.get("HOME", ""))
 
     def _free_name(self, folder: str, taken: Mapping[str, Engine]) -> str:
         name = wanted = self._name(folder)
@@ -243,8 +256,18 @@ def check_name(session: Session, name: str, elsewhere: str, own: str = "give {re
 
 
 def command_for(session: Session) -> str:
-    """How a command about the memory of a session begins, wherever it is typed."""
+    """How a command about the memory of a session begins, where this process works."""
     from shlex import quote
 
-    is_in_project = bool(session.engine.environment.get("CRABMEM_PROJECT"))
-    return f"crabmem --dir {quote(str(session.root))}" + (" --project ''" if is_in_project else "")
+    from .locate import place_meant
+
+    engine = session.engine
+    root, said = engine.workspace.folder, engine.environment
+    with suppress(CrabmemError):
+        if place_meant(None, None, None, said, said.get("HOME", "")) == root:
+            return "crabmem"
+        project = engine.options.project
+        if project and place_meant(None, project, None, said, said.get("HOME", "")) == root:
+            return f"crabmem --project {quote(project)}"
+    is_in_project = bool(said.get("CRABMEM_PROJECT"))
+    return f"crabmem --dir {quote(root)}" + (" --project ''" if is_in_project else "")

@@ -328,7 +328,7 @@ def test_undo_of_a_move_changes_neither_side_where_one_cannot_be_taken_back(proj
     done = move(project, "me:Editor", "project")
     with pytest.raises(Inapplicable, match="not seen from here"):
         me.undo()
-    with pytest.raises(Inapplicable, match="takes that back on both sides"):
+    with pytest.raises(Inapplicable, match="undo` takes that back on both sides"):
         me.revert(me.log(limit=1)[0].commit)
     me.remember("Editor", "another", "Vim")
     heads = project.timeline.head(), me.timeline.head()
@@ -336,6 +336,53 @@ def test_undo_of_a_move_changes_neither_side_where_one_cannot_be_taken_back(proj
         project.undo()
     assert (project.timeline.head(), me.timeline.head()) == heads
     assert (project.root / done.path).exists()
+
+
+def test_a_move_is_not_taken_back_where_a_purge_changed_one_side(project: Memory, me: Memory) -> None:
+    project.remember("Plan", "what comes", "zanzibar too")
+    done = move(project, "Plan", "me")
+    project.purge(text="zanzibar")
+    with pytest.raises(Inapplicable, match=r"do not say the same any more.* move me:Plan --to project` moves it back"):
+        project.undo()
+    assert me.read(done.path) and project.read(done.before) is None
+    move(project, "me:Plan", "project")
+    assert project.get("Plan").content == "zanzibar too"
+
+
+def command_in(told: str) -> list[str]:
+    """The first command of `crabmem` that a message names, as it is typed."""
+    [words, *_] = [each for each in told.split("`") if each.startswith("crabmem ")]
+    return shlex.split(words)[1:]
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+@pytest.mark.parametrize("is_newest", [False, True])
+def test_undo_where_the_other_side_is_not_seen_names_the_command_that_takes_it_back(
+    home: Path, me: Memory, is_named: bool, is_newest: bool
+) -> None:
+    run("remember", "Tabs", "-d", "tabs or spaces", "-c", "tabs")
+    run("move", "Tabs", "--to", "me")
+    if not is_newest:
+        run("remember", "Other", "-d", "another", "-c", "later")
+    done = typed("undo", *([me.log(limit=1)[0].commit] if is_named else []))
+    assert done.exit_code == 1 and ("`crabmem undo ID` takes back an older change" in done.stderr) is not is_named
+    assert typed(*command_in(done.stderr)).exit_code == 0
+    assert not (me.root / "memory/entries/tabs.md").exists()
+    assert json.loads(run("--alone", "show", "Tabs", "--json").stdout)["content"] == "tabs"
+
+
+def test_undo_of_a_move_says_how_a_fact_comes_back_that_was_changed_since(home: Path, me: Memory) -> None:
+    run("remember", "Tabs", "-d", "tabs or spaces", "-c", "tabs")
+    run("move", "Tabs", "--to", "me")
+    me.rename("Tabs", "Spaces")
+    done = run("undo")
+    assert "move me:Spaces --to project` moves it back as it is now" in done.stderr
+    me.forget("Spaces")
+    me.remember("Tabs", "tabs or spaces", "spaces")
+    me.forget("Tabs")
+    done = run("undo")
+    assert "brings it back as it was" in done.stderr and typed(*command_in(done.stderr)).exit_code == 0
+    assert json.loads(run("--alone", "show", "Tabs", "--json").stdout)["content"] == "tabs"
 
 
 def test_a_move_to_where_the_name_is_taken_changes_nothing(project: Memory, me: Memory) -> None:
