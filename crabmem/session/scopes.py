@@ -111,6 +111,11 @@ class Scopes:
             except CrabmemError as error:
                 yield error.problem
 
+    def missing(self) -> str:
+        """The folder of a person's memory in which this project's lies, where none was begun there; else ""."""
+        above, name = os.path.split(os.path.dirname(self._engine.workspace.folder))
+        return above if name == PROJECTS and not self._person else ""
+
     def elsewhere(self) -> Iterator[Engine]:
         """The person's memory and those of projects, which may see this one though it does not see them."""
         for home in dict.fromkeys((self._home(), self._person or self._engine.workspace.folder)):
@@ -210,11 +215,16 @@ def scope(session: Session, name: str | None) -> Session:
     """The session on the memory of that name; of None and its own itself.
 
     Raises:
-        NotFound: no such memory is seen; the message names those that are.
+        NotFound: no such memory is seen; the message names those that are, or how the person's is begun.
     """
     if name is None or name == session.engine.scopes.own:
         return session
     seen = others(session)
+    if name == PERSON and (home := session.engine.scopes.missing()):
+        from shlex import quote
+
+        unset = " --project ''" if session.engine.environment.get("CRABMEM_PROJECT") else ""
+        raise NotFound(f"you have no memory of your own yet; `crabmem --dir {quote(home)}{unset} init` begins it")
     if name not in seen:
         there = ", ".join((session.engine.scopes.own, *seen))
         raise NotFound(f"no memory called {name} is seen here (there are: {there})")

@@ -67,6 +67,12 @@ def project(home: Path) -> Iterator[Memory]:
 run = partial(typed, "--project", ".")
 
 
+def command_in(told: str) -> list[str]:
+    """The first command of `crabmem` that a message names, as it is typed."""
+    [words, *_] = [each for each in told.split("`") if each.startswith("crabmem ")]
+    return shlex.split(words)[1:]
+
+
 def team(home: Path, memory: Memory, folder: str = "team", is_allowed: bool = True) -> Memory:
     """A memory that `memory` names in `also`, allowed by the person unless it is not."""
     made = Memory(home / folder)
@@ -293,6 +299,22 @@ def test_what_a_move_says_is_there_is_there(home: Path, project: Memory, me: Mem
         move(project, "project:Editor", "project")
 
 
+def test_where_nobody_has_begun_a_memory_of_their_own_it_is_said_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    git(tmp_path, "init", "-q", "code")
+    monkeypatch.chdir(tmp_path / "code")
+    run("remember", "Build", "-d", "how this is built", "-c", "make all")
+    for words in (["move", "Build", "--to", "me"], ["remember", "Tabs", "-d", "d", "-c", "c", "--to", "me"]):
+        done = run(*words)
+        assert done.exit_code == 1 and "you have no memory of your own yet" in done.stderr
+        assert "Build" in run("list").stdout
+    assert typed(*command_in(done.stderr)).exit_code == 0
+    assert run("move", "Build", "--to", "me").exit_code == 0
+    assert "me:memory/entries/build" in run("list").stdout
+
+
 def test_an_address_is_the_name_of_no_fact(project: Memory, me: Memory) -> None:
     run("remember", "Build", "-d", "how this is built", "-c", "make all")
     heads = project.timeline.head(), me.timeline.head()
@@ -347,12 +369,6 @@ def test_a_move_is_not_taken_back_where_a_purge_changed_one_side(project: Memory
     assert me.read(done.path) and project.read(done.before) is None
     move(project, "me:Plan", "project")
     assert project.get("Plan").content == "zanzibar too"
-
-
-def command_in(told: str) -> list[str]:
-    """The first command of `crabmem` that a message names, as it is typed."""
-    [words, *_] = [each for each in told.split("`") if each.startswith("crabmem ")]
-    return shlex.split(words)[1:]
 
 
 @pytest.mark.parametrize("is_named", [False, True])
