@@ -7,15 +7,23 @@ from datetime import UTC, datetime
 from ..disk.stat import changed_ns
 from ..errors import NotFound
 from ..recall.entries import PathFilter
-from ..session.scopes import scope
+from ..session.scopes import others, scope
 from ..session.session import Session
 from ..session.snapshot import Snapshot
-from ..text.addresses import parted
+from ..text.addresses import address, parted
 
 
 def last_changed(session: Session) -> dict[str, datetime]:
     """When each entry last changed, by path, the newest first; one that was only touched or checked out did not."""
     return session.look(lambda now: last_changed_in(session, now, now.entries.paths))
+
+
+def last_changed_seen(session: Session) -> dict[str, datetime]:
+    """The same, with the entries of the other memories that the session sees, each by its address."""
+    found = last_changed(session)
+    for name, other in others(session).items():
+        found |= {address(name, path): when for path, when in last_changed(other).items()}
+    return dict(sorted(found.items(), key=lambda item: item[1], reverse=True))
 
 
 def last_changed_in(session: Session, now: Snapshot, paths: Iterable[str]) -> dict[str, datetime]:

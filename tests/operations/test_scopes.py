@@ -315,6 +315,25 @@ def test_where_nobody_has_begun_a_memory_of_their_own_it_is_said_how(
     assert "me:memory/entries/build" in run("list").stdout
 
 
+def test_a_list_of_what_changed_or_was_then_has_what_is_in_other_memories_too(home: Path, me: Memory) -> None:
+    run("remember", "Tabs", "-d", "tabs or spaces", "-c", "tabs")
+    for words in (["--since", "1 hour ago"], ["--as-of", "HEAD"], ["--long"], ["--sort", "changed"]):
+        told = run("list", *words)
+        assert "Tabs" in told.stdout and "me:memory/entries/editor" in told.stdout and not told.stderr, words
+    assert "me:memory/entries/editor" not in run("list", "--since", "3000-01-01").stdout
+    day = me.log(limit=1)[0].time.astimezone().date().isoformat()
+    assert run("list", "--long").stdout.count(f"  {day}  ") == 3
+    with (me.root / "memory/entries/editor.md").open("a") as file:
+        file.write("or Vim\n")
+    assert run("list", "--sort", "changed").stdout.startswith("me:memory/entries/editor")
+    commit = me.log(limit=1)[0].commit
+    done = typed("list", "--as-of", commit)
+    assert done.exit_code == 0 and not done.stderr
+    with Memory(next((home / ".crabmem/.projects").iterdir())) as own:
+        commit = own.log(limit=1)[0].commit
+    assert "me:memory/entries/editor" in run("list", "--as-of", commit).stdout
+
+
 def test_an_address_is_the_name_of_no_fact(project: Memory, me: Memory) -> None:
     run("remember", "Build", "-d", "how this is built", "-c", "make all")
     heads = project.timeline.head(), me.timeline.head()

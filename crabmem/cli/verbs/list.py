@@ -133,9 +133,9 @@ def _show_tags(ctx: click.Context, entries: Sequence[Entry | Header], unreadable
 
 
 def _changed(memory: Session) -> dict[str, datetime]:
-    from ...operations.last_changed import last_changed  # late: mostly nobody asks
+    from ...operations.last_changed import last_changed_seen  # late: mostly nobody asks
 
-    return last_changed(memory)
+    return last_changed_seen(memory)
 
 
 def _lines(memory: Session, entries: Sequence[Entry | Header], changed: Mapping[str, datetime] | None) -> Iterator[str]:
