@@ -95,16 +95,18 @@ def remember(
 
 def confirm(session: Session, name: str, until: str | None = None) -> Saved:
     """Have the fact called `name` hold until a later day: `until`, else for as many days from today as the day that it
-    names was ahead when it was written, or 90.
+    names was ahead when it was written, or 90. An address as recall says it, `me:Editor`, is of another memory.
 
     Raises:
         NotFound: there is none.
         InvalidArguments: `until` is no day to come.
     """
+    from ..session.scopes import addressed
     from ..write.writer import Draft
     from .changes import saved
     from .plan import Plan
 
+    session, name = addressed(session, name)
     today = session.engine.today()
     day = checked_day(until) if until is not None else None
     if until is not None and (day or "") <= today.isoformat():

@@ -11,7 +11,7 @@ from ..recall.catalog import Listing
 from ..recall.names import at_path, below_folder, place_for
 from ..results import Links, Reference, Renamed
 from ..session import rules
-from ..session.scopes import check_name
+from ..session.scopes import addressed, check_name
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.edit import lenient_text
@@ -60,8 +60,8 @@ def rename(
     """Give the entry called `old` another name, and lead every `[[link]]` to it there, all in one commit.
 
     Its file moves along when it is called by the old name; history follows, and so does how often it was used. The
-    old name is none of its names any more, unless `keep_alias` says so. With `dry_run` nothing is written, with
-    `if_version` only while the entry still is that version.
+    old name is none of its names any more, unless `keep_alias` says so. `old` may be an address, `me:Editor`. With
+    `dry_run` nothing is written, with `if_version` only while the entry still is that version.
 
     Raises:
         NotFound: there is no such entry.
@@ -70,6 +70,7 @@ def rename(
         InvalidArguments: the new name cannot be one, is an address as `me:Editor`, or another entry answers to it.
     """
     check_name(session, new, "`crabmem move` moves a fact there")
+    session, old = addressed(session, old)
     name = checked(Fact(new, "", "")).name
     screen = rules.screen(session, name)
 

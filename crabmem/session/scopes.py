@@ -242,6 +242,25 @@ def addressed(session: Session, name: str) -> tuple[Session, str]:
     return session, name
 
 
+def scope_in(session: Session, name: str) -> str:
+    """The name of the other memory that an address is of; "" for a name, and the address of one at hand."""
+    return scope_of(session, addressed(session, name)[0])
+
+
+def check_is_here(session: Session, name: str, verb: str) -> None:
+    """Refuse the address of a fact in another memory, for a verb that goes by the history of the one at hand.
+
+    Raises:
+        NotFound: it is one; the message names the command that does it there.
+    """
+    from shlex import quote
+
+    other, rest = addressed(session, name)
+    if other.root != session.root:
+        command = f"{command_for(other)} {verb.replace('NAME', quote(rest))}"
+        raise NotFound(f"{name} is in another memory: `{command}` does it there")
+
+
 def scope_of(session: Session, other: Session) -> str:
     """What the memory of another session is called from here; "" for the one at hand."""
     if other.root == session.root:

@@ -334,6 +334,31 @@ def test_a_list_of_what_changed_or_was_then_has_what_is_in_other_memories_too(ho
     assert "me:memory/entries/editor" in run("list", "--as-of", commit).stdout
 
 
+def test_a_fact_of_another_memory_is_confirmed_and_renamed_there_by_its_address(home: Path, me: Memory) -> None:
+    run("remember", "Build", "-d", "how this is built", "-c", "make all")
+    done = run("confirm", "me:Editor", "--until", "3000-01-01")
+    assert done.stdout == "confirmed: Editor, in me, until 3000-01-01\n"
+    assert me.get("Editor").stale_after == "3000-01-01"
+    assert run("rename", "me:Editor", "Vim").stdout.startswith("renamed: Editor to Vim, in me\n")
+    assert me.get("Vim").content == "Helix"
+    assert run("confirm", "project:Build", "--until", "3000-01-01").stdout.startswith("confirmed: Build, until")
+    assert run("confirm", "me:nosuch").exit_code == 1
+
+
+@pytest.mark.parametrize("words", [["restore", "me:Editor", "--to", "HEAD~1"], ["purge", "me:Editor", "--yes"]])
+def test_what_is_not_done_to_a_fact_of_another_memory_names_the_command_that_does_it(
+    home: Path, me: Memory, words: list[str]
+) -> None:
+    run("remember", "Build", "-d", "how this is built", "-c", "make all")
+    me.remember("Editor", "which editor Ann prefers", "Vim")
+    done = run(*words)
+    assert done.exit_code == 1 and "me:Editor is in another memory" in done.stderr
+    assert me.get("Editor").content == "Vim"
+    [command, *rest] = command_in(done.stderr.replace("WHEN", "HEAD~1"))
+    assert typed(command, *rest, *words[2:3] * (words[0] == "purge")).exit_code == 0
+    assert not any(entry.content == "Vim" for entry in me.entries())
+
+
 def test_an_address_is_the_name_of_no_fact(project: Memory, me: Memory) -> None:
     run("remember", "Build", "-d", "how this is built", "-c", "make all")
     heads = project.timeline.head(), me.timeline.head()

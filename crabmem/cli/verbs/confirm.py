@@ -4,6 +4,7 @@ import click
 
 from ...operations import facts
 from ...results import json_of
+from ...session.scopes import scope_in
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE
@@ -25,6 +26,8 @@ def confirm(ctx: click.Context, name: str, day: str | None, json_wanted: bool) -
     crabmem confirm "Parking permit"
     crabmem confirm "Parking permit" --until 2027-06-30
     """
-    done = facts.confirm(open_session(ctx), name, day)
-    said = f"{'waits' if done.proposal else 'confirmed'}: {plain(done.entry.name)}, until {done.entry.stale_after}"
+    memory = open_session(ctx)
+    done, scope = facts.confirm(memory, name, day), scope_in(memory, name)
+    called = plain(done.entry.name) + (f", in {scope}" if scope else "")
+    said = f"{'waits' if done.proposal else 'confirmed'}: {called}, until {done.entry.stale_after}"
     show(json_wanted, json_of(done) | {"stale_after": done.entry.stale_after}, lambda: said)

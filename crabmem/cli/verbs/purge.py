@@ -9,6 +9,7 @@ import click
 from ...operations import agents
 from ...operations import purge as operation
 from ...results import Purge, Standing, json_of
+from ...session.scopes import check_is_here
 from ...workspace.layout import AGENTS
 from ...workspace.workspace import ALL, PROJECTS
 from ..app import open_session, verb
@@ -70,6 +71,7 @@ def purge(
     crabmem purge --text hunter2 --verify
     """
     memory = open_session(ctx)
+    check_is_here(memory, name or "", "purge NAME")
     if verify:
         return _verify(ctx, operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
     plans: dict[str, Purge] = {}

@@ -4,6 +4,7 @@ import click
 
 from ...operations import links
 from ...results import json_of
+from ...session.scopes import scope_in
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import dry_run_option, json_option
@@ -25,9 +26,11 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
     \b
     crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias
     """
-    done = links.rename(open_session(ctx), old, new, keep_alias=keep_alias, dry_run=dry_run)
+    memory = open_session(ctx)
+    done, scope = links.rename(memory, old, new, keep_alias=keep_alias, dry_run=dry_run), scope_in(memory, old)
     verb = "would rename" if dry_run else "waits" if done.proposal else "renamed"
     is_new = done.paths or done.proposal
     words = f"{verb}: {plain(done.before)} to {plain(done.name)}" if is_new else f"it is called {plain(new)} already"
-    show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")
+    where = f", in {scope}" if scope else ""
+    show(json_wanted, json_of(done), lambda: f"{words}{where}\n{diff_of_commit(done)}")
     warn(f"{path} links to the old name, and an agent may not write it" for path in done.left)
