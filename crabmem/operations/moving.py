@@ -50,6 +50,10 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     note = _note(target, f"{entry.name} from {came_from or session.engine.scopes.own}", entry, token)
     path, is_put = _put(target, entry, _for(target, source, entry, data), note)
 
+    if not is_put:  # as by a move that was cut short: both sides then have one mark, by which undo finds them
+        last = next(target.timeline.commits(path, None, None), None)
+        token = last.moved if last and last.moved and last.tool == "move" else token
+
     def decide(now: Snapshot) -> Draft[None]:
         source.timeline.check_version(entry.path, now.scan.files.get(entry.path), entry.version, now.view.allows)
         return Draft({entry.path: None}, _note(source, f"{entry.name} to {to}", entry, token), None)

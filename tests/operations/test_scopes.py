@@ -508,6 +508,24 @@ def _has_thing(memory: Memory) -> bool:
     return (memory.root / "memory/entries/thing.md").exists()
 
 
+def test_a_move_that_was_cut_short_and_typed_again_is_undone_whole(project: Memory, me: Memory) -> None:
+    project.remember("Plan", "what comes", "A plan.")
+    write = Session.write
+
+    def cut(session: Session, *given: Any, **named: Any) -> Any:
+        if session.root == project.root:
+            raise KeyboardInterrupt
+        return write(session, *given, **named)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Session, "write", cut)
+        move(project, "Plan", "me")
+    assert me.get("Plan") and project.get("Plan")
+    done = move(project, "Plan", "me")
+    project.undo()
+    assert project.get("Plan").content == "A plan." and me.read(done.path) is None
+
+
 def test_of_two_that_move_a_fact_at_once_neither_takes_it_from_the_other(project: Memory, me: Memory) -> None:
     me.forget("Build")
     write = Session.write
