@@ -62,11 +62,21 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
 
 
 def _tell_waiting(memory: Session) -> None:
-    """Say what of an agent's write was not written, as it waits for the person."""
-    for proposal in memory.withheld:
-        from ..text.hashes import short  # late: mostly nothing waits
+    """Say what of an agent's write was not written, as it waits for the person, and in which memory if not here."""
+    if not memory.withheld:
+        return
+    import shlex  # late, as what follows: mostly nothing waits
 
-        tell(f"not written yet, as it waits for the person ({proposal.rule}): {short(proposal.id)}  {proposal.path}")
+    from ..operations.proposals import places_beside
+    from ..text.addresses import address
+    from ..text.hashes import short
+
+    places = places_beside(memory, memory.withheld)
+    for proposal in memory.withheld:
+        name, folder = places.get(proposal.id, ("", ""))
+        way = f": `crabmem --dir {shlex.quote(folder)} review`" if folder else ""
+        where = address(name, proposal.path) if name else proposal.path
+        tell(f"not written yet, as it waits for the person ({proposal.rule}): {short(proposal.id)}  {where}{way}")
 
 
 @contextmanager

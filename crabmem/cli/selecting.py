@@ -1,5 +1,6 @@
 """Which of what waits a verb is about, by ids, agent, session or tag; and what became of the decisions on it."""
 
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -14,10 +15,13 @@ from ..results import Proposal
 from ..session.session import Session
 from ..text.hashes import short
 from ..text.quoting import spelled
+from ..text.words import counted
 from .completing import complete_from
 from .options import by_option, in_option, tag_option
 from .output import plain
 
+#: Said where nothing waits.
+NONE = "nothing to review. To have agents' writes wait: [review] in crabmem.toml"
 _DONE = {"apply": "applied", "reject": "rejected", "later": "waits"}
 complete_ids = complete_from(lambda memory: [short(proposal.id) for proposal in proposals.proposals(memory)])
 
@@ -50,6 +54,22 @@ class Selection:
     def _is_some(self) -> bool:
         return self.by is not None or self.in_session is not None or bool(self.tags)
 
+    @property
+    def options(self) -> str:
+        """The filters as they are typed; "" for none."""
+        named = (("--by", self.by), ("--in", self.in_session), *(("--tag", tag) for tag in self.tags))
+        return shlex.join(word for option, value in named if value is not None for word in (option, value))
+
+    def words_of_none(self, memory: Session) -> str:
+        """Return what to say where nothing is found: what waits all the same, here and in memories seen beside it."""
+        words = NONE
+        if self.options:
+            count = len(proposals.proposals(memory))
+            words = f"nothing that waits here fits `{self.options}`"
+            words += f"; {_waiting(count)}: `crabmem review list`" if count else ""
+        beside = proposals.waiting_beside(memory, self.by, self.in_session, self.tags)
+        return "\n".join([words, *waiting_lines(beside, self.options)])
+
     def found(self, memory: Session) -> list[Proposal]:
         """Return what waits from an agent, from a session or on tagged facts; without a filter, all of it."""
         return proposals.proposals(memory, self.by, self.in_session, self.tags)
@@ -66,6 +86,19 @@ class Selection:
         if self.ids:
             return [proposals.proposal(memory, id) for id in dict.fromkeys(self.ids)]
         return self.found(memory)
+
+
+def waiting_lines(beside: Mapping[str, int], options: str = "") -> list[str]:
+    """Return how much waits in other memories, by their folders, and what is typed to decide on it."""
+    review = f"review {options}".rstrip()
+    return [
+        f"{_waiting(count)} in {folder}: `crabmem --dir {shlex.quote(folder)} {review}`"
+        for folder, count in beside.items()
+    ]
+
+
+def _waiting(count: int) -> str:
+    return f"{counted(count, 'proposal')} {'waits' if count == 1 else 'wait'}"
 
 
 def selected(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -195,6 +195,32 @@ def proposals(
     return with_effects(session, tagged)
 
 
+def waiting_beside(
+    session: Session, agent: str | None = None, from_session: str | None = None, tags: Sequence[str] = ()
+) -> dict[str, int]:
+    """How much of the same waits in each other memory that the session sees, by its folder; those with none are left
+    out."""
+    from ..session.scopes import others
+
+    found = dict[str, int]()
+    for other in others(session).values():
+        with suppress(CrabmemError):  # `recall` and `doctor` say what cannot be read
+            found[str(other.root)] = len(proposals(other, agent, from_session, tags))
+    return {folder: count for folder, count in found.items() if count}
+
+
+def places_beside(session: Session, waits: Sequence[Proposal]) -> dict[str, tuple[str, str]]:
+    """Those that wait in another memory that the session sees: its name and its folder, by the id of each."""
+    from ..session.scopes import others
+
+    found = dict[str, tuple[str, str]]()
+    for name, other in others(session).items() if waits else ():
+        with suppress(CrabmemError):
+            there = {each.id for each in waiting(other).all()}
+            found |= {each.id: (name, str(other.root)) for each in waits if each.id in there}
+    return found
+
+
 def with_effects(session: Session, proposed: Sequence[Proposal]) -> list[Proposal]:
     """The proposals that the session may see, each with what applying it would change now."""
     seen = [each for each in proposed if all(session.view.allows(file.path) for file in each.files)]

@@ -1,7 +1,7 @@
 """What tools answer: a text for the model, which words writes, losses and refusals, and data for programs."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 from ..errors import CrabmemError, Stale
 from ..recall.ranking import passage_text, text_of
 from ..results import Changed, Hit, Proposal, Recall, Saved
+from ..text.addresses import address
 from ..text.hashes import short
 from ..text.quoting import DATA, answer_text, block, escaped, first_lines, joined, one_line, visible
 from ..text.values import replace
@@ -64,11 +65,18 @@ def changed_text(text: str, done: Changed) -> str:
     return warned(text if done.created else _with(text, diff_text(done.diff)), done.warnings)
 
 
-def with_waiting(result: Result, waits: Sequence[Proposal], has_written: bool) -> Result:
-    """The answer of a tool of whose writes some wait for a person: none of these is told as done."""
+def with_waiting(result: Result, waits: Sequence[Proposal], has_written: bool, scopes: Mapping[str, str]) -> Result:
+    """The answer of a tool of whose writes some wait for a person: none of these is told as done.
+
+    `scopes` are the names of other memories in which some of them wait, by the id of each.
+    """
     if not waits or result.is_error:
         return result
-    each = "\n".join(f"- proposal {short(item.id)}: {one_line(item.path)} ({one_line(item.rule)})" for item in waits)
+    places = [address(scopes[item.id], item.path) if item.id in scopes else item.path for item in waits]
+    each = "\n".join(
+        f"- proposal {short(item.id)}: {one_line(place)} ({one_line(item.rule)})"
+        for item, place in zip(waits, places, strict=True)
+    )
     of_it = "Of this, not written yet" if has_written else "Nothing is written yet"
     text = f"{of_it}: it waits for the person, who decides with `crabmem review`.\n{each}\n{_TELL}"
     return replace(result, text=_with(result.text, text) if has_written else text)

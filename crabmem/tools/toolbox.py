@@ -114,7 +114,12 @@ class Toolbox:
             if item.is_blind and not self._shows_files and given["if_version"] is None:
                 given["if_version"] = ""  # only where there is no file yet
             result = item.function(memory, **given)
-            return with_waiting(result, memory.withheld, memory.has_written) if memory is not self._memory else result
+            if memory is self._memory or not memory.withheld:
+                return result
+            from ..operations.proposals import places_beside  # late: mostly nothing waits
+
+            scopes = {id: name for id, (name, _) in places_beside(memory, memory.withheld).items()}
+            return with_waiting(result, memory.withheld, memory.has_written, scopes)
         except Stale as error:
             data = {"version": error.version, "current": error.current, "diff": error.diff}
             return Result(stale_text(error, self._memory.settings.recall_budget), data, is_error=True)

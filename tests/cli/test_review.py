@@ -186,6 +186,14 @@ def test_several_are_applied_or_rejected_at_once(root: Path, crab: Crab, words: 
     assert waiting(root) == []
 
 
+@pytest.mark.parametrize("words", [["review"], ["review", "list"], ["review", "apply"], ["review", "reject"]])
+def test_where_nothing_fits_it_is_told_with_how_many_wait(root: Path, crab: Crab, words: list[str]) -> None:
+    done = crab(*words, "--by", "no body", "--tag", "person", *(["--yes"] if words[-1] != "list" else []))
+    way = "`--by 'no body' --tag person`"
+    assert done.stderr == f"nothing that waits here fits {way}; 3 proposals wait: `crabmem review list`\n"
+    assert (done.returncode, done.stdout) == (0, "") and waiting(root) == [VET, WIFI, DOOR]
+
+
 def test_a_proposal_is_reworded_in_an_editor(root: Path, crab: Crab) -> None:
     with Memory(root, is_person=True) as person:
         id = proposals.proposals(person)[0].id[:8]

@@ -256,6 +256,25 @@ def test_what_waits_in_the_other_memory_is_told_as_waiting(project: Memory, me: 
         move(project, "Build", "me")
 
 
+def test_what_waits_in_another_memory_is_told_with_the_command_that_decides_on_it(home: Path, me: Memory) -> None:
+    run("remember", "Build", "-d", "how this is built", "-c", "make all")
+    bot = ("--agent", "bot", "--session", "s1", "--propose")
+    way = f"`crabmem --dir {home / '.crabmem'} review --in s1`"
+    done = run(*bot, "remember", "Tea", "-d", "which tea", "-c", "Assam.", "--to", "me")
+    assert f"me:memory/entries/tea.md: `crabmem --dir {home / '.crabmem'} review`" in done.stderr
+    for verb in (["review"], ["review", "list"], ["review", "apply", "--yes"], ["review", "reject", "--yes"]):
+        told = run(*verb, "--in", "s1").stderr
+        assert f"nothing that waits here fits `--in s1`\n1 proposal waits in {home / '.crabmem'}: {way}\n" in told, verb
+        assert "1 proposal" not in run(*verb, "--in", "s2").stderr
+    assert f"1 proposal waits in {home / '.crabmem'}: `crabmem --dir" in run("review").stderr
+    assert f"to decide    1 proposal waits in {home / '.crabmem'}: `crabmem --dir" in run("status").stdout
+    assert "nothing to review" not in typed(*way.strip("`").split()[1:], "--yes").stderr
+    asked = '{"name": "Cups", "description": "which cups", "content": "Two.", "to": "me"}'
+    assert ": me:memory/entries/cups.md (" in run(*bot, "call", "remember", asked).stdout
+    run(*bot, "remember", "Pot", "-d", "which pot", "-c", "Blue.")
+    assert "proposal waits in" not in run("review", "list").stderr
+
+
 def test_a_moved_fact_keeps_its_file_and_undo_takes_both_commits_back(project: Memory, me: Memory) -> None:
     file = project.root / "memory/entries/build.md"
     me.forget("Build")

@@ -22,8 +22,6 @@ from ..whole_file import show_changed
 
 _REASON, _WHO = 80, 40
 _PATHS = 2
-#: Said where nothing waits.
-NONE = "nothing to review. To have agents' writes wait: [review] in crabmem.toml"
 _CLASHES = "the same lines were changed since: to have it, edit the file, and reject the proposal"
 _OPENS = "the same lines were changed since: this opens what was proposed, and what you save replaces what is there"
 _DONE = {"apply": "applied", "reject": "rejected"}
@@ -46,7 +44,7 @@ def list_(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
     if words := memory.engine.history.aside_words():
         tell(words)
     if not found and not json_wanted:
-        tell(NONE)
+        tell(meant.words_of_none(memory))
 
 
 @click.command("show")
@@ -82,6 +80,8 @@ def apply_(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     if meant.is_by_id and len(meant.ids) == 1:
         return show_changed(json_wanted, operation.apply_proposal(memory, meant.ids[0]))
     found = _asked(memory, meant, yes, "apply")
+    if not found and not json_wanted:
+        return tell(meant.words_of_none(memory))
     done = carry_out_decisions(memory, (Decision(each.id, "apply") for each in found))
     about = {each.id: each.change for each in found}
     data = {"proposals": [outcome_data(each) for each in done]}
@@ -132,6 +132,8 @@ def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     memory = open_session(ctx)
     operation.check_may_decide(memory)
     found = _asked(memory, meant, yes, "reject")
+    if not found and not json_wanted:
+        return tell(meant.words_of_none(memory))
     done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
     show(json_wanted, {"proposals": json_of(done)}, lambda: "\n".join(f"rejected: {_line(each, now)}" for each in done))
     if done and not json_wanted:

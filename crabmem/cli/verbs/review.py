@@ -15,7 +15,7 @@ from ..editor import edited_copy
 from ..options import json_option, yes_option
 from ..output import can_ask, confirm, show, tell
 from ..selecting import Selection, outcome_data, outcome_line, selected
-from ._proposals import NONE, VERBS
+from ._proposals import VERBS
 from ._resolve import resolve
 
 _DOES = {"apply": "apply", "reject": "reject", "later": "keep waiting"}
@@ -51,7 +51,7 @@ def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     waiting = meant.found(memory)
     shown = operation.blocks(memory, waiting, memory.engine.clock())
     if not shown:
-        return show(json_wanted, {"proposals": []}, str) if json_wanted else tell(NONE)
+        return show(json_wanted, {"proposals": []}, str) if json_wanted else tell(meant.words_of_none(memory))
     if not (yes or can_ask()):
         confirm("", "decided")
     outcomes = _edited(memory, shown, yes)

@@ -10,6 +10,7 @@ from ...operations import maintenance
 from ...operations.status import status as status_of
 from ...operations.status import waiting_words
 from ...results import json_of
+from ...session.rules import settings_problem
 from ...text.words import counted, enumerated
 from ..app import verb
 from ..opening import open_session
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...results import Stats, Status, UnrecordedEdit
+    from ...session.session import Session
 
 # Edits that are named.
 _NAMED = 5
@@ -54,7 +56,7 @@ def status(ctx: click.Context, is_path: bool, json_wanted: bool) -> None:
         return _show_path(ctx, str(memory.root), json_wanted)
     found, spoken, hosts = status_of(memory), maintenance.stats(memory), _hosts()
     data = {**json_of(found), "spoken": json_of(spoken), "hosts": hosts}
-    show(json_wanted, data, lambda: "\n".join([*_lines(found, spoken), *_host_lines(hosts)]))
+    show(json_wanted, data, lambda: "\n".join([*_lines(found, spoken), *_beside(memory), *_host_lines(hosts)]))
 
 
 def _show_path(ctx: click.Context, root: str, json_wanted: bool) -> None:
@@ -81,6 +83,17 @@ def _hosts() -> list[dict[str, str]]:
     from ..hosting import installed_in  # late: it edits configs, and takes longer to load than all else
 
     return installed_in(mentioned)
+
+
+def _beside(memory: Session) -> Iterator[str]:
+    """Say what waits in other memories that are seen here."""
+    if settings_problem(memory) or not memory.engine.sees_others(memory.settings):
+        return
+    from ...operations.proposals import waiting_beside  # late: most see no other memory
+    from ..selecting import waiting_lines
+
+    for words in waiting_lines(waiting_beside(memory)):
+        yield _line("to decide", words, "yellow")
 
 
 def _host_lines(hosts: list[dict[str, str]]) -> Iterator[str]:
