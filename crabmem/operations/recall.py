@@ -15,10 +15,7 @@ if TYPE_CHECKING:
     from ..session.snapshot import Snapshot
     from ..text.entry import Entry
 
-_NONE_LISTED = (
-    'no past sessions: list their folders, as `transcripts = ["~/.claude/projects", "~/.codex/sessions"]`, '
-    "in crabmem.toml, then `crabmem config allow`"
-)
+_EXAMPLE = '`transcripts = ["~/.claude/projects", "~/.codex/sessions"]`'
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
 
 
@@ -165,7 +162,14 @@ def why_no_sessions(session: Session) -> str:
     rules = session.settings
     if rules.transcripts and not rules.extra_paths and not session.profile.search.transcripts:
         return f"the profile {session.engine.profile_name} searches no sessions"
-    return "" if rules.transcripts or rules.extra_paths else _NONE_LISTED
+    if rules.transcripts or rules.extra_paths:
+        return ""
+    from shlex import quote  # late: most list some
+
+    from ..workspace.layout import SETTINGS
+
+    file, way_out = session.root / SETTINGS, f"`crabmem --dir {quote(str(session.root))} config allow`"
+    return f"no past sessions: list their folders, as {_EXAMPLE}, in {file}, then {way_out}"
 
 
 def _troubled(found: Recall, *troubles: str) -> Recall:

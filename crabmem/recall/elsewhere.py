@@ -56,9 +56,9 @@ class Elsewhere:
 
     def look(self, places: Iterable[Place], known: Mapping[str, bytes], trouble: str = "") -> Files:
         """The files of these places; `known` is what an older process knew each by. `trouble` is told with them."""
-        unusable, found = list[str](), dict[str, tuple[Place, os.stat_result]]()
+        unusable, lost, found = list[str](), list[str](), dict[str, tuple[Place, os.stat_result]]()
         for place in places:
-            for path, status in self._found(place, unusable):
+            for path, status in self._found(place, unusable, lost):
                 found.setdefault(path, (place, status))
         marks, left = dict[str, bytes](), _MOST_BYTES
         for path, (place, status) in sorted(found.items(), key=lambda item: -item[1][1].st_mtime_ns):
@@ -83,10 +83,11 @@ class Elsewhere:
             _, status = found[path]
             return status.st_size
 
-        return Files(marks, data, size, False, tuple(unusable), trouble)
+        return Files(marks, data, size, False, (*unusable, *lost), trouble, tuple(lost))
 
-    def _found(self, place: Place, unusable: list[str]) -> Iterator[tuple[str, os.stat_result]]:
-        """The files of a place by path, with their status; `unusable` gets the folders that cannot be listed."""
+    def _found(self, place: Place, unusable: list[str], lost: list[str]) -> Iterator[tuple[str, os.stat_result]]:
+        """The files of a place by path, with their status; `unusable` gets the folders that cannot be listed, `lost`
+        the place itself."""
         own, names = fs.identity(self._workspace), 0
 
         def walk(folder: fs.Folder, depth: int) -> Iterator[tuple[str, os.stat_result]]:
@@ -114,7 +115,7 @@ class Elsewhere:
             with fs.straight(place.folder) as folder:
                 yield from walk(folder, 0)
         except OSError:
-            unusable.append(place.folder)
+            lost.append(place.folder)
         if names > _MOST_NAMES:
             unusable.append(place.folder)
 

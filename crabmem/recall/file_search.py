@@ -28,7 +28,8 @@ from ..text.passages import passage
 from ..text.patterns import matches
 from ..text.transcripts import is_transcript, persons_lines, time_of
 from ..text.values import once, replace
-from ..workspace.layout import is_elsewhere
+from ..text.words import counted
+from ..workspace.layout import SETTINGS, is_elsewhere
 from ..workspace.workspace import Workspace
 from .entries import PathFilter
 from .labels import TIMES
@@ -72,6 +73,7 @@ class Files(NamedTuple):
     """The files of a moment that are searched: what the index knows each by, its bytes and how many there are.
 
     `unusable` are the paths of what is there and no file of ours, as links. `trouble` says what else is not looked at.
+    `lost` are those of `unusable` that are whole folders elsewhere.
     """
 
     marks: Mapping[str, bytes]
@@ -80,6 +82,7 @@ class Files(NamedTuple):
     is_past: bool
     unusable: tuple[str, ...] = ()
     trouble: str = ""
+    lost: tuple[str, ...] = ()
 
     def only(self, fits: Callable[[str], bool]) -> "Files":
         """Those of the files whose paths fit."""
@@ -99,6 +102,7 @@ class Files(NamedTuple):
             self.is_past,
             self.unusable + others.unusable,
             "; ".join(filter(None, (self.trouble, others.trouble))),
+            self.lost + others.lost,
         )
 
 
@@ -300,8 +304,14 @@ def search_sections(
         unreadable=len(set(sections.unreadable)),
         has_words=found.has_words,
         unsaid=found.unsaid,
-        trouble="; ".join(filter(None, (found.trouble, sections.files.trouble))),
+        trouble="; ".join(filter(None, (found.trouble, sections.files.trouble, _lost(sections.files.lost)))),
     )
+
+
+def _lost(folders: Sequence[str]) -> str:
+    """What is said of folders that are not searched; without their names, which may be a stranger's words."""
+    which = f"{counted(len(folders), 'folder')} that {SETTINGS} lists {'is' if len(folders) == 1 else 'are'}"
+    return f"{which} gone or cannot be read, which `crabmem doctor` names" if folders else ""
 
 
 def _scale(words: "Sequence[Term]", index: Index, among: int) -> float:

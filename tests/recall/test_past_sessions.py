@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from crabmem import InvalidArguments, Memory
+from crabmem.operations import maintenance
 from crabmem.recall.ranking import passage_text
 from crabmem.results import Recall, json_of
 from crabmem.search.dates import days_meant
@@ -120,7 +121,20 @@ def test_recall_reads_sessions_only_where_it_is_asked_for_and_allowed(root: Path
         assert not memory.recall("parser").sessions and "sessions" not in json_of(memory.recall("parser"))
     (root / "crabmem.toml").unlink()
     note = asked(root, "parser").note
-    assert "list their folders" in note and "crabmem config allow" in note
+    assert f"in {root}/crabmem.toml, then `crabmem --dir {root} config allow`" in note
+
+
+def test_a_folder_that_is_gone_or_cannot_be_entered_is_told_and_the_others_are_searched(root: Path) -> None:
+    allow(root)
+    claude = root.parent / "claude"
+    claude.rename(root.parent / "moved")
+    found = asked(root, "parser")
+    assert "no match in past sessions; 1 folder that crabmem.toml lists is gone or cannot be read" in found.note
+    assert str(claude) not in found.note
+    assert [hit.source for hit in asked(root, "kiln").sessions] == ["extra"] and "1 folder" in asked(root, "kiln").note
+    with Memory(root) as memory:
+        told = [(each.path, each.message) for each in maintenance.doctor(memory) if each.level == "warning"]
+    assert [path for path, _ in told] == [str(claude)] and "gone" in told[0][1]
 
 
 def test_a_persons_words_rank_before_a_models(root: Path, tmp_path: Path) -> None:

@@ -128,7 +128,13 @@ def places(patient: Patient) -> Iterator[Finding]:
     elif not found.marks and not found.unusable:
         yield info(SETTINGS, "extra_paths and transcripts name no folder outside of the workspace that has such files")
     for path in found.unusable:
-        yield warning(path, "it is not searched: it cannot be read, is too large, or others are newer and enough")
+        is_lost = path in found.lost
+        why = (
+            "is gone or cannot be read; correct the list in crabmem.toml"
+            if is_lost
+            else "cannot be read, is too large, or others are newer and enough"
+        )
+        yield warning(path, f"it is not searched: it {why}")
 
 
 def memories_beside(patient: Patient) -> Iterator[Finding]:
