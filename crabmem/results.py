@@ -43,6 +43,8 @@ _SAVE_AGAIN = "Then save it with a later stale_after"
 CREATOR = "crabmem"
 #: What stands in the reason of a proposal before the rule by which it waits.
 WAITS = "waits: "
+#: What stands there where no setting is the reason, but `--propose`.
+OF_SESSION = "its session proposes all that it writes"
 
 
 @value
@@ -243,7 +245,7 @@ class Proposal:
 
     @property
     def rule(self) -> str:
-        """The rule of the settings by which it waits; "" where it was proposed."""
+        """The rule of the settings by which it waits, or `OF_SESSION`; "" where it was proposed."""
         _, waits, rule = self.reason.rpartition(WAITS)
         return rule if waits else ""
 

@@ -14,7 +14,7 @@ from ..errors import CrabmemError, InvalidArguments, NotFound, Stale
 from ..operations import history, proposals, provenance, status
 from ..operations.proposals import Verdict, Wording
 from ..operations.review import Decision, Outcome, carry_out_decisions
-from ..results import Proposal
+from ..results import OF_SESSION, Proposal
 from ..session.session import Session
 from ..text.edit import lenient_text
 from ..text.entry import Entry, entry_in
@@ -119,7 +119,7 @@ def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProx
         "total": len(ids), "next": ids[(at + 1) % len(ids)], "key": _key(session, found), "files": files,
         "owners": {each.path: provenance.owners(session, each.path) for each in verdicts}, "texts": {**after, **texts},
         "new": _new(session, verdicts), "similar": proposals.facts_like(session, found), "is_edited": bool(texts),
-        "problem": problem,
+        "problem": problem, "is_of_session": found.rule == OF_SESSION,
     }  # fmt: skip
     return Page("proposal", shown, CONFLICT if problem else 200)
 

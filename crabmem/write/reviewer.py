@@ -6,13 +6,16 @@ from contextlib import suppress
 from ..errors import CrabmemError
 from ..git.commits import Note
 from ..git.history import History
-from ..results import WAITS, Proposal
+from ..results import OF_SESSION, WAITS, Proposal
 from ..text.values import replace
 from ..workspace.layout import LAYOUTS, SETTINGS, Layout
 from ..workspace.settings import Review, Settings, read_settings
 from .proposals import Proposals, expired_before
 from .recorder import Recorder
 from .withholding import Files, Rule
+
+# The word of the settings for all that an agent writes.
+_ALL = "everything"
 
 
 class Reviewer:
@@ -32,7 +35,8 @@ class Reviewer:
             Full: so much waits that no person would go through it.
         """
         recorder = self._recorder
-        review = self._review()
+        by_settings = self._review()
+        review = by_settings.and_all_of(Review((_ALL,))) if self._proposes else by_settings
         if not review.is_on:
             return after, {}
         layout, now = recorder.workspace.layout, recorder.clock()
@@ -40,7 +44,8 @@ class Reviewer:
         waiting = Proposals(recorder.history, layout, lambda path: True, expired_before(review.expire, now))
         proposals = dict[str, Proposal]()
         for part in held.waits:
-            body = "\n\n".join(filter(None, (note.body, f"{WAITS}{part.why}")))
+            why = OF_SESSION if part.why == _ALL and _ALL not in by_settings.wait else part.why
+            body = "\n\n".join(filter(None, (note.body, f"{WAITS}{why}")))
             words = replace(note, subject=f"propose: {note.subject}", body=body)
             made = waiting.add(part.files, {path: before.get(path) for path in part.files}, words, now)
             proposals |= dict.fromkeys(part.files, made)
@@ -56,7 +61,6 @@ class Reviewer:
     def _review(self) -> Review:
         """What waits by the settings as they are, and as they were: an agent's host may just have written them."""
         review, before = self._recorder.settings().review, settings_at(self._recorder.history, self._at)
-        review = review.and_all_of(Review(("everything",))) if self._proposes else review
         return review.and_all_of(before.review) if before else review
 
     def _persons(self, path: str, text: bytes) -> list[bool]:

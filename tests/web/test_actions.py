@@ -9,6 +9,7 @@ import pytest
 from crabmem import Memory
 from crabmem.operations import facts, files, history, proposals
 from crabmem.session.session import Session
+from crabmem.write.actor import Actor
 from tests.conftest import assert_clean
 from tests.web.browsing import Answer, Site
 
@@ -212,6 +213,19 @@ def test_the_inbox_is_by_session_and_shows_those_of_an_agent_a_session_or_a_tag(
     assert len(heads) == 2 and "coder" in heads[0] and "2 texts" in heads[0] and "s-2" in heads[1]
     assert [site.get(f"/?{asked}").text.count("data-item") for asked in ("by=coder", "in=s-2", "tag=ops")] == [2, 1, 1]
     assert "Nothing waits for you of what you chose" in site.get("/?by=nobody").text
+
+
+@pytest.mark.parametrize("settings", ["", '[review]\nwait = ["everything"]\n'])
+def test_a_page_says_by_whose_wish_a_text_waits(site: Site, story: Path, settings: str) -> None:
+    (story / "crabmem.toml").write_text(settings)
+    with Memory(story, agent="bot") as memory:
+        memory.actor = Actor("bot", "s-9", proposes=True)
+        made = memory.remember("Tea", "which tea", "Assam.").proposal
+    assert made
+    page = site.get(f"/proposal?id={made.id}").text
+    by_setting = "by your setting <code>review</code>: everything" in page
+    by_session = "because its session proposes all that it writes, as <code>--propose</code> asks" in page
+    assert (by_setting, by_session) == (bool(settings), not settings)
 
 
 def test_a_new_fact_that_is_proposed_is_shown_as_fields_and_whole(site: Site, story: Path) -> None:

@@ -120,7 +120,9 @@ def test_nothing_of_a_session_that_proposes_reaches_a_file(
         assert files_and_branch(root) == before
     monkeypatch.delenv("CRABMEM_PROPOSE")
     waits = json.loads(run("review", "list", "--json").stdout)["proposals"]
-    assert (len(waits) > waiting) == writes and all(each["reason"] == "waits: everything" for each in waits[waiting:])
+    assert (len(waits) > waiting) == writes and all(
+        each["reason"] == "waits: its session proposes all that it writes" for each in waits[waiting:]
+    )
 
 
 def test_no_tool_of_a_session_that_proposes_writes_a_file(root: Path) -> None:
