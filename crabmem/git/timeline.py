@@ -261,7 +261,8 @@ class Timeline:
 
 
 def _unnamed(when: str) -> str:
-    return f"no revision named {when}; give a commit of `crabmem log`, a date, or '2 days ago'"
+    forms = "a day as 2026-03-14, a time as '2026-03-14 09:00', today, yesterday, or '2 days ago'"
+    return f"no revision named {when}; give a commit of `crabmem log`, {forms}"
 
 
 def state_on_disk(scan: Scan, before: State) -> State:

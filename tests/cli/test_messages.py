@@ -25,7 +25,9 @@ SAID = {
     "show Wfi": 'crabmem: no fact called Wfi. Did you mean "Wifi"?\n',
     "forget Wifi": "forgot: Wifi\n",
     "undo --redo": "crabmem: nothing to redo: the last change was not an undo\n",
-    "log --since lastweek": "no revision named lastweek; give a commit of `crabmem log`, a date, or '2 days ago'\n",
+    "log --since 'last Tuesday'":
+        "no revision named last Tuesday; give a commit of `crabmem log`, a day as 2026-03-14, a time as "
+        "'2026-03-14 09:00', today, yesterday, or '2 days ago'\n",
     "review": "nothing to review. To have agents' writes wait: [review] in crabmem.toml\n",
     "review list": "nothing to review. To have agents' writes wait: [review] in crabmem.toml\n",
     "purge Wifi": "nothing was purged: this needs a terminal, or --yes\n",
