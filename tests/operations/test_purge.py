@@ -603,6 +603,16 @@ def test_links_empty_folders_and_names_of_repositories_that_hold_it_are_named(me
     assert done.standing and done.standing.places == ("door", f"door-{PIN}", f"empty/{PIN}", f"repo-{PIN} (name)")
 
 
+def test_the_help_says_that_capitals_count_and_how_they_do_not(memory: Memory) -> None:
+    memory.remember("Ann", "who Ann is", "Ann SCHMIDT, called Schmidty, of Schmidt & Sons.")
+    told = " ".join(run(memory.root, "--help").stdout.split())
+    assert "Capitals count" in told and "'(?i)hunter2'" in told
+    memory.purge(text="Schmidt")
+    assert memory.get("Ann").content == "Ann SCHMIDT, called (purged)y, of (purged) & Sons."
+    memory.purge(pattern="(?i)schmidt")
+    assert memory.get("Ann").content == "Ann (purged), called (purged)y, of (purged) & Sons."
+
+
 @pytest.mark.parametrize("is_left", [False, True])
 def test_a_folder_of_facts_that_is_called_so_is_gone_with_one_purge(memory: Memory, is_left: bool) -> None:
     memory.remember("Tea", "which tea", "Assam.")

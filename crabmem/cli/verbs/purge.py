@@ -61,12 +61,13 @@ def purge(
 
     NAME goes with every version of it, and with its name in commit messages. A text leaves `(purged)` in its place.
     Commits get new ids from the first that holds it on. Nothing takes a purge back: the plan comes first, and needs
-    a yes. Agents' own workspaces are looked into, and purged with --all. Encoded copies, such as base64, are not
-    found.
+    a yes. Agents' own workspaces are looked into, and purged with --all. Capitals count, so other spellings stay: a
+    pattern that begins with (?i) finds them too. Encoded copies, such as base64, are not found.
 
     \b
     crabmem purge "Old address" --dry-run
     crabmem purge --text hunter2
+    crabmem purge --pattern '(?i)hunter2'
     pbpaste | crabmem purge --text - --yes
     crabmem purge --text hunter2 --verify
     """
