@@ -385,8 +385,13 @@ def test_an_address_is_the_name_of_no_fact(project: Memory, me: Memory) -> None:
         done = run("remember", "me:Editor", "-d", "which editor", "-c", "Vim", *to)
         assert done.exit_code == 2 and "`crabmem remember NAME --to me` writes there, with Editor as" in done.stderr
     assert "give Build alone" in run("remember", "project:Build", "-d", "d", "-c", "c").stderr
-    for done in (run("rename", "Build", "me:Y"), run("remember", "Build", "-n", "me:Y")):
-        assert done.exit_code == 2 and "`crabmem move` moves a fact there" in done.stderr
+    for words in (
+        ["rename", "Build", "me:Y"],
+        ["remember", "Build", "-n", "me:Y"],
+        ["remember", "Luna sees Dr. Moreno.", "-n", "me:Y"],
+    ):
+        done = run(*words)
+        assert done.exit_code == 2 and "`crabmem move` moves" in done.stderr and "to=" not in done.stderr
     told = project.call("remember", {**VET, "name": "me:Luna's vet"}).text
     assert 'give Luna\'s vet as the name, and to="me"' in told
     assert heads == (project.timeline.head(), me.timeline.head())

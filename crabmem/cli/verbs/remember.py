@@ -140,11 +140,12 @@ def remember(
         raise _wrong_usage("the description is empty: say in a line what the fact is about; left out, it stays")
     is_changed = any((description, aliases, tags, no_aliases, no_tags, sources)) or stale_after is not None
     memory = open_session(ctx)
-    if ":" in f"{new_name}{name}" and (is_said or len(name.split()) < _WORDS):
+    if ":" in f"{new_name}{name}":
         from ...session.scopes import check_name  # late, as below: most have one memory
 
-        check_name(memory, name, "`crabmem remember NAME --to {whose}` writes there, with {rest} as the NAME")
-        check_name(memory, new_name or "", "`crabmem move` moves a fact there")
+        if is_said or len(name.split()) < _WORDS:
+            check_name(memory, name, "`crabmem remember NAME --to {whose}` writes there, with {rest} as the NAME")
+        check_name(memory, new_name or "", "-n {rest} --to {whose} writes a new one there, `crabmem move` moves one")
     if to is not None:
         from ...session.scopes import scope
 
