@@ -94,8 +94,9 @@ class Sources:
         return seen.text
 
     def _is_file_before_colon(self, path: str) -> bool:
-        """Whether what stands before the first or the last colon is a file: then the rest was meant for its line."""
-        ends = dict.fromkeys((path.partition(":")[0], path.rpartition(":")[0]))
-        with suppress(InvalidArguments):
-            return any(self._tree.read(end) is not None for end in ends if end and end != path)
-        return False
+        """Whether what stands before the first or the last colon is there: then the rest was meant for its line."""
+        ends = {path.partition(":")[0], path.rpartition(":")[0]} - {"", path}
+        try:
+            return any(self._tree.read(end) is not None for end in ends)
+        except Unread:  # it is there
+            return True

@@ -142,6 +142,9 @@ def test_of_what_is_no_line_of_a_file_that_is_there_the_refusal_names_the_form(m
     with pytest.raises(InvalidArguments, match=r"FILE or FILE:LINE, with lines counted from 1") as refused:
         memory.remember(*FACT, sources=[source])
     assert "there is no such file" not in str(refused.value) and repr(source) in str(refused.value)
+    to_large_file(memory.root.parent / "shop/src/a.py")
+    with pytest.raises(InvalidArguments, match=r"FILE or FILE:LINE|larger than"):
+        memory.remember(*FACT, sources=[source])
 
 
 def test_a_file_whose_name_has_a_colon_can_be_a_source(project: Path, memory: Memory) -> None:
