@@ -107,7 +107,9 @@ def waiting_words(count: int, since: datetime | None, now: datetime) -> str:
 def _settings_words(session: Session) -> str:
     """What is wrong with the settings; "" for nothing. Verbs that need them refuse where they cannot be read."""
     try:
-        session.engine.settings_now()
+        rules = session.engine.settings_now()[0]
+        if session.engine.sees_others(rules):
+            session.engine.scopes.check_settings(rules)
     except CrabmemError as error:
         return str(error)
     return settings_problem(session)

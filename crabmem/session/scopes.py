@@ -105,10 +105,13 @@ class Scopes:
 
     def faults(self, rules: Settings) -> Iterator[str]:
         """Why some of those that may be seen cannot be read."""
-        for folder in self._folders(rules, []):
+        folders = self._folders(rules, [])
+        while True:
             try:
-                self._opened(folder)
-            except CrabmemError as error:
+                self._opened(next(folders))
+            except StopIteration:
+                return
+            except CrabmemError as error:  # of a memory, or of the person's settings, which name others
                 yield error.problem
 
     def missing(self) -> str:
@@ -123,6 +126,11 @@ class Scopes:
                 if os.path.realpath(folder) != os.path.realpath(self._engine.workspace.folder):
                     with suppress(CrabmemError):
                         yield self._opened(folder, is_alone=False)
+
+    def check_settings(self, rules: Settings) -> None:
+        """Raise InvalidSettings where the settings of the person's memory cannot be read."""
+        for _ in self._folders(rules, []):
+            pass
 
     def together(self, members: Mapping[str, Entries]) -> Together:
         """The entries of this memory and of others as one source of recall; the last answer is kept."""

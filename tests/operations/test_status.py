@@ -12,7 +12,7 @@ from crabmem import Fact, Memory
 from crabmem.operations import agents
 from crabmem.operations.status import edits, status
 from crabmem.text.values import replace
-from tests.conftest import Run, git
+from tests.conftest import Run, git, typed
 from tests.examples import examples
 
 
@@ -108,6 +108,22 @@ def test_settings_that_cannot_be_read_are_named_and_the_rest_is_told(root: Path,
         found = status(memory)
     assert len(found.odd) == 1 and words in found.odd[0] and "crabmem.toml" in found.odd[0]
     assert (found.facts, [edit.path for edit in found.edits]) == (3, ["crabmem.toml"])
+
+
+def test_settings_of_the_person_that_cannot_be_read_are_named_in_a_project_too_and_by_the_doctor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    git(tmp_path, "init", "-q", "shop")
+    typed("remember", "Tea", "-d", "which tea", "-c", "Assam.")
+    typed("--project", tmp_path / "shop", "remember", "Port", "-d", "which port", "-c", "8080.")
+    assert json.loads(typed("--project", tmp_path / "shop", "status", "--json").stdout)["odd"] == []
+    (tmp_path / ".crabmem/crabmem.toml").write_text("also = [")
+    words = f"{tmp_path}/.crabmem/crabmem.toml is not TOML: "
+    assert words in typed("--project", tmp_path / "shop", "recall", "port").stderr
+    (told,) = json.loads(typed("--project", tmp_path / "shop", "status", "--json").stdout)["odd"]
+    assert told.startswith(words)
+    assert words in typed("--project", tmp_path / "shop", "doctor").stdout
 
 
 def test_what_a_session_may_not_see_is_not_among_the_edits(tmp_path: Path) -> None:
