@@ -158,6 +158,12 @@ class Commit:
         return not self.agent and self.author != CREATOR and not (self.tool and self.author == "agent")
 
     @property
+    def moved_to(self) -> str:
+        """The name of the memory that this commit moved a fact to, as its subject says; "" for none."""
+        _, between, scope = self.subject.rpartition(" to ")
+        return scope if self.tool == "move" and self.moved and between and " " not in scope else ""
+
+    @property
     def brief(self) -> CommitBrief:
         """Which commit it is, when it was made and by whom: for lists in which its paths would be too much."""
         return CommitBrief(
@@ -580,6 +586,11 @@ class News:
         """Who wrote it in that time, who did so last first."""
         return authors(self.commits)
 
+    @property
+    def moved_to(self) -> str:
+        """The name of the memory that the last of the commits moved it to; "" for none."""
+        return self.commits[0].moved_to if self.commits else ""
+
 
 @value
 class SourceState:
@@ -649,6 +660,18 @@ class Digest:
     dropped: tuple[News, ...]
     passing: tuple[News, ...]
     stale: tuple[StaleFact, ...] = ()
+
+    @property
+    def sections(self) -> tuple[tuple[str, tuple[News, ...]], ...]:
+        """Headings for a person, and what belongs below each; those of nothing are left out."""
+        found = (
+            ("Learned", self.learned),
+            ("Changed", self.changed),
+            ("Moved to another memory", tuple(each for each in (*self.dropped, *self.passing) if each.moved_to)),
+            ("Dropped", tuple(each for each in self.dropped if not each.moved_to)),
+            ("Learned and dropped again", tuple(each for each in self.passing if not each.moved_to)),
+        )
+        return tuple((title, news) for title, news in found if news)
 
     @property
     def count(self) -> int:

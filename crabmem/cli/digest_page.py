@@ -51,17 +51,11 @@ def page(memory: Session, found: Digest, waiting: Sequence[Proposal], now: datet
     """The page of a digest, with what waits for the person."""
     names = {name_key(news.name): news for part in (found.learned, found.changed, found.dropped) for news in part}
     title = f"Memory, {_span(found)}" if found.commits else "Memory"
-    parts = (
-        ("Learned", found.learned),
-        ("Changed", found.changed),
-        ("Dropped", found.dropped),
-        ("Learned and dropped again", found.passing),
-    )
     body = [
         element("h1", title),
         element("p", _summary(found), class_="faint"),
         _waiting(memory, waiting, now),
-        *(_section(title, [_news(memory, each, names) for each in news]) for title, news in parts if news),
+        *(_section(title, [_news(memory, each, names) for each in news]) for title, news in found.sections),
     ]
     head = [
         element("meta", charset="utf-8"),

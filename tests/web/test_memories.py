@@ -5,8 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from crabmem import Memory
+from crabmem.operations import facts
+from crabmem.operations.moving import move
 from crabmem.session.session import Session
 from tests import samples
+from tests.conftest import typed
 from tests.web.browsing import Site, site_of
 
 
@@ -41,3 +44,20 @@ def test_a_memory_that_is_not_seen_any_more_has_no_page(both: Site, person: Sess
     (person.root / "crabmem.toml").write_text("")
     assert both.get("/team/facts").status == 404 and both.post("/team/new", {"name": "x"}).status == 404
     assert 'aria-label="Memories"' not in both.get("/facts").text
+
+
+def test_a_fact_that_was_moved_is_told_as_moved_and_not_offered_again(both: Site, person: Session) -> None:
+    facts.remember(person, "Cups", "which cups go to work", "Two.")
+    facts.remember(person, "Mugs", "which mugs go to work", "One.")
+    move(person, "Cups", "team")
+    facts.forget(person, "Mugs")
+    page = both.get("/forgotten").text
+    moved, gone = (
+        next(row for row in page.split("<li") if f"<bdi>{name}</bdi></a></p>" in row) for name in ("Cups", "Mugs")
+    )
+    assert "Restore" in gone and "Restore" not in moved and "It was moved to <bdi>team</bdi>" in moved
+    told = typed("--dir", person.root, "digest", "--since", "1 hour ago").stdout
+    assert "## Moved to another memory (1)\n\n- **Cups**: which cups go to work, now in team (" in told
+    assert "## Learned and dropped again (1)\n\n- **Mugs**" in told
+    html = typed("--dir", person.root, "digest", "--since", "1 hour ago", "--html", "-").stdout
+    assert "Moved to another memory (1)" in html

@@ -91,13 +91,7 @@ def _markdown(found: Digest) -> str:
     days = list(dict.fromkeys(f"{each.time:%Y-%m-%d}" for each in (found.commits[-1], found.commits[0])))
     people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in found.commits))
     head = f"# Memory, {' to '.join(days)}\n\n{counted(len(found.commits), 'change')} by {people}\n"
-    parts = (
-        ("Learned", found.learned),
-        ("Changed", found.changed),
-        ("Dropped", found.dropped),
-        ("Learned and dropped again", found.passing),
-    )
-    return plain(head + "".join(_section(title, news) for title, news in parts if news) + stale)
+    return plain(head + "".join(_section(title, news) for title, news in found.sections) + stale)
 
 
 def _section(title: str, news: Sequence[News]) -> str:
@@ -114,4 +108,5 @@ def _news(news: News) -> str:
     about = f": {shortened(news.description, _SHOWN)}" if news.description else ""
     people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in news.commits))
     times = len(news.commits)
-    return f"- **{news.name}**{about} ({people}{f', {times} times' if times > 1 else ''})\n"
+    place = f", now in {news.moved_to}" if news.moved_to else ""
+    return f"- **{news.name}**{about}{place} ({people}{f', {times} times' if times > 1 else ''})\n"
