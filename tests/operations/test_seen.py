@@ -154,11 +154,12 @@ GIVEN_BY_OTHERS = {
     "changed_within",
     "changed_within_each",
     "both_sides",
+    "places_beside",
     "search_in",
     "described",  # of a session that may not see all it refuses: see `test_forgotten.py`
 }
 #: Parts of other operations, which are handed what these have seen.
-PARTS = {"changes", "doctor", "conversations"}
+PARTS = {"changes", "doctor", "conversations", "move_ways"}
 
 
 @cache
