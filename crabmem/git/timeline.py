@@ -61,9 +61,7 @@ class Timeline:
         try:
             return self.history.resolve(when, self._any_revision)
         except NotFound:
-            time = parse_time(when, self._clock(), is_end)
-        if time is None:
-            raise NotFound(_unnamed(when))
+            time = self._time(when, is_end)
         commit = self.history.at(time, self._clock())
         if commit is None:
             raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
@@ -78,12 +76,17 @@ class Timeline:
             NotFound: it names neither.
         """
         try:
-            return self.history.time(self.history.resolve(when, self._any_revision)).isoformat()
+            time = self.history.time(self.history.resolve(when, self._any_revision))
         except NotFound:
-            time = parse_time(when, self._clock(), is_end)
-        if time is None:
-            raise NotFound(_unnamed(when))
+            time = self._time(when, is_end)
         return time.isoformat()
+
+    def _time(self, when: str, is_end: bool) -> datetime:
+        time = parse_time(when, self._clock(), is_end)
+        if time is None:
+            forms = "a day as 2026-03-14, a time as '2026-03-14 09:00', today, yesterday, or '2 days ago'"
+            raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, {forms}")
+        return time
 
     def before(self, when: str, is_end: bool = False) -> str | None:
         """Return the commit that a revision or time names; None when the history begins later. A date is its beginning.
@@ -258,11 +261,6 @@ class Timeline:
         if blob is None:
             return None
         return lenient_text(scan.data(path) if file and file.blob == blob else self.history.blob(blob))
-
-
-def _unnamed(when: str) -> str:
-    forms = "a day as 2026-03-14, a time as '2026-03-14 09:00', today, yesterday, or '2 days ago'"
-    return f"no revision named {when}; give a commit of `crabmem log`, {forms}"
 
 
 def state_on_disk(scan: Scan, before: State) -> State:

@@ -1,4 +1,4 @@
-"""What to say of a move that cannot be taken back: where its fact is now, and the command that brings it back."""
+"""Words for a move that cannot be taken back: where its fact is now, and the command that brings it back."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ..errors import CrabmemError, Inapplicable
 from ..results import Commit
 from ..session.scopes import command_for, others, scope_of
 from ..session.session import Session
+from ..text.commands import command
 from ..text.entry import entry_in
 from ..text.hashes import short
 from .undo import Undo
@@ -33,6 +34,11 @@ def way_back(session: Session, commit: Commit) -> str:
     """How the move that `commit` is of is taken back, where its other side is found, in words that name a command."""
     if found := other_side(session, commit):
         return _undo_or_move(session, [(session, commit), found])
+    return way_from_elsewhere(session, commit)
+
+
+def way_from_elsewhere(session: Session, commit: Commit) -> str:
+    """The same where `session` does not see the other side: from a memory that may see both."""
     for other in _elsewhere(session):
         if (theirs := _newest_of(other, commit)) and (here := others(other).get(scope_of(other, session))):
             return _undo_or_move(other, [(other, theirs), (here, commit)])
@@ -52,9 +58,10 @@ def way_to_the_fact(session: Session, sides: Sequence[Side]) -> str:
         return f"`{command_for(session)} rename {quote(taken)} NAME` makes room for it, as another fact has its place"
     if put and (name := _called_now(session, *put)):
         to = scope_of(session, home) or session.engine.scopes.own
-        return f"`{command_for(session)} move {quote(name)} --to {to}` moves it back as it is now"
+        return f"`{command('move', name, f'--to {to}', command_for(session))}` moves it back as it is now"
     name = commit.entries[0] if commit.entries else free
-    return f"`{command_for(home)} restore {quote(name)} --to {short(commit.parents[0])}` brings it back as it was"
+    before = f"--to {short(commit.parents[0])}"
+    return f"`{command('restore', name, before, command_for(home))}` brings it back as it was"
 
 
 def _undo_or_move(session: Session, sides: Sequence[Side]) -> str:
@@ -83,7 +90,7 @@ def _files(session: Session, commit: Commit) -> Iterator[tuple[str, tuple[str | 
 
 
 def _called(session: Session, side: Session, path: str) -> str:
-    """What the entry at a path of one side is called where `session` works."""
+    """The name of the entry at a path of one side, as it is called where `session` works."""
     entry, scope = entry_in(path, side.read(path) or b""), scope_of(session, side)
     name = entry.name if entry else path
     return f"{scope}:{name}" if scope else name

@@ -18,7 +18,7 @@ from ..text.entry import Entry, Fact, checked, decode, with_sources_of
 from ..text.sources import SOURCES, SOURCES_OF
 from ..text.values import replace
 from ..write.writer import Draft
-from .move_ways import Side, other_side, way_back, way_to_the_fact
+from .move_ways import Side, other_side, way_from_elsewhere, way_to_the_fact
 from .plan import Plan
 from .undo import Undo
 
@@ -98,7 +98,7 @@ def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, C
     if found is None:
         words = f"its other side is in a memory that is not seen from here: {commit.subject}"
         older = f"`{command_for(session)} undo ID` takes back an older change, by its id in `crabmem log`"
-        raise Inapplicable(f"{words}; {way_back(session, commit)}; {older}")
+        raise Inapplicable(f"{words}; {way_from_elsewhere(session, commit)}; {older}")
     sides = [(session, commit), *([found] if found[1].tool == commit.tool else [])]
     both = [(session, commit), found]
     try:

@@ -255,22 +255,22 @@ def scope_in(session: Session, name: str) -> str:
     return scope_of(session, addressed(session, name)[0])
 
 
-def check_is_here(session: Session, name: str, verb: str) -> None:
+def check_is_here(session: Session, name: str, verb: str, options: str = "") -> None:
     """Refuse the address of a fact in another memory, for a verb that goes by the history of the one at hand.
 
     Raises:
         NotFound: it is one; the message names the command that does it there.
     """
-    from shlex import quote
+    from ..text.commands import command
 
     other, rest = addressed(session, name)
     if other.root != session.root:
-        command = f"{command_for(other)} {verb.replace('NAME', quote(rest))}"
-        raise NotFound(f"{name} is in another memory: `{command}` does it there")
+        there = command(verb, rest, options, command_for(other))
+        raise NotFound(f"{name} is in another memory: `{there}` does it there")
 
 
 def scope_of(session: Session, other: Session) -> str:
-    """What the memory of another session is called from here; "" for the one at hand."""
+    """The name of the memory of another session, as it is called from here; "" for the one at hand."""
     if other.root == session.root:
         return ""
     return next((name for name, each in others(session).items() if each.root == other.root), "")

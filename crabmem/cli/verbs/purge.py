@@ -72,7 +72,7 @@ def purge(
     crabmem purge --text hunter2 --verify
     """
     memory = open_session(ctx)
-    check_is_here(memory, name or "", "purge NAME")
+    check_is_here(memory, name or "", "purge")
     if verify:
         return _verify(ctx, operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
     plans: dict[str, Purge] = {}

@@ -46,7 +46,7 @@ def restore(
         words = f"{verb} {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
         told = done_or_waits(memory, words)
         return show(json_wanted, json_of(done), lambda: "\n".join([told, *(f"  {plain(path)}" for path in done.paths)]))
-    check_is_here(memory, name or "", "restore NAME --to WHEN")
+    check_is_here(memory, name or "", "restore", "--to WHEN")
     done = revert.rollback(memory, to, name, dry_run=dry_run, even_if_many=yes_really)
     files = files_restored(done, "would restore" if dry_run else "")
     words = done_or_waits(memory, f"{files} {'as of' if done.paths else 'from'} {short(done.to)}")
