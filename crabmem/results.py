@@ -43,7 +43,7 @@ _SAVE_AGAIN = "Then save it with a later stale_after"
 CREATOR = "crabmem"
 #: What stands in the reason of a proposal before the rule by which it waits.
 WAITS = "waits: "
-#: What stands there where no setting is the reason, but `--propose`.
+#: The words there where no setting is the reason, but `--propose`.
 OF_SESSION = "its session proposes all that it writes"
 
 

@@ -268,7 +268,7 @@ def names(folder: Folder) -> list[str]:
 
 
 def called(folder: Path, beginning: str) -> list[Path]:
-    """What is in `folder` and has a name that begins so; nothing where there is none, or nobody may look.
+    """The files in `folder` whose names begin so; none where there is no folder, or nobody may look.
 
     Each write looks at several: `glob` takes ten times as long.
     """

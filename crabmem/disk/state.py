@@ -57,7 +57,7 @@ PACK = "pack"
 #: The same for a pack that is being put in place.
 PACK_COMING = "pack.coming"
 
-# What is told to the person, counted, or made anew. Each may be deleted: something is said, counted or done again.
+# Files to tell the person, to count, or made anew. Each may be deleted: something is said, counted or done again.
 
 #: The new `.git` that a purge prepares. Nothing reads it before the exchange.
 PURGING = "purging"

@@ -216,7 +216,7 @@ class Compaction:
         self._progress = progress
         self._loose = git / "objects"
         self._packs = self._loose / "pack"
-        #: What is remembered of our pack, as `Ours` has it, and of the one that is being put in its place.
+        #: The notes of our pack, as `Ours` has it, and of the one that is being put in its place.
         self._note, self._coming_note = private / state.PACK, private / state.PACK_COMING
         self._objects = Objects(self._loose)
         self._reach = Reach(self._objects, self._loose)

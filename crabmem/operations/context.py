@@ -134,7 +134,7 @@ def pieces(session: Session, at: str | None = None) -> list[Piece]:
 
 
 def _read_anyway(session: Session) -> str:
-    """What the model reads before the conversation."""
+    """The text that the model reads before the conversation."""
     from ..prompt.context import assemble
     from .salient_facts import salient_text
 
@@ -148,7 +148,7 @@ def _is_given(session: Session, file: str, at: str | None) -> bool:
 
 
 def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
-    """What a part is here; one for each of the days whose notes it is."""
+    """The pieces of a part here; one for each of the days whose notes it is."""
     from ..prompt.context import Piece, fixed_text
 
     if part.notes:

@@ -105,7 +105,7 @@ def waiting_words(count: int, since: datetime | None, now: datetime) -> str:
 
 
 def _settings_words(session: Session) -> str:
-    """What is wrong with the settings; "" for nothing. Verbs that need them refuse where they cannot be read."""
+    """The fault of the settings; "" for none. Verbs that need them refuse where they cannot be read."""
     try:
         rules = session.engine.settings_now()[0]
         if session.engine.sees_others(rules):

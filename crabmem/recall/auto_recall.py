@@ -129,7 +129,7 @@ def bearing(
         elif sure < threshold and topic.has_name_of(entry):
             named.append((Hit(entry, found.score), 1.0))
             continue
-        # What recall finds first comes first, however sure it is, if anything behind it is sure enough.
+        # The first hit of recall comes first, however sure it is, if anything behind it is sure enough.
         if sure >= threshold or (found is ranked[0] and not is_note):
             about.append((Hit(entry, found.score), sure))
     if all(sure < threshold for _, sure in about):

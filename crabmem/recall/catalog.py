@@ -115,7 +115,7 @@ class Catalog(SyncedIndex):
         remarked = {path for path in same if known[path] != self._mark(read[path])}
         if len(remarked) >= WORTH_SAVING:
             same -= remarked
-        # What the scan knows by its marks is as the index has it, unless only the searcher of files had its mark.
+        # Files that the scan knows by their marks are as the index has them, unless only the searcher had their marks.
         unindexed = filter(self._layout.is_recalled, files.known.keys() - known.keys())
         return sorted({*other, *(read.keys() - same), *unindexed, *self._broken, *self._halves})
 

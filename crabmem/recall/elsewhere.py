@@ -150,7 +150,7 @@ def _read(path: str) -> tuple[bytes, os.stat_result]:
 
 
 def _digest(path: str, data: bytes) -> bytes:
-    """What the bytes of a file are known by. The id of their blob would not do: in a file of the workspace the same
+    """The mark of the bytes of a file. The id of their blob would not do: in a file of the workspace the same
     bytes have other sections, as nothing is masked there."""
     return bytes.fromhex(blob_id((b"said\0" if is_transcript(path) else b"text\0") + data))
 

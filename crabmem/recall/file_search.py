@@ -219,7 +219,7 @@ class Searcher(SyncedIndex):
     def _changes(
         self, files: Files, way: Way, start: int = 0
     ) -> tuple[dict[str, Document | None], dict[str, bytes], tuple[str, ...]]:
-        """What the index lacks, by key, how each file is marked that it has then, and the files that are no text.
+        """The documents that the index lacks, by key; the marks of the files that it has then; those that are no text.
 
         Marks are compared from their byte `start` on.
         """
@@ -309,7 +309,7 @@ def search_sections(
 
 
 def _lost(folders: Sequence[str]) -> str:
-    """What is said of folders that are not searched; without their names, which may be a stranger's words."""
+    """The words for folders that are not searched; without their names, which may be a stranger's words."""
     which = f"{counted(len(folders), 'folder')} that {SETTINGS} lists {'is' if len(folders) == 1 else 'are'}"
     return f"{which} gone or cannot be read, which `crabmem doctor` names" if folders else ""
 

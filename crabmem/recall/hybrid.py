@@ -68,7 +68,7 @@ class _Trust:
 
 
 class _Choice(NamedTuple):
-    """Who makes vectors, as these settings name them."""
+    """The maker of vectors that these settings name."""
 
     rules: Vectors
     embedder: "Embedder"
@@ -188,7 +188,7 @@ class Meaning:
                 self._add(kept, _embed(embedder, source, some, partial(goes_on, start)), source)
                 kept = self._latest(kept)
                 self._write()
-        self._choice = None  # who asked meanwhile may have loaded the table before it was written
+        self._choice = None  # somebody who asked meanwhile may have loaded the table before it was written
         self._asking.gain()
         self._making.gain()
         return Reindexed(len(source.versions), name, kept.model.dimension, len(missing))

@@ -13,7 +13,7 @@ CAP = 10.0
 FLOOR = 0.01
 # A fact keeps this share of its salience for each such step in which nobody used or changed it.
 _STEP, _KEPT = timedelta(hours=6), 0.95
-# What uses count less for each day since the last one, and what they count at least.
+# Uses count so much less for each day since the last one, and so much at least.
 _LESS_A_DAY, _LEAST = 0.05, 0.1
 # What the score of an answer gains at most: what was asked for decides, not what is asked for often.
 _GAIN = 0.25

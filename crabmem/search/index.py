@@ -505,7 +505,7 @@ class Index:
         return [other for other in dict.fromkeys(found) if other not in words]
 
     def _substitutes_for(self, word: str) -> list[Term]:
-        """What stands for a word that no document holds. It is kept for this index alone: the next one begins anew."""
+        """The terms that stand for a word that no document holds. They are kept for this index alone."""
         kept = self._substitutes.get(word)
         if kept is None:
             from .vocabulary import substitutes  # which few questions need

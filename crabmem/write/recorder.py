@@ -66,7 +66,7 @@ class Recorder:
         head = self.history.head_if_any()
         found = {path: scan.files.get(path) for path in self._differing(scan, head)}
         kept = self._unedited(found, scan, head)
-        # What hides or is hidden may go without a scan seeing it.
+        # A file that hides another or is hidden may go without a scan seeing it.
         self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
         return {path: file for path, file in found.items() if path not in kept}
 

@@ -78,7 +78,7 @@ class Rule:
         return Withheld(goes_on, tuple(waits))
 
     def _allowed(self, path: str, before: bytes | None, after: bytes | None) -> tuple[bytes | None, str]:
-        """What a file may say at once, which is `before` where all of a change waits; and why anything waits, or ""."""
+        """The bytes that a file may have at once, `before` where all of a change waits; why anything waits, or ""."""
         if why := self._why(path, before, after):
             return before, why
         if before is None:

@@ -1,4 +1,4 @@
-"""What an index knows of an entry, and that an index of other rules is told apart."""
+"""The words of an entry that an index knows; an index of other rules is told apart."""
 
 from zlib import crc32
 

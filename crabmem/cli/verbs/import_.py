@@ -157,7 +157,7 @@ def import_(
         show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
     _conclude(done, json_wanted)
-    # What is there already counts as taken: the same import a second time is no failure.
+    # Facts that are there already count as taken: the same import a second time is no failure.
     if way != "overview" and all(isinstance(item, Skipped) for _, item in done.items):
         where = shown_place(done.place)
         if is_there:  # but none that --only names
