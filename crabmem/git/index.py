@@ -9,14 +9,13 @@ import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
 from ..disk import fs, regular, state
 from ..disk.stat import Stamp
 from ..errors import Busy
 from ..text.hashes import checksum
-from .refs import Refs
+from .parts import Parts
 from .trees import REGULAR, Item, splice, to_bytes, to_text
 
 _WAIT = 1.0
@@ -67,29 +66,47 @@ class UnknownIndex(Exception):
 class Index:
     """`.git/index`. Paths that wait to be settled are remembered in a file, whatever comes between."""
 
-    def __init__(self, git: Path, private: Path, refs: Refs) -> None:
-        self._file = git / "index"
-        self._behind = private / state.INDEX_BEHIND
-        self._refs = refs
-        #: The rows that were written last, and the checksum that the file then ends in.
+    def __init__(self, parts: Parts, head: Callable[[], Mapping[str, Item]]) -> None:
+        """`head` returns all that is at the head."""
+        self._root, self._file = parts.root, parts.git / "index"
+        self._behind = parts.private / state.INDEX_BEHIND
+        self._refs, self._branch, self._head = parts.refs, parts.branch, head
+        #: The checksum that the file ended in as it was written last, and its rows.
         self._written: tuple[bytes, Rows] | None = None
-        #: Whether the index was last found in a form that we do not write, so that Git does not know what was written.
+        #: Whether the index was last found in a form that we do not write: Git takes what was written for its removal.
         self.is_foreign = False
 
-    def settle(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, Item]]) -> bool:
-        """Write `paths` into the index; return whether it has them now. `head` returns all files of the head."""
+    def settle(self, paths: Mapping[str, Settled]) -> None:
+        """Make the index agree with the head about `paths`, and about those a crash left unsettled."""
+        if not paths and not self._is_behind():
+            return
+        if self._branch.in_progress():
+            self.expect(paths)
+        else:
+            self._settle(paths)
+
+    def settle_first(self, paths: Mapping[str, Settled]) -> None:
+        """Make the index agree about `paths` before the branch moves; Busy where it cannot now.
+
+        So a person who commits in between takes nothing back.
+        """
+        if paths and (self._branch.in_progress() or not self._settle(paths)):
+            raise Busy(f"Git's index of {self._root} is locked, or of a form that crabmem does not write: try again")
+
+    def _settle(self, paths: Mapping[str, Settled]) -> bool:
+        """Write `paths` into the index; return whether it has them now."""
         late = self._late()
-        files = head() if set(late) - paths.keys() else {}
+        files = self._head() if set(late) - paths.keys() else {}
         wanted = {**{path: Settled(files.get(path)) for path in late}, **paths}
         try:
             with fs.durability(False):  # the redo log knows the paths
-                self._refs.replace("index", lambda: self._with(wanted, head), _WAIT)
+                self._refs.replace("index", lambda: self._with(wanted), _WAIT)
         except (Busy, UnknownIndex) as error:
             self.is_foreign = isinstance(error, UnknownIndex)
             self.expect(paths)
             return False
         self.is_foreign = False
-        if self.is_behind():
+        if self._is_behind():
             fs.unlink(self._behind)
         return True
 
@@ -104,7 +121,7 @@ class Index:
             fs.sync_file(self._file)
             fs.sync_folder(self._file.parent)
 
-    def is_behind(self) -> bool:
+    def _is_behind(self) -> bool:
         """Return whether paths wait to be settled."""
         return self._behind.exists()
 
@@ -131,7 +148,33 @@ class Index:
                 found = {key: item for key, item in found.items() if item[2] & LEFT}
         return None if found is None else {to_text(key): item for key, item in found.items()}
 
-    def _with(self, paths: Mapping[str, Settled], head: Callable[[], Mapping[str, Item]]) -> bytes:
+    def staged(self) -> dict[str, tuple[int, str, int]] | None:
+        """Return mode, id and flags of each path in the index; None where there is none.
+
+        Raises:
+            Busy: a merge is under way in it, or it is of a form that crabmem does not read.
+        """
+        try:
+            return self.items()
+        except (UnknownIndex, OSError):
+            raise Busy(f"Git's index of {self._root} is in a merge, or of a form that crabmem does not read") from None
+
+    def left(self) -> dict[str, Item]:
+        """Return what the index has of the paths that it is told to overlook on the disk."""
+        try:
+            rows = self.items(only_left=True) or {}
+        except (UnknownIndex, OSError):
+            return {}
+        return {path: (mode, oid) for path, (mode, oid, _) in rows.items()}
+
+    def is_plain(self) -> bool:
+        """Return whether the index, if there is one, is in a form that writes keep in step with the branch."""
+        with suppress(Busy):
+            self.staged()
+            return True
+        return False
+
+    def _with(self, paths: Mapping[str, Settled]) -> bytes:
         wanted = {to_bytes(path): settled for path, settled in paths.items()}
         try:
             rows = self._rows().settled(wanted)
@@ -139,7 +182,7 @@ class Index:
             from .index_forms import settled_by_parsing  # what it needs takes long to import
 
             self._written = None
-            return settled_by_parsing(self._file, wanted, head)
+            return settled_by_parsing(self._file, wanted, self._head)
         data = rows.raw()
         self._written = data[-_CHECKSUM:], rows
         return data

@@ -1,14 +1,167 @@
-"""Making a repository readable again after a crash of the machine left its head or branch in pieces."""
+"""A repository made whole again after a crash.
 
-from collections.abc import Callable, Iterator
+Objects, references and Git's index are written without waiting for the disk; what makes them again is in the redo log,
+until they are brought to the disk here.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ..disk import fs
+from ..disk import fs, state
+from ..disk.lock import WriterLock
 from ..errors import DamagedHistory
 from ..text.hashes import short
-from .kept import Keep
+from . import repository
+from .index import Index
+from .kept import KEEP, Keep
+from .parts import Parts
+from .redo import Batch, Move
 from .refs import MAIN, Head, Refs, is_ref
 from .walk import Walk
+
+#: So many of the newest batches are looked for, in case a prune took what was not reached yet, at the first write of a
+#: process, and whenever the log is begun anew; in between each write looks for that of the one before it.
+_LATELY = 25
+#: A log of so many bytes is begun anew by the next write, if nobody did so before.
+FULL = 2_000_000
+# So many bytes are made of a log that somebody else began, at most.
+_MOST_MADE = 30_000_000
+# Seconds for which upkeep waits for writers.
+_PATIENCE = 5.0
+
+
+class Mending:
+    """Mends one repository. Only under the writer's lock, but for `has_lost` and `harden_beside`."""
+
+    def __init__(self, parts: Parts, index: Index) -> None:
+        self._root, self._git, self._private = parts.root, parts.git, parts.private
+        self._redo, self._refs, self._objects = parts.redo, parts.refs, parts.objects
+        self._trees, self._walk, self._keep, self._branch = parts.trees, parts.walk, parts.keep, parts.branch
+        self._index = index
+        #: Whether this process has looked for what a prune may have taken.
+        self._has_looked = False
+
+    def clear_leftovers(self) -> str | None:
+        """Take away what a crash left locked or half made; return a report of a purge."""
+        report = repository.clear_purge(self._root)
+        repository.clear_unfinished(self._root)
+        repository.clear_incoming(self._private)
+        self._refs.release_leftovers()
+        self._objects.clear_leftovers()
+        return report
+
+    def mend(self) -> str | None:
+        """Make the head readable again; return what was done, None for nothing. DamagedHistory when that fails."""
+        restored, replayed = 0, None
+        if not self._redo.is_of_now():
+            replayed = self._replay()
+        else:
+            newest = self._redo.batches(1 if self._has_looked else _LATELY)
+            restored = self._make_again(newest, is_read=False)
+            if self._redo.size() > FULL and not self._refs.is_gc_running():
+                self.harden()
+        self._has_looked = True
+        done = (
+            replayed
+            or mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable)
+            or self._keep.lost()
+        )
+        return done or (f"{restored} objects that were missing were put back" if restored else None)
+
+    def _replay(self) -> str | None:
+        """Do again what a power cut took; return what was done, None for nothing."""
+        moves = self._redo.moves()
+        restored = self._make_again(self._redo.batches(), is_read=True)
+        moved = [ref for ref in {move.ref for move in moves} - {KEEP} if self._move_on(ref, moves)]
+        last, tip = next((move.commit for move in moves if self._objects.has(move.commit)), None), self._keep.tip()
+        if last and not (tip and self._walk.is_ancestor(last, tip)):
+            self._keep.advance(last)
+        if paths := {path for move in moves for path in move.paths}:
+            self._index.expect(paths)
+            self._index.settle({})
+        self.harden()
+        if not restored and not moved:
+            return None
+        return f"{restored} objects that a power cut took were made again" + "".join(
+            f", and {ref} was set to {short(self._refs.read(ref) or '')}" for ref in moved
+        )
+
+    def _make_again(self, batches: Sequence[Batch], is_read: bool) -> int:
+        return self._objects.restore(batches, is_read, math.inf if self._redo.is_ours() else _MOST_MADE)
+
+    def _move_on(self, ref: str, moves: Sequence[Move]) -> bool:
+        """Move a reference to the newest commit that it was moved to, where a power cut undid that; whether it did.
+
+        `moves` are the newest first. Where the person took it back, which the reference's log says, it stays.
+        """
+        ours = [move for move in moves if move.ref == ref]
+        last = next((move.commit for move in ours if self._trees.is_readable(move.commit)), None)
+        if last is None or (ref == "HEAD" and not self._branch.is_detached()):
+            return False
+        try:
+            now = self._refs.read(ref)
+        except DamagedHistory:
+            self._refs.restore(ref, last)
+            return True
+        before = {move.old for move in ours} | {move.commit for move in ours}
+        if now == last or now not in before:
+            return False
+        noted = [*self._refs.last_noted(ref)]
+        if now is None and (ours[-1].old is not None or not (last in noted or self._refs.head().ref == ref)):
+            return False  # Git takes the log of a branch along when somebody renames it, and removes it with the branch
+        if noted[:1] == [now] and last in noted:
+            return False
+        self._refs.restore(ref, last)
+        return True
+
+    @fs.durability(True)
+    def harden(self) -> None:
+        """Wait until all that the redo log has is on the disk by itself, and begin it anew.
+
+        The newest objects stay in it: a prune that looked before they were reached may yet take them. What one took is
+        put back first, as nothing else knows it afterwards. Only after what a power cut took was done
+        again.
+        """
+        self._make_again(self._redo.batches(), is_read=False)
+        self._sync_logged()
+        for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
+            self._refs.sync(ref)
+        self._index.sync()
+        newest = self._redo.newest_pieces(_LATELY)
+        self._redo.begin()
+        if newest:
+            self._redo.add(newest, None)
+
+    def has_lost(self) -> bool:
+        """Return whether the machine went down after writes of this user that nobody had brought to the disk."""
+        return not self._redo.is_of_now() and self._redo.is_ours() and bool(self._redo.moves())
+
+    @fs.durability(True)
+    def harden_beside(self) -> None:
+        """Do what `harden` does, beside writers: they wait only for what was written meanwhile.
+
+        Not while `git gc` runs: what it found unreached a moment ago it still takes away.
+
+        Raises:
+            Busy: they let nobody in between.
+        """
+        if self._redo.moves() and self._redo.is_of_now():
+            self._sync_logged()
+            with WriterLock(self._private / state.LOCK).held(_PATIENCE):
+                if self._redo.is_of_now() and not self._refs.is_gc_running():
+                    self.harden()
+
+    def _sync_logged(self) -> None:
+        self._objects.sync(each.oid for batch in self._redo.batches() for each in batch.pieces)
+
+    def has_left_purge(self) -> bool:
+        """Return whether a purge left something which was interrupted, beside nothing that somebody else began."""
+        if not os.path.lexists(self._git):
+            return repository.is_beside(self._root)
+        is_foreign = os.path.lexists(self._private / state.REDO) and not self._redo.is_ours()
+        return not is_foreign and bool(repository.left_of_purge(self._root))
 
 
 def mend_head(git: Path, refs: Refs, keep: Keep, walk: Walk, is_whole: Callable[[str], bool]) -> str | None:

@@ -143,7 +143,7 @@ class Timeline:
         time = self.history.time(commit)
         history = History(other)
         try:
-            then = history.at(time, self._clock()) if history.exists() else None
+            then = history.at(time, self._clock()) if history.place.exists() else None
             return Timeline(history, other.layout, self._clock).file(then, path) if then else None
         finally:
             history.close()

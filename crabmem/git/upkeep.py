@@ -88,7 +88,7 @@ class Upkeep:
                 return
         history = History(Workspace(self._root))
         try:
-            history.harden_beside()
+            history.mending.harden_beside()
         except (CrabmemError, OSError):
             pass  # the disk is full, say: the log still has all of it, and writers are told
         finally:

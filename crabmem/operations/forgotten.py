@@ -43,7 +43,7 @@ def removals(session: Session) -> list[Removal]:
     session.view.check_whole()
     history = session.engine.history
     there = set(map(key, history.files(history.head_if_any())))
-    return list(_removals(session, there)) if history.exists() else []
+    return list(_removals(session, there)) if history.place.exists() else []
 
 
 def _removals(session: Session, seen: set[bytes]) -> Iterator[Removal]:

@@ -49,16 +49,16 @@ def leave(session: Session, dry_run: bool = False) -> tuple[str, ...]:
         session.engine.writer.write(lambda scan: Draft({SETTINGS: None}, note, None), session.actor)
     # The writer would ask the settings for the layout, which they do not say any more.
     with WriterLock(private / state.LOCK).held(rules.lock_timeout):
-        if session.engine.writer.is_interrupted() or history.waiting():
+        if session.engine.writer.is_interrupted() or history.recording.waiting():
             raise Inapplicable(f"a write in {session.root} is not finished: `crabmem doctor --fix`, then leave again")
-        history.harden()  # what the log would make again after a power cut
+        history.mending.harden()  # what the log would make again after a power cut
         fs.remove_tree(private)
     return removed
 
 
 def _refuse_what_waits(session: Session) -> None:
     """Raise if a text is only among what would be removed, or waits for a decision."""
-    if session.engine.history.in_progress():
+    if session.engine.history.branch.in_progress():
         raise Inapplicable(f"Git is in the middle of a rebase or merge in {session.root}: end it first")
     private = session.engine.workspace.private
     held = [

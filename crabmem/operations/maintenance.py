@@ -47,7 +47,7 @@ def mend(session: Session) -> list[str]:
 
     session.view.check_whole()
     engine = session.engine
-    if not engine.history.has_begun():
+    if not engine.history.ownership.holds_memory():
         return []
     rules_of.check_may_write(session)
     done = engine.writer.repair()

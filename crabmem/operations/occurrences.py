@@ -63,7 +63,7 @@ def _found(
 ) -> tuple[list[Sighting], tuple[str, ...]]:
     """What commits did to it, and the names of the files that say it and are not recorded."""
     unrecorded = (_name(path, data, layout) for path, data in new.items() if says(data.decode("utf-8", "replace")))
-    return list(_sightings(history, layout, lines)) if history.exists() else [], tuple(unrecorded)
+    return list(_sightings(history, layout, lines)) if history.place.exists() else [], tuple(unrecorded)
 
 
 def _counts(path: str, layout: Layout) -> bool:

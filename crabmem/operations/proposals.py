@@ -173,7 +173,7 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
             raise Inapplicable(f"{path} says that already, so there is nothing to propose")
         return kept.add({path: data}, {path: there}, note, session.engine.clock()), there
 
-    if not session.engine.history.has_begun():
+    if not session.engine.history.ownership.holds_memory():
         session.look(decide)  # what is refused anyway makes no workspace
         init(session)
     secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
@@ -386,7 +386,7 @@ def restore_proposal(session: Session, id: str) -> Proposal:
         is_one = False
     if not is_one:
         raise NotFound(f"no proposal {id} is there any more: Git removes what is rejected by and by")
-    _beside(session, lambda now: history.keep_aside(commit))
+    _beside(session, lambda now: history.aside.keep(commit))
     return proposal(session, commit)
 
 

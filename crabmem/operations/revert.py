@@ -176,7 +176,7 @@ def redo(session: Session, *, even_if_many: bool = False) -> Restored:
     done = _taken_back(session, "redo", Undo.to_redo, lambda commit: even_if_many)
     if done.commit and done.operation and done.operation.applies:
         with suppress(CrabmemError):  # it was decided on otherwise meanwhile
-            session.engine.history.drop_aside(done.operation.applies)
+            session.engine.history.aside.drop(done.operation.applies)
     return done
 
 

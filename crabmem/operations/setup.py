@@ -27,7 +27,7 @@ from ..workspace.workspace import Workspace
 
 def branch_of_project(session: Session) -> str:
     """Return where commits go in a project's repository without memory, as "branch main"; "" for any other."""
-    if not session.engine.history.is_of_project():
+    if not session.engine.history.ownership.is_of_project():
         return ""
     name = standing.branch(session)
     return "no branch (HEAD is detached)" if name == "HEAD" else f"branch {name}"
@@ -41,7 +41,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     """
     from ..prompt.seeding import with_setting  # late: few writes seed anything
 
-    if claim and not session.layout.is_guest and session.engine.history.is_of_project():
+    if claim and not session.layout.is_guest and session.engine.history.ownership.is_of_project():
         name, root = session.engine.profile_name, session.root
         raise Unwritable(
             f"{root} is a project's repository, and with the profile {name} its Markdown would be memory: use another "

@@ -40,9 +40,9 @@ def status(session: Session) -> Status:
     in_progress, count, since, sync = None, 0, None, None
     try:
         edits = tuple(_edits_of(session, scan, held))
-        if session.engine.history.exists():
+        if session.engine.history.place.exists():
             last = next(commits(session), None)
-            in_progress = session.engine.history.in_progress()
+            in_progress = session.engine.history.branch.in_progress()
             count, since = waiting(session)
             odd += _oddities(session, held)
         if session.engine.allowed.reach(session.root).remote:
@@ -89,7 +89,7 @@ def _edits_of(session: Session, scan: Scan, held: Losses | None) -> Iterator[Unr
 def waiting(session: Session) -> tuple[int, datetime | None]:
     """How many proposals wait for a person, and since when the oldest does."""
     history = session.engine.history
-    if not (history.exists() and history.aside()):
+    if not (history.place.exists() and history.aside.readable()):
         return 0, None
     from .proposals import waiting as proposals  # late: mostly nothing waits
 
@@ -123,9 +123,9 @@ def _oddities(session: Session, held: Losses | None) -> Iterator[str]:
 
     if held:
         yield held.words
-    if left := session.engine.history.left_locks():
+    if left := session.engine.history.health().left_locks():
         yield f"Git waits for {listed([lock.name for lock in left], _NAMED, 'locks')} in .git, {LEFT_LOCK}"
-    if words := session.engine.history.aside_words():
+    if words := session.engine.history.aside.unread():
         yield words
     if session.engine.allowed.reach(session.root).remote and (paths := left_beside(session)):
         yield left_words(paths)

@@ -398,7 +398,7 @@ class Engine:
         if self.options.is_brief and not self.denied and all(map(_may_enter, self.workspace.repository_folders)):
             return ""  # which most who open it need not load the history for
         try:
-            self.history.exists()
+            self.history.place.exists()
             self.denied = ""
         except DeniedHistory as error:
             self.denied = str(error)
@@ -416,7 +416,7 @@ class Engine:
         if not self._is_made("history") and not os.path.islink(git) and fs.identity(git) == self._identities[0]:
             return
         try:
-            self.history.exists()
+            self.history.place.exists()
         except Moved:
             raise
         except CrabmemError:
@@ -430,7 +430,7 @@ class Engine:
         """
         scan = self.borrowed or self.store.scan()
         if not scan.files:
-            self.history.exists()
+            self.history.place.exists()
         return scan
 
     def follow(self, is_told: bool = False) -> None:

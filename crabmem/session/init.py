@@ -39,7 +39,7 @@ def init(
     With `dry_run` nothing is written, and the answer says what would be. `progress` is called with how many of the
     files that are there already were stored.
     """
-    if session.engine.history.has_begun():
+    if session.engine.history.ownership.holds_memory():
         return Begun(str(session.root), False, None, (), ())
     from ..git.commits import Note, identity  # late, as all that only who writes needs
 
@@ -64,7 +64,7 @@ def init_with(
     from ..write.writer import Draft
 
     history, store, writer = session.engine.history, session.engine.store, session.engine.writer
-    is_new = not history.exists()
+    is_new = not history.place.exists()
     check_may_write(session)
 
     def decide(scan: Scan) -> Draft[list[str]]:
@@ -84,8 +84,8 @@ def init_with(
         return Begun(str(session.root), is_new, None, paths, tuple(draft.result))
     if session.actor.proposes:
         raise Disabled("a session that only proposes begins no memory; leave out --propose")
-    if claim and not is_new and not history.has_begun():
-        history.claim()
+    if claim and not is_new and not history.ownership.holds_memory():
+        history.ownership.claim()
     if is_new and (around := session.engine.workspace.around) and fs.is_own_folder(around / ".git"):
         if workspace_at(around, None, session.engine.allowed).layout.is_guest and any(session.root.glob("*")):
             words = f"{session.root} has files of the project, and an agent's memory would lie there"

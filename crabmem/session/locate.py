@@ -265,7 +265,7 @@ def _is_of_project(root: Path | str) -> bool:
 
     history = History(Workspace(root))
     try:
-        return history.is_of_project()
+        return history.ownership.is_of_project()
     except (CrabmemError, OSError):  # whoever needs the repository says what is wrong with it
         return False
     finally:

@@ -296,7 +296,7 @@ class Session:
             draft = decided(scan)
             before = {path: scan.data(path) for path in draft.changes}
             return Written(None, before, draft.changes, self.settings.secrets, draft.result)
-        if not engine.history.has_begun():
+        if not engine.history.ownership.holds_memory():
             decided(engine.store.scan())
             init(self, is_seeded=is_seeded)
         elif looks_ahead:

@@ -112,7 +112,7 @@ def _is_in_the_way(file: Path, is_file: bool) -> bool:
 def texts_aside(history: History, without: Set[str] = frozenset()) -> dict[tuple[str, str], str]:
     """Return what waits since machines were joined, read from the references: its commit, by path and blob."""
     found = dict[tuple[str, str], str]()
-    for commit in history.aside():
+    for commit in history.aside.readable():
         with suppress(CrabmemError):  # damaged, which `doctor` tells
             if commit not in without and history.commit(commit, with_paths=False).tool == JOINING:
                 found |= {(each.path, each.after): commit for each in history.changes.of(commit) if each.after}
@@ -139,7 +139,7 @@ class _Joining:
         files = history.files(head)
         changed = {path: blob for path, blob in wanted.items() if blob != files.get(path)}
         for data in self._made.values():
-            history.put(data)
+            history.recording.put(data)
         when = datetime.fromtimestamp(max(self._committed(each) for each in (head, tip) if each), UTC)
         disputes = [*done.disputes]
         waiting = self._set_aside(changed, disputes, when, tip)
@@ -248,14 +248,14 @@ class _Joining:
         if not disputes:
             return []
         history, known = self._history, texts_aside(self._history, self._decided)
-        commit = history.prospective(changed, _NOTE, when, tip)
+        commit = history.recording.prospective(changed, _NOTE, when, tip)
         for dispute in disputes:
             why = dispute.why.format(dispute.path)
             note = Note(f"propose: {dispute.path}", identity(CREATOR), why, (("Tool", JOINING),))
-            says = history.put(dispute.waiting)
+            says = history.recording.put(dispute.waiting)
             # One that a crash left, of a join that something was written before, says it already.
             if (dispute.path, says) not in known:
-                history.set_aside({dispute.path: says}, note, when, commit)
+                history.aside.add({dispute.path: says}, note, when, commit)
         there = texts_aside(history, self._decided)
         wanted = {(each.path, blob_id(each.waiting)): each.waiting for each in disputes}
         return [data for key, data in wanted.items() if key in there]

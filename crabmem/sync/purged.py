@@ -239,14 +239,14 @@ class Purging:
 
     def _waiting(self) -> set[str]:
         """Return the paths of texts that wait, of which a purge may leave nothing."""
-        return {each.path for commit in self._history.aside() for each in self._history.changes.of(commit)}
+        return {each.path for commit in self._history.aside.readable() for each in self._history.changes.of(commit)}
 
     def _exchange(self, scan: Scan, put: Put, also: Mapping[str, str], is_expected: bool) -> bool:
         from ..git.rewrite.files import PurgedFiles  # late: most syncs meet no purge
         from ..git.rewrite.purged_line import PurgedLine
 
         rewrite = self._history.rewrite()
-        rewrite.check_possible(self._history.in_progress())
+        rewrite.check_possible(self._history.branch.in_progress())
         with rewrite.alone():
             new = rewrite.on_purged_line(self.record, self._made, also, is_expected, self._went)
             if isinstance(new, PurgeRecord):

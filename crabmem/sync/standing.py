@@ -40,7 +40,7 @@ def state(session: Session) -> SyncState:
     found = record.state(parse_address(url, session.root).shown, ahead, behind)
     return replace(
         found,
-        waiting=sum(is_of_sync(history, each) for each in history.aside()),
+        waiting=sum(is_of_sync(history, each) for each in history.aside.readable()),
         next_try=_next(session),
         shows_purged=found.succeeded is not None and (history.tracked(PURGED) or "") != record.purged(),
     )
@@ -64,7 +64,7 @@ def trouble(found: SyncState, now: datetime) -> str:
 
 def branch(session: Session) -> str:
     """Return the name of the branch that memory is on."""
-    return session.engine.history.branch().removeprefix(HEADS)
+    return session.engine.history.branch.name().removeprefix(HEADS)
 
 
 def lacking(history: History, tip: str | None, other: str | None) -> list[str]:

@@ -125,7 +125,7 @@ def sync(
     is_expected = is_expected or joins_apart  # who joins a history has seen it
     history, record = session.engine.history, Record(session.engine)
     address = _named(session)
-    if doing := history.in_progress():
+    if doing := history.branch.in_progress():
         raise Busy(f"a {doing} of yours is under way in {session.root}: finish it, and sync then")
     with record.kept(address.shown), _opened(session, address, seconds, progress) as other:
         syncing = _Syncing(session, other, address, record)
@@ -173,7 +173,7 @@ def _opened(
 def _named(session: Session) -> Address:
     url = session.engine.allowed.reach(session.root).remote
     if not url:
-        origin = session.engine.history.origin() if session.engine.history.exists() else None
+        origin = session.engine.history.origin() if session.engine.history.place.exists() else None
         hint = (
             f"; Git's origin is {origin}, which came with the folder and is not followed before that" if origin else ""
         )
@@ -255,13 +255,13 @@ class _Syncing:
             taken = take_in(self._engine, theirs, even_if_many, waiting.gone).result
             waiting = self._waiting(offer)  # with what this brought
         for commit in waiting.come:
-            self._history.keep_aside(commit)
+            self._history.aside.keep(commit)
         for commit in waiting.gone:
-            self._history.drop_aside(commit)
+            self._history.aside.drop(commit)
         head = self._history.head()
         applied = self._applied(theirs, mine) if waiting.decided else {}
         rejected = self._record.rejected() | (waiting.decided - applied.keys())
-        beside = {**self.purging.updates(offer, self._history.aside()), **waiting.updates()}
+        beside = {**self.purging.updates(offer, self._history.aside.readable()), **waiting.updates()}
         sent = self._push(ref, raw, theirs, head, beside, is_expected)
         self._record.note_shared(waiting.shared, self.purging.record.tip, rejected)
         if head and head != before:
@@ -283,7 +283,9 @@ class _Syncing:
 
     def _outcome(self, taken: Taken | None, mine: str | None, theirs: str | None, rejected: Set[str]) -> dict[str, Any]:
         """Return what the answer says of memory, as it is now: what waits is read from the references."""
-        found: dict[str, Any] = {"waiting": sum(is_of_sync(self._history, each) for each in self._history.aside())}
+        found: dict[str, Any] = {
+            "waiting": sum(is_of_sync(self._history, each) for each in self._history.aside.readable())
+        }
         if held := self._session.look(lambda now: self._engine.writer.lost_outside(now.scan)):
             found["held"] = held.words
         if taken is None:
@@ -317,7 +319,7 @@ class _Syncing:
 
     def _ref_of(self, offer: Offer) -> str:
         """Return the branch there: the one that its HEAD names if it is there, else the one called as ours."""
-        ours = self._history.branch()
+        ours = self._history.branch.name()
         theirs = offer.branch
         return theirs if theirs and theirs in offer.refs and ours not in offer.refs else ours
 
@@ -378,7 +380,7 @@ class _Syncing:
             )
 
     def _waiting(self, offer: Offer) -> _Waiting:
-        return _Waiting(self.purging.purged_of(offer.aside), self._history.all_aside(), self._record.proposals())
+        return _Waiting(self.purging.purged_of(offer.aside), self._history.aside.all(), self._record.proposals())
 
     def _push(
         self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates, is_expected: bool

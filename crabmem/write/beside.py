@@ -37,7 +37,7 @@ def checkout_steps(recorder: Recorder, beside: Mapping[str, Item | None]) -> dic
         Busy: the person has staged another change of one of them, which only Git's index has.
     """
     history, root = recorder.history, recorder.workspace.root
-    head, staged = history.head(), history.staged()
+    head, staged = history.head(), history.index.staged()
     found = dict[str, Step]()
     for path, item in beside.items():
         before, there = history.item(head, path), text_at(root, path)
@@ -64,14 +64,14 @@ def settled(root: Path, beside: Mapping[str, Item | None], steps: Mapping[str, S
 
 def left(history: History, workspace: Workspace) -> list[str]:
     """Return the files that a sync left as they are, and that still differ from the head."""
-    marked = history.left()
+    marked = history.index.left() if history.place.exists() else {}
     return sorted(path for path, item in marked.items() if _is_left(workspace, path, item))
 
 
 def no_longer_left(history: History, workspace: Workspace) -> dict[str, Settled]:
     """Return what the index is to say of files that were left, and are now as the head has them."""
     found = dict[str, Settled]()
-    for path, item in history.left().items():
+    for path, item in history.index.left().items():
         data, stamp = _read(workspace.root, path)
         if stamp and not workspace.layout.is_kept(path) and data is not None and blob_id(data) == item[1]:
             found[path] = Settled(item, stamp)

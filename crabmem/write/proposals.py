@@ -63,7 +63,7 @@ class Proposals:
 
     def all(self) -> list[Proposal]:
         """Those that wait, the oldest first, without what they would change."""
-        ids = self._history.aside()
+        ids = self._history.aside.readable()
         for gone in set(self._known).difference(ids):  # as a purge may have taken what it said
             self._known.pop(gone, None)
         return self._of(ids)
@@ -79,7 +79,7 @@ class Proposals:
             NotFound: there is none.
             Inapplicable: there are several, or `name` is too short to tell.
         """
-        found = self._of(commit for commit in self._history.aside() if commit.startswith(name.lower()))
+        found = self._of(commit for commit in self._history.aside.readable() if commit.startswith(name.lower()))
         if not found:
             raise NotFound(f"no proposal with the id {name}; `crabmem review list` names those that wait")
         if len(found) > 1 or len(name) < _SHORTEST:
@@ -105,9 +105,9 @@ class Proposals:
         waiting = len(there) - len(same)
         if waiting >= MOST_ASIDE:
             raise Full(f"{waiting} proposals wait already; ask the person to go through `crabmem review` first")
-        blobs = {path: None if data is None else self._history.put(data) for path, data in files.items()}
+        blobs = {path: None if data is None else self._history.recording.put(data) for path, data in files.items()}
         timed = replace(note, trailers=(*note.trailers, (TIME, when.isoformat())))  # Git's have no parts of a second
-        commit = self._history.set_aside(blobs, timed, when)
+        commit = self._history.aside.add(blobs, timed, when)
         made = self._read(commit) if commit else None
         if not made:
             raise Inapplicable(f"{next(iter(files))} says that already, so there is nothing to propose")
@@ -118,16 +118,16 @@ class Proposals:
 
     def drop(self, proposal: Proposal) -> None:
         """Let one go that a person decided on."""
-        self._history.drop_aside(proposal.id)
+        self._history.aside.drop(proposal.id)
 
     def _let_go(self, commit: str) -> None:
-        self._history.drop_aside(commit)
+        self._history.aside.drop(commit)
         self._there.pop(commit, None)
 
     @once
     def _there(self) -> dict[str, _Kept]:
         """What waits, by commit. Only under the writer's lock."""
-        found = self._history.aside()
+        found = self._history.aside.readable()
         changes = {commit: {path: (before, after) for path, before, after in self._changes(commit)} for commit in found}
         return {commit: _Kept(self._history.time(commit), changes[commit]) for commit in found}
 

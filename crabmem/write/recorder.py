@@ -110,7 +110,10 @@ class Recorder:
         What files and history agree on stays known while nobody else commits. With `joined` the commit stands on that
         one, too.
         """
-        commit, agreed = self.history.record(blobs, note, when or self.clock(), journalled, joined), self._agreed
+        commit, agreed = (
+            self.history.recording.record(blobs, note, when or self.clock(), journalled, joined),
+            self._agreed,
+        )
         if commit and agreed:
             follows = self.history.parent(commit) == agreed.head
             # Of other files a scan knows nothing: a link that sync did not make is not gone.
@@ -120,14 +123,16 @@ class Recorder:
 
     def record_files(self, files: Mapping[str, File | None], note: Note, scan: Scan) -> None:
         """Commit files as the scan has them; None for one that is gone."""
-        blobs = {path: self.history.put(scan.data(path) or b"") if file else None for path, file in files.items()}
+        blobs = {
+            path: self.history.recording.put(scan.data(path) or b"") if file else None for path, file in files.items()
+        }
         self.record(blobs, note)
         rows = {path: Settled.file(blobs[path], file.stamp if file else None) for path, file in files.items()}
-        self.history.settle(rows)
+        self.history.index.settle(rows)
 
     def record_saved(self, texts: Mapping[str, bytes], journalled: bool = False) -> None:
         """Commit what the person saved to files that hold something else by now."""
-        blobs = {path: self.history.put(data) for path, data in texts.items()}
+        blobs = {path: self.history.recording.put(data) for path, data in texts.items()}
         self.record(blobs, self.edit_note(texts), journalled=journalled)
 
     def edit_note(self, edits: Mapping[str, bytes | None]) -> Note:
@@ -143,10 +148,10 @@ class Recorder:
 
     def put_back(self, scan: Scan, paths: Iterable[str]) -> None:
         """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
-        for path in self.history.without_text({path: scan.files[path].blob for path in paths}):
-            self.history.put(scan.data(path) or b"")
+        for path in self.history.recording.without_text({path: scan.files[path].blob for path in paths}):
+            self.history.recording.put(scan.data(path) or b"")
             self.report(f"the text of {path} was missing from the history and was put back")
-        self.history.flush()
+        self.history.recording.flush()
 
     def report(self, repair: str | None) -> None:
         """Note a repair for `doctor`; None for none."""

@@ -223,7 +223,7 @@ class Recovery:
         if is_own and self.journal.is_open():
             pending = self.journal.pending()
             return pending is not None and pending.is_ours
-        return self._history.has_left_purge() or (is_own and self._history.has_lost())
+        return self._history.mending.has_left_purge() or (is_own and self._history.mending.has_lost())
 
     def begun_elsewhere(self) -> list[str]:
         """What other users, or other machines, began and nobody ended: it waits for a person's word."""
@@ -261,11 +261,13 @@ class Recovery:
         """
         steps = {
             each.path: Step(
-                each.was, None if each.data is None else self._history.put(each.data), self._store.temporary_name()
+                each.was,
+                None if each.data is None else self._history.recording.put(each.data),
+                self._store.temporary_name(),
             )
             for each in files
         }
-        self._history.flush()
+        self._history.recording.flush()
         now, head = self._recorder.clock(), self._history.head()
         self.journal.begin(Intent(_PURGE.subject, _PURGE.author, "", (), now, steps, head, is_taken_back=True))
         for each in files:
@@ -311,14 +313,14 @@ class Recovery:
             # Another text under that name was displaced, and may be a person's: `_clear_leftovers` sees to it.
             if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
                 self._store.discard(step.temporary)
-        self._history.harden()  # else the redo log had the branch at its commit again after a power cut
+        self._history.mending.harden()  # else the redo log had the branch at its commit again after a power cut
         self.journal.clear()
 
     def _settle(self, paths: Iterable[str], intent: Intent) -> None:
         """Have Git's index say what the head does of these files of memory, and of others that a join brought."""
         head = self._history.items(self._history.head())
         others = settled(self._root, {path: head.get(path) for path in intent.beside}, intent.steps)
-        self._history.settle({path: Settled(head.get(path)) for path in paths} | others)
+        self._history.index.settle({path: Settled(head.get(path)) for path in paths} | others)
 
     def _blob_at(self, path: str) -> str | None:
         """The blob of what is at `path`; "" for what cannot be read, which is nobody's blob."""
@@ -340,7 +342,7 @@ class Recovery:
         memory = {path: step for path, step in intent.steps.items() if path not in beside}
         blobs = {path: step.new for path, step in memory.items() if self._is_stored(path, step.new)}
         if join and self._history.has(join.commit) and not self._history.reaches(join.commit):
-            self._history.settle_first(settled(self._root, beside, intent.steps))
+            self._history.index.settle_first(settled(self._root, beside, intent.steps))
             self._recorder.record({**blobs, **beside}, intent.note, join.when, journalled=True, joined=join.commit)
         else:
             self._recorder.record(blobs, intent.note, intent.when, journalled=True)
@@ -363,7 +365,7 @@ class Recovery:
         """Whether history has `blob`, if need be again from the file, after a `git prune` since the crash."""
         if blob is None or self._history.has(blob):
             return True
-        return self._blob_at(path) == blob and self._history.put(self._store.read(path) or b"") == blob
+        return self._blob_at(path) == blob and self._history.recording.put(self._store.read(path) or b"") == blob
 
     def _clear_leftovers(self) -> None:
         """Remove temporary files once their text is kept elsewhere, displaced ones after a while."""

@@ -142,7 +142,7 @@ class Writer:
         names = dict[str, str]()
         try:
             with suppress(OSError), fs.durability(self._settings().durability == "full"):
-                for done, data in enumerate(self._history.put_ahead(texts), 1):
+                for done, data in enumerate(self._history.recording.put_ahead(texts), 1):
                     names[blob_id(data)] = self._store.stage_ahead(data)
                     progress(done)
             self._ahead.update(names)
@@ -159,11 +159,11 @@ class Writer:
         `progress` is told how many of how many are stored.
         """
         with suppress(OSError, CrabmemError), fs.durability(self._settings().durability == "full"):
-            self._history.prepare()
+            self._history.ownership.prepare()
             scan = self._store.scan()
             paths = [path for path, file in self.outside(scan).items() if file]
             texts = (scan.data(path) or b"" for path in paths)
-            for done, _ in enumerate(self._history.put_ahead(texts), 1):
+            for done, _ in enumerate(self._history.recording.put_ahead(texts), 1):
                 progress(done, len(paths))
 
     def adopt(self, even_if_many: bool = False) -> str | None:
@@ -194,7 +194,7 @@ class Writer:
         """
         with self._alone():
             scan = self._adopt_outside()
-            self._history.harden()
+            self._history.mending.harden()
             try:
                 return work(scan, self._recovery.put)
             except (OSError, CrabmemError):
@@ -208,10 +208,10 @@ class Writer:
 
     def left_beside(self) -> list[str]:
         """Return the files that are not memory and that syncs left as they are, though the head has another text."""
-        if not self._history.left():
+        if not (self._history.place.exists() and self._history.index.left()):
             return []
         with self._alone():
-            self._history.settle(no_longer_left(self._history, self._recorder.workspace))
+            self._history.index.settle(no_longer_left(self._history, self._recorder.workspace))
             return left(self._history, self._recorder.workspace)
 
     def between_writes(self, work: Callable[[Scan], T]) -> T:
@@ -236,7 +236,7 @@ class Writer:
             self._recorder.put_back(scan, scan.files)
             self._recorder.forget()
             files = self._history.files(self._history.head()).items()
-            self._history.settle({path: Settled.file(blob) for path, blob in files if self._layout.is_kept(path)})
+            self._history.index.settle({path: Settled.file(blob) for path, blob in files if self._layout.is_kept(path)})
         return self.repairs()[len(before) :]
 
     @contextmanager
@@ -245,15 +245,15 @@ class Writer:
         rules, is_done = self._settings(), False
         try:
             with fs.durability(rules.durability == "full"):
-                self._history.prepare()
+                self._history.ownership.prepare()
                 with self._lock.held(rules.lock_timeout if timeout is None else timeout):
                     # While this waited, the folder may have been moved away, and another put in its place.
-                    self._history.check_place()
-                    self._recorder.report(self._history.recover())
+                    self._history.place.check()
+                    self._recorder.report(self._history.mending.clear_leftovers())
                     with self._history.writing():
-                        self._recorder.report(self._history.mend())
+                        self._recorder.report(self._history.mending.mend())
                         self._recovery.finish()
-                        self._history.settle({})  # the paths that Git's index does not say yet
+                        self._history.index.settle({})  # the paths that Git's index does not say yet
                         yield
                         is_done = True
         except OSError as error:
@@ -271,14 +271,14 @@ class Writer:
         if self._adoption.held:
             self._adoption.bylines.clear()
             scan = self._store.scan()
-        if waiting := self._history.waiting():
+        if waiting := self._history.recording.waiting():
             changes = changes_to_bring_back(self._history, self._layout, waiting, scan, self._recorder.report)
             if changes is None:
                 return scan
             if changes:
                 self._apply(Draft(changes, KEPT_NOTE, None, even_if_many=True), scan)
                 scan = self._store.scan()
-            self._history.forget_waiting()
+            self._history.recording.forget_waiting()
         return scan
 
     def _apply(self, draft: Draft[T], scan: Scan) -> Written[T]:
@@ -296,13 +296,13 @@ class Writer:
                 raise MassLoss(words, cost.count, cost.total, may_be_meant=True)
         self._adoption.record_replaced(changes, scan)
         intent = self._begin(changes, draft, scan)
-        self._history.settle_first(settled(self._recorder.workspace.root, intent.beside, intent.steps))
+        self._history.index.settle_first(settled(self._recorder.workspace.root, intent.beside, intent.steps))
         placed = {path: self._place(path, step, path in intent.beside) for path, step in intent.steps.items()}
         self._store.sync(list(placed))
         commit = self._commit(intent, placed)
         self._conclude(intent, placed)
         displaced = {path: placed[path].displaced for path in changes}
-        is_foreign = self._history.is_index_foreign()
+        is_foreign = self._history.index.is_foreign
         return Written(commit, before | displaced, draft.changes, secrets, draft.result, unrecorded, is_foreign)
 
     def _place(self, path: str, step: Step, is_beside: bool) -> Placed:
@@ -330,7 +330,7 @@ class Writer:
         steps = {
             path: Step(
                 old=scan.blob(path),
-                new=None if data is None else self._history.put(data),
+                new=None if data is None else self._history.recording.put(data),
                 temporary=self._store.temporary_name(),
             )
             for path, data in changes.items()
@@ -338,7 +338,7 @@ class Writer:
         others = checkout_steps(self._recorder, draft.join.beside) if draft.join and draft.join.beside else {}
         steps |= others
         if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
-            self._history.flush()
+            self._history.recording.flush()
         note, now, head = draft.note, self._recorder.clock(), self._history.head()
         intent = Intent(note.subject, note.author, note.body, note.trailers, now, steps, head, draft.join)
         self._recovery.journal.begin(intent)
@@ -373,10 +373,10 @@ class Writer:
             beside = intent.beside
             files = {path: Settled.file(step.new) for path, step in intent.steps.items()}
             rows = {path: Settled(beside[path]) if path in beside else row for path, row in files.items()}
-            self._history.settle({path: row._replace(stamp=placed[path].stamp) for path, row in rows.items()})
-            if not self._history.late_failures:
+            self._history.index.settle({path: row._replace(stamp=placed[path].stamp) for path, row in rows.items()})
+            if not self._history.recording.late_failures:
                 return self._recovery.end(intent)
-            failed: OSError | CrabmemError = self._history.late_failures[0]
+            failed: OSError | CrabmemError = self._history.recording.late_failures[0]
         except (OSError, CrabmemError) as error:
             failed = error
         with suppress(OSError):  # the disk is full, say: the report is worth less than the write

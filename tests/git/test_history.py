@@ -21,19 +21,23 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
 @pytest.fixture
 def history(tmp_path: Path) -> History:
     history = History(Workspace(tmp_path))
-    history.prepare()
+    history.ownership.prepare()
     return history
 
 
 def record(history: History, path: str, text: str, when: datetime = NOON) -> str:
-    commit = history.record({path: history.put(text.encode())}, Note("edit: it", identity("Ann")), when)
+    commit = history.recording.record(
+        {path: history.recording.put(text.encode())}, Note("edit: it", identity("Ann")), when
+    )
     assert commit
     return commit
 
 
 def test_commit_is_what_git_would_have_made(history: History, tmp_path: Path) -> None:
     note = Note("remember: Luna's vet", identity("coder"), trailers=(("Tool", "remember"), ("Agent", "coder")))
-    history.record({"memory/entries/a.md": history.put(b"one\n"), "Crab.md": history.put(b"two\n")}, note, NOON)
+    history.recording.record(
+        {"memory/entries/a.md": history.recording.put(b"one\n"), "Crab.md": history.recording.put(b"two\n")}, note, NOON
+    )
     shown = git(tmp_path, "log", "-1", "--format=%an <%ae>|%cn|%s|%aI|%(trailers:key=Agent,valueonly,separator=%x2C)")
     assert shown.strip() == "coder <coder@crabmem.invalid>|crabmem|remember: Luna's vet|2026-03-01T12:00:00+02:00|coder"
     assert git(tmp_path, "show", "HEAD:memory/entries/a.md") == "one\n"
@@ -43,22 +47,26 @@ def test_commit_is_what_git_would_have_made(history: History, tmp_path: Path) ->
 
 def test_commit_that_changes_nothing_is_not_made(history: History) -> None:
     first = record(history, "a.md", "one")
-    same = history.record({"a.md": history.put(b"one"), "gone.md": None}, Note("again", identity("x")), NOON)
+    same = history.recording.record(
+        {"a.md": history.recording.put(b"one"), "gone.md": None}, Note("again", identity("x")), NOON
+    )
     assert (same, history.head()) == (None, first)
 
 
 def test_emptied_folder_leaves_the_tree(history: History) -> None:
     record(history, "memory/entries/a.md", "one")
-    history.record({"memory/entries/a.md": None}, Note("forget: a", identity("x")), NOON)
+    history.recording.record({"memory/entries/a.md": None}, Note("forget: a", identity("x")), NOON)
     assert history.files(history.head()) == {}
 
 
-def test_a_commit_tells_when_it_was_made_and_is_put_in_order_by_a_time_that_never_falls(history: History) -> None:
+def test_a_commit_tells_when_it_was_made_and_is_put_in_order_by_a_time_that_never_falls(
+    history: History, tmp_path: Path
+) -> None:
     record(history, "a.md", "one")
     record(history, "a.md", "two", NOON - timedelta(days=400))
     newer, older = history.commits()
     assert (newer.time, older.time) == (NOON - timedelta(days=400), NOON)
-    assert len(set(git(history._root, "log", "--format=%ct").split())) == 1
+    assert len(set(git(tmp_path, "log", "--format=%ct").split())) == 1
 
 
 @pytest.mark.parametrize(
@@ -111,7 +119,7 @@ def test_log_of_a_path_leaves_out_other_commits(history: History) -> None:
     "name", ["", "  ", "<>", "a\nb", "Ann <ann@example.org>", "x\0y", "日本", "Ann <a<b>>", "...", "--"]
 )
 def test_any_name_makes_an_author_git_accepts(history: History, tmp_path: Path, name: str) -> None:
-    history.record({"a.md": history.put(b"x")}, Note(f"edit: {name}", identity(name)), NOON)
+    history.recording.record({"a.md": history.recording.put(b"x")}, Note(f"edit: {name}", identity(name)), NOON)
     assert git(tmp_path, "fsck", "--strict") == ""
 
 
@@ -119,7 +127,7 @@ def test_line_breaks_cannot_forge_trailers(history: History) -> None:
     note = Note(
         "remember: a\n\nAgent: root", identity("x"), trailers=(("Tool", "remember"), ("Entry", "a\nAgent: root"))
     )
-    history.record({"a.md": history.put(b"x")}, note, NOON)
+    history.recording.record({"a.md": history.recording.put(b"x")}, note, NOON)
     assert next(history.commits()).agent is None
     assert one_line("a\n\rb\u2028c") == "a b c"
 

@@ -57,15 +57,15 @@ def history(tmp_path: Path) -> Iterator[History]:
 
 def opened(root: Path) -> History:
     history = History(Workspace(root))
-    history.prepare()
+    history.ownership.prepare()
     return history
 
 
 def write(history: History, changes: Mapping[str, bytes | None], when: datetime = NOON) -> str | None:
     """One write, as a writer does it."""
     with history.writing():
-        blobs = {path: None if data is None else history.put(data) for path, data in changes.items()}
-        return history.record(blobs, Note("remember: it", identity("coder")), when)
+        blobs = {path: None if data is None else history.recording.put(data) for path, data in changes.items()}
+        return history.recording.record(blobs, Note("remember: it", identity("coder")), when)
 
 
 def written(history: History, count: int, first: int = 0) -> None:
@@ -421,7 +421,7 @@ def test_shallow_clone_is_packed(history: History, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth=2", f"file://{tmp_path}", str(clone))
     other = History(Workspace(clone))
-    other.claim()
+    other.ownership.claim()
     written(other, 6, 20)
     assert other.compact()
     assert_fine(clone)
@@ -639,10 +639,10 @@ def test_nothing_to_do_in_a_folder_without_history(tmp_path: Path) -> None:
 
 
 def test_many_texts_that_are_stored_ahead_are_one_pack_and_few_are_none(history: History, tmp_path: Path) -> None:
-    history.prepare()
+    history.ownership.prepare()
     few, many = [b"few %d" % number for number in range(9)], [b"many %d" % number for number in range(60)]
-    assert [*history.put_ahead(few)] == few and not packs(tmp_path)
-    assert [*history.put_ahead([*many, *many])] == [*many, *many]
+    assert [*history.recording.put_ahead(few)] == few and not packs(tmp_path)
+    assert [*history.recording.put_ahead([*many, *many])] == [*many, *many]
     assert len(packs(tmp_path)) == 1 and all(history.has(blob_id(text)) for text in many)
     write(history, {f"memory/entries/{number}.md": text for number, text in enumerate([*few, *many])})
     assert all(history.has(blob_id(text)) for text in [*few, *many])
@@ -651,10 +651,10 @@ def test_many_texts_that_are_stored_ahead_are_one_pack_and_few_are_none(history:
 
 
 def test_what_a_repack_takes_between_is_stored_by_the_write(history: History, tmp_path: Path) -> None:
-    history.prepare()
+    history.ownership.prepare()
     texts = [b"text %d" % number for number in range(60)]
     write(history, {"memory/entries/a.md": b"first"})
-    assert [*history.put_ahead(texts)] == texts
+    assert [*history.recording.put_ahead(texts)] == texts
     git(tmp_path, "repack", "-a", "-d", "-q")
     assert not history.has(blob_id(texts[0]))
     write(history, {f"memory/entries/{number}.md": text for number, text in enumerate(texts)})

@@ -107,7 +107,7 @@ def test_a_batch_that_is_none_of_ours_has_nothing_in_it(tmp_path: Path, said: by
 def test_a_file_that_a_power_cut_emptied_is_made_again_though_a_pack_has_the_object(tmp_path: Path) -> None:
     memory = Memory(tmp_path, agent="coder")
     memory.remember("Luna", "the cat", "A cat.")
-    memory.engine.history.harden()
+    memory.engine.history.mending.harden()
     memory.engine.history.compact()
     memory.remember("Other", "a cat", "Another cat.")
     git(tmp_path, "repack", "-q", "-a", "-d")

@@ -43,7 +43,7 @@ class WithoutWord:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository that says the word in files, messages, a tag and a branch, and who wrote it."""
-    History(Workspace(tmp_path)).prepare()
+    History(Workspace(tmp_path)).ownership.prepare()
 
     def commit(message: str) -> str:
         git(tmp_path, "add", "-A")

@@ -15,7 +15,7 @@ from crabmem import Memory
 from crabmem.disk import background as beside
 from crabmem.disk import fs, state
 from crabmem.errors import DeniedHistory
-from crabmem.git import history, packing, upkeep
+from crabmem.git import mend, packing, upkeep
 from crabmem.git.redo import Redo
 from crabmem.git.upkeep import Upkeep, compact_history
 from tests.conftest import git
@@ -169,17 +169,17 @@ def test_what_was_written_is_on_the_disk_once_writes_pause(memory: Memory, monke
 
 def test_what_a_gc_still_takes_stays_in_the_log(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """It looked at what is reached before the write, and removes what it found after the write was on the disk."""
-    monkeypatch.setattr(history, "FULL", 0)
+    monkeypatch.setattr(mend, "FULL", 0)
     memory.remember("First", "d", "x")
     (memory.root / ".git/gc.pid").write_text(f"{os.getpid()} {platform.node()}")
     for number in range(3):
         memory.remember(f"Fact {number}", "d", "x")
-    memory.engine.history.harden_beside()
+    memory.engine.history.mending.harden_beside()
     assert logged(memory.root) >= 3
     (memory.root / ".git/gc.pid").unlink()
     commit = git(memory.root, "rev-parse", "HEAD~1").strip()
     (memory.root / ".git/objects" / commit[:2] / commit[2:]).unlink()
-    memory.engine.history.harden_beside()
+    memory.engine.history.mending.harden_beside()
     assert logged(memory.root) == 0
     git(memory.root, "fsck", "--strict")
 
@@ -197,7 +197,7 @@ def test_who_closes_at_once_waits_for_nothing_and_leaves_it_to_the_log(memory: M
 def test_a_log_that_nobody_brought_to_the_disk_does_not_grow_for_ever(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "FULL", 60_000)
+    monkeypatch.setattr(mend, "FULL", 60_000)
     for number in range(80):
         memory.remember("Fact", "d", f"{number} " * 300)
     assert 0 < logged(memory.root) < 60

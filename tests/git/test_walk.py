@@ -83,7 +83,7 @@ def test_a_commit_is_found_by_its_whole_id_only() -> None:
 @pytest.fixture
 def history(tmp_path: Path) -> History:
     history = History(Workspace(tmp_path))
-    history.prepare()
+    history.ownership.prepare()
     return history
 
 
@@ -91,8 +91,8 @@ def record(history: History, count: int, first: int = 0) -> list[str]:
     """So many commits, a minute between."""
     note, made = Note("edit: it", identity("Ann")), list[str]()
     for number in range(first, first + count):
-        blob = history.put(str(number).encode())
-        made.append(history.record({"a.md": blob}, note, NOON + timedelta(minutes=number)) or "")
+        blob = history.recording.put(str(number).encode())
+        made.append(history.recording.record({"a.md": blob}, note, NOON + timedelta(minutes=number)) or "")
     return made
 
 
@@ -150,7 +150,7 @@ def test_a_file_of_another_history_is_not_believed(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "other"]
     histories = [History(Workspace(folder)) for folder in folders]
     for number, history in enumerate(histories):
-        history.prepare()
+        history.ownership.prepare()
         record(history, 70, number)
         history.at(NOON)
     kept = [folder / ".git/crabmem/index/commits" for folder in folders]
@@ -269,7 +269,7 @@ def test_bases_are_the_newest_commits_that_both_stand_on(
     with TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder))
         history = History(workspace)
-        history.prepare()
+        history.ownership.prepare()
         commits, behind = list[str](), list[set[str]]()
         for number, (parents, time) in enumerate(shapes):
             own = [commits[each] for each in sorted(parents) if each < number]

@@ -103,7 +103,7 @@ def other(side: Side, name: str = "there") -> Side:
     """Another machine, with the same remote and nothing of its own yet."""
     root = side.root.parent / name
     with closing(History(Workspace(root))) as history:
-        history.prepare()
+        history.ownership.prepare()
     return Side(root, side.to, side.environ)
 
 

@@ -67,9 +67,9 @@ def test_two_machines_that_join_the_same_make_the_same_commit(machines: tuple[Me
     take(other, clone)
     assert state(one) == state(other)
     assert not state(one)[2]
-    waiting = one.engine.history.aside()
+    waiting = one.engine.history.aside.readable()
     assert len(waiting) == 1
-    assert waiting == other.engine.history.aside()
+    assert waiting == other.engine.history.aside.readable()
     git(one.root, "fsck", "--strict")
 
 
@@ -194,7 +194,7 @@ def test_what_waits_waits_once_though_a_join_was_killed_and_something_written_be
 ) -> None:
     one, other = disputing(machines)
     killed(one, other, lambda operation, path: operation == "open" and path.endswith("/crabmem/journal"))
-    assert len(one.engine.history.aside()) == 1
+    assert len(one.engine.history.aside.readable()) == 1
     one.remember("Tea", "how it is made", "Cold.")
     take(one, other)
     [waiting] = proposals(one)

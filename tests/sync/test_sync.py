@@ -158,7 +158,7 @@ def test_what_is_no_commit_does_not_wait_whatever_the_remote_calls_it(
     git(hub, "update-ref", f"refs/crabmem/proposals/{oid}", oid)
     with suppress(SyncError):  # a folder's objects are read by us, and others' by Git
         synced(two[0])
-    two[0].engine.history.keep_aside(oid)
+    two[0].engine.history.aside.keep(oid)
     assert not proposals(two[0])
 
 

@@ -171,8 +171,10 @@ def test_a_page_takes_less_than_a_quarter_of_a_second_among_ten_thousand_facts(t
             memory.remember(f"Fact {n}", f"about {n}", f"It is {n} now.")
         history = memory.engine.history
         for n in range(1_000):
-            changes = {f"memory/entries/fact-{n}.md": history.put(f"---\nname: Fact {n}\n---\n\n{n}!\n".encode())}
-            history.set_aside(changes, Note(f"propose: remember: Fact {n}", "coder <>"), memory.engine.clock())
+            changes = {
+                f"memory/entries/fact-{n}.md": history.recording.put(f"---\nname: Fact {n}\n---\n\n{n}!\n".encode())
+            }
+            history.aside.add(changes, Note(f"propose: remember: Fact {n}", "coder <>"), memory.engine.clock())
     with session_at(tmp_path / "notes", Actor(is_person=True)) as session, site_of(session) as site:
         fact = "/fact?path=memory/entries/fact-7.md"
         pages = [

@@ -41,7 +41,7 @@ def list_(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
     found, now = meant.found(memory), memory.engine.clock()
     data = {"proposals": json_of(found)}
     show(json_wanted, data, lambda: "\n".join(_line(each, now) for each in found))
-    if words := memory.engine.history.aside_words():
+    if words := memory.engine.history.aside.unread():
         tell(words)
     if not found and not json_wanted:
         tell(meant.words_of_none(memory))

@@ -59,7 +59,7 @@ def permissions(patient: Patient) -> Iterator[Finding]:
             yield error("", f"{folder} cannot be written to; `chmod u+rwx {folder}`")
     if root.stat().st_uid != os.geteuid():
         yield warning("", f"{root} belongs to another user; what is written there may become unreadable to them")
-    is_project = workspace.layout.is_guest or patient.engine.history.is_of_project()
+    is_project = workspace.layout.is_guest or patient.engine.history.ownership.is_of_project()
     if open_to_others(root) and not is_project:  # others may well read a project
         yield warning("", f"others on this machine can read {root}; `chmod 700 {root}`, or `crabmem doctor --fix`")
 

@@ -33,11 +33,11 @@ _SKEW = timedelta(hours=1)
 
 def objects(patient: Patient) -> Iterator[Finding]:
     """Every object that a reference reaches: is it there, whole and what its name says? Are there secrets in it?"""
-    if not patient.engine.history.exists():
+    if not patient.engine.history.place.exists():
         yield info(".git", "there is no history yet; the first write begins one")
         return
     broken, known = 0, {file.blob for file in patient.scan.files.values()}
-    for count, item in enumerate(patient.engine.history.everything(), 1):
+    for count, item in enumerate(patient.engine.history.health().everything(), 1):
         if item.data is None:
             broken += 1
             if broken <= _NAMED:
@@ -72,12 +72,12 @@ def _secrets(item: Stored) -> Iterator[Finding]:
 def branch(patient: Patient) -> Iterator[Finding]:
     """Whether the newest commit says what is on disk, and may be written to."""
     history = patient.engine.history
-    if not history.exists():
+    if not history.place.exists():
         return
-    for path in history.unreadable_files():
+    for path in history.health().unreadable_files():
         yield error(path, "Git cannot read it; restore it from a backup, or delete it and look at `git status`")
     yield from position(history)
-    if not history.in_progress() and not history.has_plain_index():
+    if not history.branch.in_progress() and not history.index.is_plain():
         yield warning(
             ".git/index",
             "it is in a form that crabmem does not write, or holds files that are not merged: your next `git commit` "
@@ -96,19 +96,19 @@ def branch(patient: Patient) -> Iterator[Finding]:
 
 def position(history: History) -> Iterator[Finding]:
     """Whether the branch can take the next commit, and has what was written before; told at once."""
-    if doing := history.in_progress():
+    if doing := history.branch.in_progress():
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
-    elif history.waiting():
+    elif history.recording.waiting():
         words = "what was written during your rebase or merge is not in the files yet; the next write brings it back"
         yield warning(".git", words)
-    if not doing and history.is_detached():
+    if not doing and history.branch.is_detached():
         yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
 
 
 def times(patient: Patient) -> Iterator[Finding]:
     """Whether commits say that they are yet to be made: the clock of the machine that made them was wrong."""
     history = patient.engine.history
-    if not history.exists() or not (ahead := history.authored_after(patient.now + _SKEW)):
+    if not history.place.exists() or not (ahead := history.authored_after(patient.now + _SKEW)):
         return
     last = history.commit(ahead[0])
     yield warning(
@@ -121,7 +121,7 @@ def times(patient: Patient) -> Iterator[Finding]:
 
 def identity(patient: Patient) -> Iterator[Finding]:
     """Whether an agent that may not write `Crab.md` did so with a tool of its host, which nobody can stop."""
-    if not patient.engine.history.has_begun() or patient.settings().soul_editable:
+    if not patient.engine.history.ownership.holds_memory() or patient.settings().soul_editable:
         return
     layout = patient.engine.workspace.layout
     path = layout.identity
@@ -137,7 +137,7 @@ def identity(patient: Patient) -> Iterator[Finding]:
 def proposals(patient: Patient) -> Iterator[Finding]:
     """How many proposals wait for the person, by file, and how many texts of other machines."""
     layout = patient.engine.workspace.layout
-    if words := patient.engine.history.aside_words():
+    if words := patient.engine.history.aside.unread():
         yield warning(".git", words)
     found = Proposals(patient.engine.history, layout, layout.is_kept).all()
     waiting = Counter(each.path for each in found if not is_of_sync(each))
@@ -182,10 +182,10 @@ def leftovers(patient: Patient) -> Iterator[Finding]:
             f"{what} was begun by another user or on another machine and not ended; if you trust this folder, "
             "`crabmem doctor --fix` finishes it",
         )
-    left = patient.engine.history.left_locks()
+    left = patient.engine.history.health().left_locks()
     for lock in left:
         yield warning(_path(lock, patient), f"Git waits for it, {LEFT_LOCK}")
-    for lock in patient.engine.history.locks():
+    for lock in patient.engine.history.health().locks():
         if lock not in left:
             yield _lock(lock, workspace.root, patient.now.timestamp())
     for file in _listed(workspace.private / state.RECOVERED):

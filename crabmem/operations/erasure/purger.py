@@ -135,10 +135,10 @@ class Purger:
     # What is to be done
 
     def _rewrite(self) -> RepositoryRewrite:
-        if not self._history.has_begun():
+        if not self._history.ownership.holds_memory():
             raise NotFound("there is nothing to purge: the memory has no history yet")
         rewrite = self._history.rewrite()
-        rewrite.check_possible(self._history.in_progress())
+        rewrite.check_possible(self._history.branch.in_progress())
         return rewrite
 
     def _plan(self, target: str | Redaction, rewrite: RepositoryRewrite, packs: bool) -> _Plan:

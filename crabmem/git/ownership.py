@@ -1,0 +1,103 @@
+"""Whose repository it is: how memory begins in one, and which are not taken for memory."""
+
+import os
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from ..disk import fs, state
+from ..errors import DamagedHistory, Unwritable
+from ..workspace.layout import SETTINGS
+from ..workspace.workspace import Workspace
+from . import repository
+from .past import Past
+
+
+class Ownership:
+    """Whose one repository is."""
+
+    def __init__(self, workspace: Workspace, past: Past, claim_caches: Callable[[Path], None]) -> None:
+        """`claim_caches` is called when there is a place for caches."""
+        self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
+        self._layout, self._past = workspace.layout, past
+        self._claim_caches = claim_caches
+        self._is_claimed = False
+
+    def holds_memory(self) -> bool:
+        """Return whether there is a first commit, readable or not, and what is ours beside it."""
+        try:
+            is_begun = self._past.place.exists() and os.path.isdir(self._private) and self._past.head() is not None
+            return is_begun and not self.is_of_project()
+        except DamagedHistory:
+            return os.path.isdir(self._private)
+
+    def prepare(self) -> None:
+        """Make the repository, or what is ours in one that was cloned or begun by hand.
+
+        Raises:
+            Unwritable: it is the repository of something else.
+        """
+        self._past.place.make()
+        self._refuse_foreign_format()
+        if self.is_of_project():
+            raise Unwritable(
+                f"{self._root} is a project's repository. For a memory beside it: `crabmem --project "
+                f"{shlex.quote(str(self._root))}`; to put memory into the project's own history: "
+                f"`crabmem --dir {shlex.quote(str(self._root))} init`"
+            )
+        if not os.path.isdir(self._private):
+            self.claim()
+        if not os.path.isdir(self._private / state.TEMPORARY):
+            fs.make_folder(self._private / state.TEMPORARY)
+        self._claim_caches(self._private)
+
+    def is_of_project(self) -> bool:
+        """Return whether the repository is a project's, on whose branch there is no memory: it has files, none is ours.
+
+        What a person agreed to on one branch is no word about another. Markdown in a folder `memory/` is no sign of
+        ours: a project may document its own there.
+        """
+        is_ours = os.path.isdir(self._private) and not os.path.lexists(self._private / state.PROJECT)
+        if self._is_claimed or is_ours or not self._past.place.exists():
+            return False
+        layout, head = self._layout, self._past.head()
+        signs = (layout.identity, layout.overview, SETTINGS)
+        if head is None:
+            own = (*signs, layout.memory)
+            return os.listdir(self._root) != [".git"] and not any(os.path.lexists(self._root / each) for each in own)
+        if not layout.memory:
+            return not any(map(layout.is_kept, self._past.files(head)))
+        past, folder = self._past, layout.entries[0]
+        facts = past.files_in(head, folder, with_folders=False) if past.folder(head, folder) else {}
+        return not (facts and all(map(layout.is_entry, facts))) and not any(past.file(head, each) for each in signs)
+
+    def claim(self) -> None:
+        """Put what is ours into a repository that somebody else made.
+
+        Raises:
+            Unwritable: it is a project's, which has something where memory would lie.
+        """
+        self._refuse_foreign_format()
+        layout, head = self._layout, self._past.head()
+        if (
+            layout.is_guest
+            and self.is_of_project()
+            and any(files for _, _, files in os.walk(self._root / layout.memory))
+        ):
+            raise Unwritable(
+                f"{self._root / layout.memory} has files of the project, and memory would lie there. For a memory "
+                f"beside it: `crabmem --project {shlex.quote(str(self._root))}`"
+            )
+        is_all_ours = not layout.is_guest and all(
+            layout.is_kept(path) or path.rpartition("/")[2][0] == "." for path in self._past.files(head)
+        )
+        folders = None if is_all_ours else [each for each in layout.folders if "/" not in each]
+        repository.furnish(self._git, self._private, folders, layout.is_guest)
+        self._is_claimed = True
+
+    def _refuse_foreign_format(self) -> None:
+        form = repository.foreign_format(self._git)
+        if form:
+            raise DamagedHistory(
+                f"{self._git} has Git's {form} format, which crabmem does not write; use another folder"
+            )

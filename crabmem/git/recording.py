@@ -1,0 +1,164 @@
+"""The way of a commit: made of what was put, and moved onto the branch by comparing, so that nobody's is lost."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+
+from ..disk import fs, state
+from ..errors import Busy, CrabmemError
+from .commits import Note, committer, header, raw_commit
+from .index import Index
+from .kept import KEEP, Stretch, Waiting
+from .parts import Parts
+from .past import Past
+from .redo import Move
+from .trees import Item
+
+_TRIES = 50
+
+
+class Recording:
+    """Commits to one repository. Only under the writer's lock, but for `put_ahead`.
+
+    A commit is made of one read of HEAD, which is both its parent and the value that is compared as the branch moves.
+    References below `refs/crabmem` keep it reachable whatever a person does to the branch.
+    """
+
+    def __init__(self, parts: Parts, past: Past, index: Index) -> None:
+        self._git, self._branch = parts.git, parts.branch
+        self._refs, self._objects, self._trees = parts.refs, parts.objects, parts.trees
+        self._walk, self._keep = parts.walk, parts.keep
+        self._past, self._index = past, index
+        self._waiting = Waiting(parts.private / state.WAITING)
+        #: What failed after the commit of this write was on the branch: no failure of the write, the next one mends it.
+        self.late_failures: list[OSError | CrabmemError] = []
+
+    def begin(self) -> None:
+        """Begin to count what one write stores, and what fails late."""
+        self._objects.begin()
+        self.late_failures.clear()
+
+    def put(self, data: bytes) -> str:
+        """Store bytes, in no commit yet; return their id. Durable after `flush`, or with a commit."""
+        return self._objects.put("blob", data)
+
+    def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
+        """Store bytes as `put` does, without the writer's lock; yield each of them. At the end all are stored."""
+        return self._objects.put_ahead(blobs)
+
+    def flush(self) -> None:
+        """Make what was put durable."""
+        self._objects.flush()
+
+    def record(
+        self,
+        changes: Mapping[str, str | Item | None],
+        note: Note,
+        when: datetime,
+        journalled: bool = False,
+        joined: str | None = None,
+    ) -> str | None:
+        """Commit `changes` (path to blob, or to mode and id; None to remove) on top of the head; return the commit.
+
+        Return None when the head already says so. A branch that moves meanwhile is followed. Paths that a journal
+        names are settled after a kill without this remembering them. With `joined`, another commit, the new one stands
+        on that too; it is `joined` itself where that stands on the head and has the same files.
+        """
+        if not journalled:
+            self._index.expect(changes)
+        for _ in range(_TRIES):
+            head = self._refs.head()
+            commit = self.new_commit(self._branch.base(head), changes, note, when, joined)
+            if commit is None:
+                # Somebody's own commit holds this write, which was quicker on the disk: that one is kept.
+                base = self._branch.base(head)
+                if base and base != self._keep.tip():
+                    self._keep.advance(base)
+                return None
+            if self._move_branch(Move(commit, head.ref, head.commit, tuple(changes)), note, when):
+                self._past.place.note(commit)
+                return commit
+        raise Busy(f"{self._git} changes faster than we can commit; try again")
+
+    def prospective(
+        self, changes: Mapping[str, str | Item | None], note: Note, when: datetime, joined: str
+    ) -> str | None:
+        """Store the commit that `record` would make, on no branch; return its id."""
+        commit = self.new_commit(self._branch.head(), changes, note, when, joined)
+        self._objects.flush()
+        return commit
+
+    def waiting(self) -> list[Stretch]:
+        """Return what was written during a rebase or merge of the person that is over, as far as it can be read.
+
+        Only what is memory's own history is believed to be that.
+        """
+        found = [] if self._branch.in_progress() else self._waiting.all()
+        return [each for each in found if all(map(self._past.is_commit, each)) and self._past.is_of_memory(each.tip)]
+
+    def forget_waiting(self) -> None:
+        """Forget what `waiting` returns."""
+        self._waiting.clear()
+
+    def without_text(self, blobs: Mapping[str, str]) -> list[str]:
+        """Return the paths at which the head has the given blob, which is missing from the history."""
+        head = self._branch.head()
+        kept = [path for path, blob in blobs.items() if blob == self._past.file(head, path)]
+        return [path for path in kept if not self._objects.is_there(blobs[path])]
+
+    def new_commit(
+        self,
+        base: str | None,
+        changes: Mapping[str, str | Item | None],
+        note: Note,
+        when: datetime,
+        joined: str | None = None,
+    ) -> str | None:
+        """Return a commit of `changes` on `base`, not yet on any branch; None when nothing differs."""
+        before = self._past.tree(base)
+        tree = self._trees.grafted(before, changes) or self._objects.put("tree", b"")
+        if joined and tree == self._past.tree(joined) and (base is None or self._walk.is_ancestor(base, joined)):
+            return joined
+        if not joined and (tree == before or (before is None and not any(changes.values()))):
+            return None
+        # In an order that both machines know that join the same two.
+        parents = sorted(filter(None, (base, joined)))
+        not_before = max((self._objects.header(each).committed for each in parents), default=0)
+        raw = raw_commit(tree, parents, note, when, not_before)
+        commit = self._objects.put("commit", raw)
+        self._walk.graph.add_new(commit, header(raw))
+        return commit
+
+    def _move_branch(self, move: Move, note: Note, when: datetime) -> bool:
+        """Return whether the branch took a commit, which is then kept; it waits while the person rebases."""
+        commit = move.commit
+        if self._branch.in_progress():  # only what keeps it makes it part of memory
+            self._objects.flush(move._replace(ref=KEEP))
+            bases, before = self._objects.parents(commit), self._branch.before() or self._keep.tip()
+            if bases and before:
+                self._waiting.add(bases[0], commit, before)
+            self._objects.put_back()
+            self._keep.advance(commit)
+            return True
+        self._refs.wait_for(KEEP)  # before the branch moves: what is on it is not called failed any more
+        self._objects.flush(move)
+        with fs.durability(False):  # from here on the redo log has it
+            if not self._swap(move):
+                return False
+            logs = ("HEAD",) if move.ref == "HEAD" else ("HEAD", move.ref)
+            self._refs.note(logs, move.old, commit, committer(when).encode(), note.subject)
+            for step in (self._objects.put_back, lambda: self._keep.advance(commit)):
+                try:
+                    step()
+                except (OSError, CrabmemError) as error:
+                    self.late_failures.append(error)
+        return True
+
+    def _swap(self, move: Move) -> bool:
+        """Return whether the branch is at the commit now, moved there by us from where it was found."""
+        try:
+            return self._refs.swap(move.ref, move.old, move.commit)
+        except OSError as error:
+            if self._refs.read(move.ref) != move.commit:
+                raise
+            self.late_failures.append(error)
+            return True
