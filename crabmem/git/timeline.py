@@ -84,7 +84,7 @@ class Timeline:
     def _time(self, when: str, is_end: bool) -> datetime:
         time = parse_time(when, self._clock(), is_end)
         if time is None:
-            forms = "a day as 2026-03-14, a time as '2026-03-14 09:00', today, yesterday, or '2 days ago'"
+            forms = "a day as 2026-03-14, a time as '2026-03-14 09:00', today, 'last Tuesday', or '2 days ago'"
             raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, {forms}")
         return time
 

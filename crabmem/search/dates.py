@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 
+from ..text.times import WEEKDAY, last_weekday
 from .english import MONTHS
 
 _NAMES = {number: name for name, number in reversed(MONTHS.items())}
@@ -18,8 +19,7 @@ _NUMERIC = rf"(?<!\d)(?:{_YEAR}([-/.]){_MONTH}(?:\2{_DAY})?|{_DAY}([-/.]){_DAY}\
 _APART, _NTH = "[ \t,./-]+", "(?:st|nd|rd|th)?"
 _WRITTEN = rf"(?:(?<!\d){_DAY}{_NTH}(?: of)?{_APART})?\b([A-Za-z]+){_APART}(?:{_DAY}{_NTH}{_APART})?{_YEAR}(?!\d)"
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_AGO = rf"\b(?:(today|yesterday)|(\d{{1,3}}) (day|week)s? ago|last (week)|(?:last|on) ({'|'.join(_WEEKDAYS)}))\b"
+_AGO = rf"\b(?:(today|yesterday)|(\d{{1,3}}) (day|week)s? ago|last (week)|{WEEKDAY})\b"
 
 
 def days_meant(question: str, today: date) -> Iterator[date]:
@@ -29,7 +29,7 @@ def days_meant(question: str, today: date) -> Iterator[date]:
             monday = today - timedelta(days=today.weekday() + 7)
             yield from (monday + timedelta(days=day) for day in range(7))
         elif weekday:
-            yield today - timedelta(days=(today.weekday() - _WEEKDAYS.index(weekday) - 1) % 7 + 1)
+            yield last_weekday(weekday, today)
         else:
             days = int(number) * (7 if unit == "week" else 1) if number else ("today", "yesterday").index(word)
             yield today - timedelta(days=days)

@@ -1,7 +1,7 @@
 """Times as people write them."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 # Characters of a date without a time.
 _DATE = len("2024-02-28")
@@ -9,24 +9,33 @@ _UNITS = {"s": "seconds", "m": "minutes", "min": "minutes", "h": "hours", "d": "
 _SPAN = re.compile(r"([0-9]{1,6}) ?(m|min|h|d|w)")
 #: The longest span that is taken.
 LONGEST_SPAN = timedelta(days=366)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+#: The words for a day of the week; of a group with its name.
+WEEKDAY = rf"(?:last|on) ({'|'.join(_WEEKDAYS)})"
 _SHORT = re.compile(rf"(\d+) ?({'|'.join(_UNITS)}) ago")
 
 
 def parse_time(text: str, now: datetime, is_end: bool = False) -> datetime | None:
     """The time `text` means: ISO 8601, in the zone of `now` where it names none, or "2 days ago"; None when neither.
 
-    A date alone, or "today", is the beginning of that day, or with `is_end` its last moment.
+    A date alone, "today" or "last Tuesday" is the beginning of that day, or with `is_end` its last moment.
     """
     text = text.strip()
     try:
         when = datetime.fromisoformat(text)
     except ValueError:
-        if text != "today":
+        day = _day(text.lower(), now.date())
+        if day is None:
             return _relative(text, now)
-        text, when = "", now.replace(hour=0, minute=0, second=0, microsecond=0)
+        text, when = "", datetime(day.year, day.month, day.day, tzinfo=now.tzinfo)
     if is_end and len(text) <= _DATE:
         when = when.replace(hour=23, minute=59, second=59, microsecond=999_999)
     return when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
+
+
+def last_weekday(name: str, today: date) -> date:
+    """The newest day before `today` of this name: on a Tuesday, "tuesday" is a week ago."""
+    return today - timedelta(days=(today.weekday() - _WEEKDAYS.index(name) - 1) % 7 + 1)
 
 
 def span_in(text: str) -> timedelta | None:
@@ -34,6 +43,13 @@ def span_in(text: str) -> timedelta | None:
     found = _SPAN.fullmatch(text.strip())
     span = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found else timedelta()
     return span if timedelta() < span <= LONGEST_SPAN else None
+
+
+def _day(text: str, today: date) -> date | None:
+    if text == "today":
+        return today
+    found = re.fullmatch(WEEKDAY, text)
+    return last_weekday(found[1], today) if found else None
 
 
 def _relative(text: str, now: datetime) -> datetime | None:

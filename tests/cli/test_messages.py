@@ -25,9 +25,9 @@ SAID = {
     "show Wfi": 'crabmem: no fact called Wfi. Did you mean "Wifi"?\n',
     "forget Wifi": "forgot: Wifi\n",
     "undo --redo": "crabmem: nothing to redo: the last change was not an undo\n",
-    "log --since 'last Tuesday'":
-        "no revision named last Tuesday; give a commit of `crabmem log`, a day as 2026-03-14, a time as "
-        "'2026-03-14 09:00', today, yesterday, or '2 days ago'\n",
+    "log --since 'the other day'":
+        "no revision named the other day; give a commit of `crabmem log`, a day as 2026-03-14, a time as "
+        "'2026-03-14 09:00', today, 'last Tuesday', or '2 days ago'\n",
     "review": "nothing to review. To have agents' writes wait: [review] in crabmem.toml\n",
     "review list": "nothing to review. To have agents' writes wait: [review] in crabmem.toml\n",
     "purge Wifi": "nothing was purged: this needs a terminal, or --yes\n",

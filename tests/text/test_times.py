@@ -45,7 +45,21 @@ def test_a_relative_time_counts_from_now(text: str, ago: timedelta) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", " ", "soon", "2 blue moons ago", "days ago", "2024-02-30", "2024-13-01", "HEAD~2", "2024", "42"]
+    "text",
+    [
+        "",
+        " ",
+        "soon",
+        "2 blue moons ago",
+        "days ago",
+        "2024-02-30",
+        "2024-13-01",
+        "HEAD~2",
+        "2024",
+        "42",
+        "Friday",
+        "last Freitag",
+    ],
 )
 def test_what_is_no_time_is_none(text: str) -> None:
     assert parse_time(text, NOW) is None
@@ -65,6 +79,15 @@ def test_any_text_is_a_time_in_a_zone_or_none(text: str) -> None:
 def test_as_of_a_day_is_its_end(text: str) -> None:
     assert parse_time(text, NOW, is_end=True) == datetime(2024, 2, 28, 23, 59, 59, 999_999, tzinfo=TOKYO)
     assert parse_time("today", NOW, is_end=True) == NOW.replace(hour=23, minute=59, second=59, microsecond=999_999)
+
+
+@pytest.mark.parametrize(
+    ("text", "day"), [("last Thursday", 29), ("on thursday", 29), ("Last Friday", 23), ("on Saturday", 24)]
+)
+def test_a_day_of_the_week_is_the_last_one_before_today(text: str, day: int) -> None:
+    """Today is a Friday."""
+    assert parse_time(text, NOW) == datetime(2024, 2, day, tzinfo=TOKYO)
+    assert parse_time(text, NOW, is_end=True) == datetime(2024, 2, day, 23, 59, 59, 999_999, tzinfo=TOKYO)
 
 
 @pytest.mark.parametrize("text", ["2024-02-28 09", "2024-02-28T09:15", "2 days ago", "yesterday"])
