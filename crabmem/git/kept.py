@@ -1,9 +1,9 @@
 """Commits of ours that the branch may not reach, and what keeps each of them.
 
 `refs/crabmem/keep` and `kept/*`: from them every commit of ours stays reachable, whatever happens to the branch.
-`refs/crabmem/proposals/*`: commits set aside on no branch. `waiting`: a file of commits that wait for the end of a
-rebase. What packs, checks or erases looks at all references, and so at these; a purge gives them the names of what it
-made.
+`refs/crabmem/proposals/*`: commits set aside on no branch. `waiting`: a file of commits that wait for HEAD to be on a
+branch again, as after a rebase. What packs, checks or erases looks at all references, and so at these; a purge gives
+them the names of what it made.
 """
 
 import re
@@ -85,11 +85,11 @@ class Stretch(NamedTuple):
 
 
 class Waiting:
-    """The commits that were written in the middle of a rebase or merge of the person, and so are on no branch yet.
+    """The commits that were written on no branch: in the middle of a rebase or merge of the person, or HEAD detached.
 
-    Nobody knows how that will end: after `--continue` the files still say it, `--abort` and `--skip` take it away. What
-    is noted in `file`, a line each, is looked at when it is over, so that it comes back; what was written before can be
-    taken back by a reset. Only under the writer's lock.
+    Nobody knows how that will end: after `--continue` the files still say it, `--abort` and `--skip` take it away, and
+    so does `git switch` to a branch. What is noted in `file`, a line each, is looked at when it is over, so that it
+    comes back; what was written before can be taken back by a reset. Only under the writer's lock.
     """
 
     def __init__(self, file: Path) -> None:

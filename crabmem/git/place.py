@@ -31,7 +31,7 @@ class Place:
         `identities` are those of the repository and of the folder around it when whoever opened the workspace did so;
         None: they are as now.
         """
-        self._root, self._git, self._private = parts.root, parts.git, parts.private
+        self.root, self._git, self._private = parts.root, parts.git, parts.private
         self._objects, self._branch, self._forget = parts.objects, parts.branch, forget
         self._looked_into = workspace.repository_folders
         self._is_free_of_links = False
@@ -39,7 +39,7 @@ class Place:
         #: What the repository and the folder around it are, None before there is one; its newest commit.
         self._repository, self._around = identities or (
             None if os.path.islink(self._git) else fs.identity(self._git),
-            fs.identity(self._root),
+            fs.identity(self.root),
         )
         self._last: str | None = None
 
@@ -68,15 +68,15 @@ class Place:
         self._is_free_of_links = True
         known = self._repository  # asked for first: another thread may begin the repository just now
         is_there = os.path.isdir(self._git)
-        if not is_there and repository.is_beside(self._root):
+        if not is_there and repository.is_beside(self.root):
             raise DamagedHistory(
-                f"a purge was interrupted and left the history in {self._root / state.BESIDE}: the next write puts it "
+                f"a purge was interrupted and left the history in {self.root / state.BESIDE}: the next write puts it "
                 "back, and so does `mv`, to `.git`"
             )
         if known and not is_there:
-            if fs.identity(self._root) != self._around or not os.listdir(self._root):
+            if fs.identity(self.root) != self._around or not os.listdir(self.root):
                 raise Moved(
-                    f"{self._root} is not where it was: it was moved or deleted after this process had opened it; "
+                    f"{self.root} is not where it was: it was moved or deleted after this process had opened it; "
                     "put it back, or start again to begin a new memory there"
                 )
             self._forget()  # somebody deleted the repository, and not the files around it
@@ -102,9 +102,9 @@ class Place:
             Moved: another is in the place of the one that this process opened.
         """
         self._is_free_of_links = False  # somebody may have changed the folder since
-        repository.put_back(self._root)
+        repository.put_back(self.root)
         if not self.exists():
-            repository.create(self._root)
+            repository.create(self.root)
         self._check_same()
 
     def note(self, commit: str) -> None:
@@ -122,10 +122,10 @@ class Place:
             self._forget()
             if self._last and not (self._has_replaced(self._repository) or self._objects.has(self._last)):
                 raise Moved(
-                    f"{self._root} is not the memory that this process had opened: its history lacks commit "
+                    f"{self.root} is not the memory that this process had opened: its history lacks commit "
                     f"{short(self._last)}; start again if it is the one you mean, or put the other back"
                 )
-        self._repository, self._around = identity, fs.identity(self._root)
+        self._repository, self._around = identity, fs.identity(self.root)
 
     def _has_replaced(self, folder: tuple[int, int]) -> bool:
         with suppress(OSError):

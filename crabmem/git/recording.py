@@ -42,7 +42,7 @@ class Recording:
         return self._objects.put("blob", data)
 
     def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
-        """Store bytes as `put` does, without the writer's lock; yield each of them. At the end all are stored."""
+        """Store many bytes without the writer's lock, as `Objects.put_ahead` does; yield each of them."""
         return self._objects.put_ahead(blobs)
 
     def flush(self) -> None:
@@ -88,11 +88,11 @@ class Recording:
         return commit
 
     def waiting(self) -> list[Stretch]:
-        """Return what was written during a rebase or merge of the person that is over, as far as it can be read.
+        """Return what was written on no branch, as in a rebase of the person, once HEAD is on one, if it can be read.
 
         Only what is memory's own history is believed to be that.
         """
-        found = [] if self._branch.in_progress() else self._waiting.all()
+        found = [] if self._branch.in_progress() or self._branch.is_detached() else self._waiting.all()
         return [each for each in found if all(map(self._past.is_commit, each)) and self._past.is_of_memory(each.tip)]
 
     def forget_waiting(self) -> None:
@@ -141,6 +141,8 @@ class Recording:
             return True
         self._refs.wait_for(KEEP)  # before the branch moves: what is on it is not called failed any more
         self._objects.flush(move)
+        if move.ref == "HEAD" and (bases := self._objects.parents(commit)):
+            self._waiting.add(bases[0], commit, bases[0])  # no branch has it once HEAD is on one
         with fs.durability(False):  # from here on the redo log has it
             if not self._swap(move):
                 return False

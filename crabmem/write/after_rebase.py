@@ -1,4 +1,4 @@
-"""After a rebase or merge of the person: what was written in the middle of it is merged into the files again."""
+"""HEAD is on a branch again, as after a rebase: what was written on none is merged into the files again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..text.hashes import SHORT_DIGITS
 from ..workspace.layout import Layout
 
 #: The words of the commit that has such writes on the branch.
-KEPT_NOTE = Note("keep: what was written during a rebase or merge", identity("crabmem"))
+KEPT_NOTE = Note("keep: what was written during a rebase or merge, or on no branch", identity("crabmem"))
 
 
 def changes_to_bring_back(
@@ -35,8 +35,8 @@ def changes_to_bring_back(
         merged = merge(path, before, now, after)
         if merged.conflicts:
             report(
-                f"{path} was written during your rebase or merge, and you changed the same lines: yours stays; "
-                f"`crabmem show` with --as-of {tip[:SHORT_DIGITS]} shows the other"
+                f"{path} was written during your rebase or merge, or on no branch, and you changed the same lines: "
+                f"yours stays; `crabmem show` with --as-of {tip[:SHORT_DIGITS]} shows the other"
             )
         elif merged.data != now:
             changes[path] = merged.data

@@ -63,6 +63,35 @@ def end(memory: Memory, how: str) -> None:
     assert not (memory.root / ".git/rebase-merge").exists()
 
 
+def test_what_was_written_on_a_detached_head_is_in_memory_after_the_next_write_on_the_branch(tmp_path: Path) -> None:
+    with Memory(tmp_path, agent="coder") as memory:
+        memory.remember("X", "d", "old")
+        memory.remember("Z", "d", "there from the beginning")
+        git(tmp_path, "checkout", "-q", "HEAD~1")
+        write_meanwhile(memory)
+        assert any("HEAD is detached" in found.message for found in memory.doctor())
+        git(tmp_path, "switch", "-q", "main")
+        assert any("is not in the files yet" in found.message for found in memory.doctor())
+        memory.remember("Next", "d", "after it")
+        assert {entry.name for entry in memory.entries()} == {"X", "Y", "Z", "Next"}
+        assert memory.get("X").content == "new\n\nline\n\nlast"
+        assert not any("is not in the files yet" in found.message for found in memory.doctor())
+    assert_clean(tmp_path)
+
+
+def test_what_was_written_on_a_detached_head_and_got_a_branch_is_not_brought_twice(tmp_path: Path) -> None:
+    with Memory(tmp_path, agent="coder") as memory:
+        memory.remember("X", "d", "old")
+        git(tmp_path, "checkout", "-q", "--detach")
+        write_meanwhile(memory)
+        git(tmp_path, "switch", "-qc", "kept")
+        before = git(tmp_path, "rev-parse", "HEAD")
+        memory.adopt()
+        assert git(tmp_path, "rev-parse", "HEAD") == before
+        assert not any("is not in the files yet" in found.message for found in memory.doctor())
+    assert_clean(tmp_path)
+
+
 @pytest.mark.parametrize("how", ["--abort", "--skip", "--continue"])
 def test_what_was_written_during_a_rebase_is_in_memory_after_the_next_write(memory: Memory, how: str) -> None:
     write_meanwhile(memory)

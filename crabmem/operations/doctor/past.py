@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from shlex import quote
 
 from ...disk import state
 from ...git.history import History
@@ -99,10 +100,12 @@ def position(history: History) -> Iterator[Finding]:
     if doing := history.branch.in_progress():
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
     elif history.recording.waiting():
-        words = "what was written during your rebase or merge is not in the files yet; the next write brings it back"
-        yield warning(".git", words)
+        words = "what was written during your rebase or merge, or on no branch, is not in the files yet"
+        yield warning(".git", f"{words}; the next write brings it back")
     if not doing and history.branch.is_detached():
-        yield warning(".git", "HEAD is detached, so writes are on no branch; `git switch main`, they are kept anyway")
+        switch = f"`git -C {quote(str(history.place.root))} switch {history.branch.name().removeprefix('refs/heads/')}`"
+        words = f"HEAD is detached, so writes are on no branch; after {switch} the next write brings them there"
+        yield warning(".git", words)
 
 
 def times(patient: Patient) -> Iterator[Finding]:
