@@ -8,7 +8,8 @@ A script is a list of steps, each of which draws from a seed of its own: so one 
 steps out, and what is printed is the smallest found. Every write has a token of its own, which is how it is found
 again.
 
-At the end all machines sync until nothing moves. Then these hold:
+At the end all machines sync until nothing moves; where one is refused, it does first what the words of the refusal say.
+Then these hold:
 
 1. Branch, files and what waits are the same on all machines, and the remote is at the same commit.
 2. A token that nobody removed is in a file, or waits to be decided. A person or an agent removes what is in a file
@@ -42,6 +43,7 @@ from dulwich.repo import Repo
 
 from crabmem import CrabmemError, Memory
 from crabmem.disk import fs
+from crabmem.errors import HoldsPurged, SyncError
 from crabmem.operations import proposals as waiting
 from crabmem.results import Synced
 from crabmem.sync.sync import name_remote, sync
@@ -63,6 +65,8 @@ CLOCKS = (timedelta(0), timedelta(days=-40), timedelta(hours=5), timedelta(days=
 GIT = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "commit.gpgsign=false")
 _TOKEN = re.compile(r"tok\d+x\d+y")
 _ROUNDS = 12
+# So often a person follows the words of a refusal.
+_FOLLOWED = 3
 # A sync makes some hundred changes of a disk.
 _MOST_CHANGES = 220
 
@@ -235,6 +239,25 @@ class Machine:
         self._known.counts["joined"] += done.is_joined
         self._known.counts["disputed"] += len(done.disputed)
         return done
+
+    def settled(self) -> Synced:
+        """Sync as a person does who, where that is refused, does what the message says, and syncs again."""
+        for _ in range(_FOLLOWED):
+            try:
+                return self.synced(is_last=True)
+            except HoldsPurged as refused:
+                held = re.match(r"(.+) in commit \w+ is again what was purged", refused.problem)
+                if held is None:
+                    raise
+                self.person.purge(held[1])
+                self._known.purged_facts.add(held[1])
+                self._known.counts["purged again"] += 1
+            except SyncError as refused:
+                if "`crabmem sync --to` the same address" not in refused.problem:
+                    raise
+                name_remote(self.person, str(self._hub), "/")
+                self._known.counts["begun anew"] += 1
+        return self.synced(is_last=True)
 
 
 def _remember(machine: Machine) -> None:
@@ -484,7 +507,7 @@ def run(script: Script, folder: Path) -> Counter[str]:
 def _settle(machines: Sequence[Machine]) -> None:
     """Sync until nothing moves any more."""
     for _ in range(_ROUNDS):
-        moved = [machine for machine in machines if (done := machine.synced(is_last=True)).sent or done.taken]
+        moved = [machine for machine in machines if (done := machine.settled()).sent or done.taken]
         refs = {git(machine.root, "for-each-ref", "refs/heads", "refs/crabmem/proposals") for machine in machines}
         if not moved and len(refs) == 1:
             return
