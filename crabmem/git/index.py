@@ -19,6 +19,7 @@ from .parts import Parts
 from .trees import REGULAR, Item, splice, to_bytes, to_text
 
 _WAIT = 1.0
+# Bytes of the checksum in which the file ends.
 _CHECKSUM = 20
 _SIGNATURE = b"DIRC"
 _VERSION = 2
@@ -192,8 +193,8 @@ class Index:
         if self._written and self._checksum() == self._written[0]:
             return self._written[1]
         try:
-            return parsed(fs.read(self._file, limit=fs.LARGE)[0])
-        except FileNotFoundError:
+            return parse_index(fs.read(self._file, limit=fs.LARGE)[0])
+        except FileNotFoundError:  # `index_forms` begins one with all that is at the head
             raise OddIndex from None
 
     def _checksum(self) -> bytes:
@@ -247,13 +248,13 @@ class Rows:
         return b"".join(pieces)
 
 
-def parsed(data: bytes) -> Rows:
+def parse_index(data: bytes) -> Rows:
     """Return the rows in the bytes of an index.
 
     Raises:
         OddIndex: it is cut short, altered, or not of the plain form.
     """
-    if len(data) < _HEADER.size + 20 or not is_whole(data):
+    if len(data) < _HEADER.size + _CHECKSUM or not is_whole(data):
         raise OddIndex
     signature, version, count = _HEADER.unpack_from(data)
     if (signature, version) != (_SIGNATURE, _VERSION):
@@ -275,10 +276,10 @@ def _parsed_rows(data: bytes, count: int) -> Rows:
         keys.append(data[at + fixed : at + fixed + length])
         pieces.append(data[at:end])
         at = end
-    if at > len(data) - 20 or not all(map(bytes.__lt__, keys, keys[1:])):
+    if at > len(data) - _CHECKSUM or not all(map(bytes.__lt__, keys, keys[1:])):
         raise OddIndex
     # Extensions named in capitals are caches that Git makes anew; others are forms that a reader has to know.
-    end = len(data) - 20
+    end = len(data) - _CHECKSUM
     while at < end:
         name, size = struct.unpack_from(">4sL", data, at)
         if not name[:1].isupper():
@@ -291,7 +292,7 @@ def _parsed_rows(data: bytes, count: int) -> Rows:
 
 def is_whole(data: bytes) -> bool:
     """Return whether an index ends in the checksum of the rest of it."""
-    return checksum(memoryview(data)[:-20]) == data[-20:]
+    return checksum(memoryview(data)[:-_CHECKSUM]) == data[-_CHECKSUM:]
 
 
 def _check_way(keys: list[bytes], key: bytes) -> None:

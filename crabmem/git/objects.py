@@ -44,11 +44,14 @@ _PLAIN_COMMIT = re.compile(
     rb"committer [^<>\0\n]+ <[^<>\0\n]*> [1-9]\d{0,9} [+-]\d{4}\n\n"
 )
 _KIND = re.compile(rb"(blob|tree|commit|tag) (\d+)\0")
-# A folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a delta of it.
-_LARGE = 16_384
+# The tree of a folder of thousands is stored as it is: compressing costs more than all else, and compaction makes a
+# delta of it.
+_UNCOMPRESSED_TREE = 16_384
+# Answers that `remembered` keeps of each kind.
 _REMEMBERED = 6
 # Headers of commits, some 400 bytes each: a walk, and what compares its commits, ask for the same.
 _MOST_HEADERS = 25_000
+# How often a file is renamed into a folder that somebody removes; and of how many objects the folders are listed first.
 _TRIES, _MANY = 10, 1_000
 _TEMPORARY = "object-"
 #: So many texts that are put ahead are worth a pack, which has about so many bytes at most.
@@ -64,7 +67,12 @@ class _Fresh(NamedTuple):
 
 
 class Objects:
-    """The object store of one repository. Ids are 40 hex digits as text."""
+    """The object store of one repository. Ids are 40 hex digits as text.
+
+    Whether an object is there can be asked in four ways: `has` reads it, from wherever it is, and compares its id;
+    `is_there` looks for a file or a place in a pack; `absent` does so for many; `is_unchanged` asks whether the file
+    that was seen whole is still the same.
+    """
 
     def __init__(self, folder: Path, temporary: Path | None = None, redo: Redo | None = None) -> None:
         """`temporary` is the folder for what is half written; without one, and without a log, it is only read."""
@@ -285,9 +293,10 @@ class Objects:
         return oid
 
     def put_ahead(self, blobs: Iterable[bytes]) -> Iterator[bytes]:
-        """Store texts that nothing refers to yet, also beside another writer, and yield each.
+        """Store texts before a lock is held, in packs, so that the disk is waited for once; yield each, for progress.
 
-        Many of them, or large ones, are in packs, for which the disk is waited once; few are left to `flush`.
+        Fewer than `_LEAST_AHEAD` small ones are not stored: whoever puts them again under the lock stores them. To be
+        run to its end.
         """
         growing = Growing()
         for data in blobs:
@@ -538,7 +547,7 @@ def oid_of(kind: str, data: bytes) -> str:
 
 
 def _packed(kind: str, data: bytes) -> bytes:
-    level = 0 if kind == "tree" and len(data) > _LARGE else -1
+    level = 0 if kind == "tree" and len(data) > _UNCOMPRESSED_TREE else -1
     return zlib.compress(b"%s %d\0" % (kind.encode(), len(data)) + data, level)
 
 

@@ -24,7 +24,10 @@ class Ownership:
         self._is_claimed = False
 
     def holds_memory(self) -> bool:
-        """Return whether there is a first commit, readable or not, and what is ours beside it."""
+        """Return whether memory lives here: there is a first commit and the folder of what is ours; no project's.
+
+        Of a history that is damaged, or that this user may not read, whether that folder is there.
+        """
         try:
             is_begun = self._past.place.exists() and os.path.isdir(self._private) and self._past.head() is not None
             return is_begun and not self.is_of_project()

@@ -15,7 +15,7 @@ from ..errors import DamagedHistory, DeniedHistory
 from ..text.values import value
 from .commits import header, tag_target
 from .objects import Objects, remembered
-from .trees import DEEPEST, FOLDER, NO_ROWS, SUBMODULE, Rows, check_extent, differing, parsed, to_text
+from .trees import DEEPEST, FOLDER, NO_ROWS, SUBMODULE, Rows, check_extent, differing, parse_tree, to_text
 from .walk import Graph, Walk
 
 #: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
@@ -67,7 +67,7 @@ def _below(oid: str, kind: str, data: bytes, path: str, objects: Objects) -> Ite
     elif kind == "tag":
         yield tag_target(data), "commit", ""
     elif kind == "tree":
-        for name, mode, item in parsed(data):
+        for name, mode, item in parse_tree(data):
             below = f"{path}/{name.decode('utf-8', 'replace')}".lstrip("/")
             if stat.S_ISDIR(mode) or stat.S_ISREG(mode) or stat.S_ISLNK(mode):
                 yield item, "tree" if stat.S_ISDIR(mode) else "blob", below

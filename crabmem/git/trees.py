@@ -181,8 +181,12 @@ def splice(keys: list[bytes], rows: list[bytes], key: bytes, row: bytes | None) 
 EMPTY = Tree([], [], frozenset())
 
 
-def parsed(raw: bytes) -> Tree:
-    """Return the tree in bytes; names out of Git's order are put into it. ValueError when they are no tree's."""
+def parse_tree(raw: bytes) -> Tree:
+    """Return the tree in bytes; ValueError when they are no tree's.
+
+    A tree that is here already may be another program's: its rows are put into Git's order, and of a name that is there
+    twice the last row counts. What strangers send has to pass `check_tree` first.
+    """
     rows = rows_of(raw)
     keys = [sort_key(row) for row in rows]
     if not all(map(bytes.__lt__, keys, keys[1:])):
@@ -276,7 +280,7 @@ class Trees:
         return EMPTY if oid is None else remembered(self._trees, oid, self._read_tree)
 
     def _read_tree(self, oid: str) -> Tree:
-        return _read(parsed, oid, self._objects.tree(oid, is_compared=True))
+        return _read(parse_tree, oid, self._objects.tree(oid, is_compared=True))
 
     def _rows_of(self, oid: str | None, other: str | None) -> Rows:
         """Return the rows of a tree that is compared with `other`, and so much like it: quicker than `tree`."""

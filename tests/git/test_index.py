@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.git.index import OddIndex, Rows, Settled, parsed
+from crabmem.git.index import OddIndex, Rows, Settled, parse_index
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 
@@ -24,8 +24,8 @@ def test_spliced_rows_are_parsed_again(first: list[str], second: list[str]) -> N
     for paths in (first, second):
         wanted: dict[bytes, Settled] = {path.encode(): Settled.file("ab" * 20) for path in paths}
         rows = rows.settled(wanted)
-        assert parsed(rows.raw()).raw() == rows.raw()
-    gone = parsed(rows.raw()).settled({path.encode(): Settled(None) for path in first + second})
+        assert parse_index(rows.raw()).raw() == rows.raw()
+    gone = parse_index(rows.raw()).settled({path.encode(): Settled(None) for path in first + second})
     assert gone.raw() == Rows([], []).raw()
 
 
@@ -61,12 +61,12 @@ def sealed(data: bytes) -> bytes:
 )
 def test_other_forms_are_odd(data: bytes) -> None:
     with pytest.raises(OddIndex):
-        parsed(data)
+        parse_index(data)
 
 
 def test_caches_of_gits_own_are_dropped() -> None:
     data = struct.pack(">4sLL", b"DIRC", 2, 0) + b"TREE" + struct.pack(">L", 3) + b"abc"
-    assert parsed(sealed(data)).raw() == Rows([], []).raw()
+    assert parse_index(sealed(data)).raw() == Rows([], []).raw()
 
 
 def _in_version(root: Path, version: int) -> None:

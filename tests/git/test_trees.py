@@ -7,7 +7,7 @@ from dulwich.objects import ObjectID, Tree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crabmem.git.trees import EMPTY, FOLDER, REGULAR, Item, Rows, check_tree, checked_like, parsed, row_of, rows_of
+from crabmem.git.trees import EMPTY, FOLDER, REGULAR, Item, Rows, check_tree, checked_like, parse_tree, row_of, rows_of
 
 _NAMES = st.text(alphabet="ab.-/é\n", min_size=1, max_size=3).map(lambda name: name.replace("/", "0").encode())
 _ITEMS = st.tuples(
@@ -35,7 +35,7 @@ def test_spliced_folder_is_what_git_would_store(
             reference(tree, name, item)
         listing = listing.changed(items)
         assert listing.raw() == tree.as_raw_string()
-        assert parsed(listing.raw()).raw() == listing.raw()
+        assert parse_tree(listing.raw()).raw() == listing.raw()
     assert sorted(listing) == sorted((name, mode, oid.decode()) for name, mode, oid in tree.iteritems())
     assert sorted(listing.folders()) == sorted(oid for _, mode, oid in listing if stat.S_ISDIR(mode))
     assert all(listing.get(name) == (mode, oid) for name, mode, oid in listing)
@@ -49,13 +49,13 @@ def test_a_name_that_ends_like_another_entry_is_not_taken_for_it() -> None:
 
 def test_names_out_of_order_are_put_in_order() -> None:
     rows = [b"100644 %s\0%s" % (name, bytes(20)) for name in (b"b", b"a")]
-    assert parsed(b"".join(rows)).raw() == b"".join(reversed(rows))
+    assert parse_tree(b"".join(rows)).raw() == b"".join(reversed(rows))
 
 
 @pytest.mark.parametrize("raw", [b"-", b"100644 a\0short", b"100644 a\0" + bytes(21), b"\0" * 30])
 def test_what_is_no_tree_is_refused(raw: bytes) -> None:
     with pytest.raises(ValueError, match="not a tree"):
-        parsed(raw)
+        parse_tree(raw)
 
 
 # A name may end like a whole row.
