@@ -85,10 +85,10 @@ def test_what_was_written_on_a_detached_head_and_got_a_branch_is_not_brought_twi
         git(tmp_path, "checkout", "-q", "--detach")
         write_meanwhile(memory)
         git(tmp_path, "switch", "-qc", "kept")
+        assert not any("is not in the files yet" in found.message for found in memory.doctor())
         before = git(tmp_path, "rev-parse", "HEAD")
         memory.adopt()
         assert git(tmp_path, "rev-parse", "HEAD") == before
-        assert not any("is not in the files yet" in found.message for found in memory.doctor())
     assert_clean(tmp_path)
 
 

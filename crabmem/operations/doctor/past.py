@@ -99,7 +99,7 @@ def position(history: History) -> Iterator[Finding]:
     """Whether the branch can take the next commit, and has what was written before; told at once."""
     if doing := history.branch.in_progress():
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
-    elif history.recording.waiting():
+    elif not all(history.reaches(each.tip) for each in history.recording.waiting()):
         words = "what was written during your rebase or merge, or on no branch, is not in the files yet"
         yield warning(".git", f"{words}; the next write brings it back")
     if not doing and history.branch.is_detached():
