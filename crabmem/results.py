@@ -479,13 +479,17 @@ class Forgotten:
 
 @value
 class MovedFact:
-    """A fact that is now at `path` of the memory called `to`, and was at `before` in another until `commit` there."""
+    """A fact that is now at `path` of the memory called `to`, and was at `before` in another until `commit` there.
+
+    `back` is the command that moves it back, where the memory at hand is neither: `crabmem undo` does not know of it.
+    """
 
     name: str
     path: str
     before: str
     to: str
     commit: str | None
+    back: str = ""
 
 
 @value

@@ -14,6 +14,7 @@ from ..session import rules
 from ..session.scopes import addressed, command_for, others, scope, scope_of
 from ..session.session import Session
 from ..session.snapshot import Snapshot
+from ..text.commands import command
 from ..text.entry import Entry, Fact, checked, decode, with_sources_of
 from ..text.sources import SOURCES, SOURCES_OF
 from ..text.values import replace
@@ -65,7 +66,9 @@ def move(session: Session, name: str, to: str) -> MovedFact:
         if is_put and source.read(entry.path) is not None:
             _remove(target, path, entry, token)
         raise
-    return MovedFact(entry.name, path, entry.path, to, done.commit)
+    is_elsewhere = session.root not in (source.root, target.root)
+    back = command("move", f"{to}:{entry.name}", f"--to {came_from}", command_for(session)) if is_elsewhere else ""
+    return MovedFact(entry.name, path, entry.path, to, done.commit, back)
 
 
 def _where(session: Session, name: str) -> tuple[Session, str]:

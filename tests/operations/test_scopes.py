@@ -469,6 +469,16 @@ def test_undo_of_a_move_says_how_a_fact_comes_back_that_was_changed_since(home: 
     assert json.loads(run("--alone", "show", "Tabs", "--json").stdout)["content"] == "tabs"
 
 
+def test_a_move_between_two_other_memories_says_how_the_fact_comes_back(home: Path, me: Memory) -> None:
+    team(home, me).close()
+    run("remember", "Build", "-d", "how to build", "-c", "make")
+    me.remember("Tabs", "tabs or spaces", "tabs")
+    done = run("move", "me:Tabs", "--to", "team")
+    assert "`crabmem undo` is about the memory at hand" in done.stderr
+    assert typed(*command_in(done.stderr)).exit_code == 0
+    assert me.get("Tabs").content == "tabs" and run("show", "team:Tabs").exit_code == 1
+
+
 def test_a_move_to_where_the_name_is_taken_changes_nothing(project: Memory, me: Memory) -> None:
     heads = project.timeline.head(), me.timeline.head()
     with pytest.raises(AlreadyThere):

@@ -6,7 +6,7 @@ from ...operations.moving import move
 from ...results import json_of
 from ..app import open_session, verb
 from ..options import completing, json_option
-from ..output import plain, show
+from ..output import plain, show, tell
 
 
 @verb(after="rename")
@@ -32,3 +32,5 @@ def move_(ctx: click.Context, name: str, to: str, json_wanted: bool) -> None:
     """
     done = move(open_session(ctx), name, to)
     show(json_wanted, json_of(done), lambda: f"moved: {plain(done.name)}, to {plain(done.to)}:{plain(done.path)}")
+    if done.back and not json_wanted:
+        tell(f"`{done.back}` moves it back: `crabmem undo` is about the memory at hand")
