@@ -67,7 +67,7 @@ def take_in(engine: Engine, tip: str, even_if_many: bool = False, decided: Colle
     Raises:
         MassLoss: too many of the facts would be gone at once; `even_if_many` says that this is meant.
     """
-    joining = _Joining(engine.history, engine.workspace.layout, frozenset(decided))
+    joining = _HistoryJoin(engine.history, engine.workspace.layout, frozenset(decided))
     moved = _make_room(engine, tip)
     done = engine.writer.write(lambda scan: joining.draft(tip, even_if_many), ITSELF)
     return replace(done, result=replace(done.result, is_joined=done.commit not in (None, tip), moved=moved))
@@ -76,11 +76,12 @@ def take_in(engine: Engine, tip: str, even_if_many: bool = False, decided: Colle
 def _make_room(engine: Engine, tip: str) -> tuple[str, ...]:
     """Give another name to a file that stands where a folder of memory comes in, and to a folder where a file does.
 
-    Return the new names. A folder with files of memory stays: what comes in gets another name (`law`).
+    Return the new names. Folders move at once, files by the write that follows. A folder with files of memory stays:
+    what comes in gets another name (`law`).
     """
     history, workspace, moved = engine.history, engine.workspace, dict[str, str]()
 
-    def make(scan: Scan) -> dict[str, bytes]:
+    def clear_places(scan: Scan) -> dict[str, bytes]:
         there = history.files(history.head())
         coming = {path for path in history.files(tip) if path not in there and workspace.layout.is_kept(path)}
         folders = {folder for path in there for folder in ways_to(path.rpartition("/")[0])}
@@ -95,8 +96,8 @@ def _make_room(engine: Engine, tip: str) -> tuple[str, ...]:
                     fs.rename(spot, spot.folder.spot(moved[place].rpartition("/")[2]))
         return {place: data for place in moved if (data := scan.data(place)) is not None}
 
-    if facts := engine.writer.between_writes(make):
-        changes = {**dict.fromkeys(facts), **{moved[place]: data for place, data in facts.items()}}
+    if in_the_way := engine.writer.between_writes(clear_places):
+        changes = {**dict.fromkeys(in_the_way), **{moved[place]: data for place, data in in_the_way.items()}}
         engine.writer.write(lambda scan: Draft(changes, _MOVING, None), ITSELF)
     return tuple(moved.values())
 
@@ -119,7 +120,7 @@ def texts_aside(history: History, without: Set[str] = frozenset()) -> dict[tuple
     return found
 
 
-class _Joining:
+class _HistoryJoin:
     """Joins histories of one repository. Changes no file and no branch."""
 
     def __init__(self, history: History, layout: Layout, decided: Set[str]) -> None:
@@ -135,7 +136,7 @@ class _Joining:
         if head == tip or (head and history.reaches(tip)):
             return Draft({}, _NOTE, Taken({}))
         base, sides, rules, done = self._joined(head, tip)
-        wanted = {path: self._id(said) for path, said in done.files.items()}
+        wanted = {path: self._remembered_id(said) for path, said in done.files.items()}
         files = history.files(head)
         changed = {path: blob for path, blob in wanted.items() if blob != files.get(path)}
         for data in self._made.values():
@@ -147,25 +148,25 @@ class _Joining:
             self._set_aside(changed, missing, when, tip)
             disputes += missing
         kept = {path: self._data(blob) for path, blob in changed.items() if self._layout.is_kept(path)}
-        beside = self._beside(wanted, head, tip)
+        beside = self._outside_memory(wanted, head, tip)
         taken = Taken(kept, tuple(disputes), kept=done.kept, copies=done.copies)
         return Draft(kept, _NOTE, taken, even_if_many, Join(tip, when, beside))
 
-    def _beside(self, wanted: Mapping[str, str | None], head: str | None, tip: str) -> dict[str, Item | None]:
-        """Return what becomes of the head's files that are not memory, with their modes, and of links and submodules.
+    def _outside_memory(self, wanted: Mapping[str, str | None], head: str | None, tip: str) -> dict[str, Item | None]:
+        """Return mode and id of each path outside memory that differs from the head after the join; None removes it.
 
-        What they say is `wanted` already; what is no plain file on a side is taken whole from one.
+        The text of a plain file was joined already (`wanted`): only its mode is decided here. A link or submodule is
+        taken whole from one side.
         """
         bases = self._history.bases(head, tip) if head else []
-        ours, base, theirs = (self._history.items(each) for each in (head, bases[0] if bases else None, tip))
+        # The first of several is enough, as their texts are joined already. At worst a mode or link that one side put
+        # back becomes the other side's again, which is the same on every machine.
+        base, ours, theirs = (self._history.items(each) for each in (bases[0] if bases else None, head, tip))
         found = dict[str, Item | None]()
         for path in (path for path in {*ours, *theirs, *wanted} if not self._layout.is_kept(path)):
-            before, one, other = (items.get(path) for items in (base, ours, theirs))
-            item = _of_both(before, one, other)
-            if item is None or stat.S_ISREG(item[0]) or is_in_place_of_settings(path):
-                blob = wanted.get(path, item[1] if item and stat.S_ISREG(item[0]) else None)
-                item = (item[0] if item else REGULAR, blob) if blob else None
-            if item != one:
+            in_base, in_ours, in_theirs = (items.get(path) for items in (base, ours, theirs))
+            item = _with_joined_text(path, _of_both(in_base, in_ours, in_theirs), wanted)
+            if item != in_ours:
                 found[path] = item
         return found
 
@@ -201,7 +202,7 @@ class _Joining:
             base = self._files_of(older)
             one = Side(_changes(base, files))
             done = join(base, one, self._side(base, older, commit), Rules(self._layout, self._blob))
-            said = {path: self._id(each) for path, each in done.files.items()}
+            said = {path: self._remembered_id(each) for path, each in done.files.items()}
             files = {path: blob for path, blob in {**base, **said}.items() if blob is not None}
         return files
 
@@ -263,7 +264,8 @@ class _Joining:
     def _committed(self, commit: str) -> int:
         return int(self._history.commit(commit, with_paths=False).time.timestamp())
 
-    def _id(self, said: Said) -> str | None:
+    def _remembered_id(self, said: Said) -> str | None:
+        """Return the id of what a path says; a new text is in `_made` from here on, for `_blob` and `draft`."""
         if isinstance(said, bytes):
             oid = blob_id(said)
             self._made[oid] = said
@@ -286,20 +288,32 @@ def _is_readable(path: str, data: bytes) -> bool:
         return False
 
 
-def _of_both(before: Item | None, one: Item | None, other: Item | None) -> Item | None:
+def _of_both(base: Item | None, ours: Item | None, theirs: Item | None) -> Item | None:
     """Return what one side made of an item that the other did not change; of two changes, a plain file's mode or one.
 
     The same for both sides, whichever of them asks.
     """
-    if one == other or other == before:
-        return one
-    if one == before:
-        return other
-    changed = [each for each in (one, other) if each]
+    if ours == theirs or theirs == base:
+        return ours
+    if ours == base:
+        return theirs
+    changed = [each for each in (ours, theirs) if each]
     files = [each for each in changed if stat.S_ISREG(each[0])]
     modes = {each[0] for each in files}
-    is_new = [mode for mode in modes if before is None or mode != before[0]]
+    is_new = [mode for mode in modes if base is None or mode != base[0]]
     return (max(is_new or modes), min(oid for _, oid in files)) if files else min(changed)
+
+
+def _with_joined_text(path: str, item: Item | None, wanted: Mapping[str, str | None]) -> Item | None:
+    """Return an item outside memory with the text that is `wanted` at its path; a link or submodule as it is.
+
+    One below a folder in the place of the settings goes.
+    """
+    is_file = item is not None and stat.S_ISREG(item[0])
+    if item and not is_file and not is_in_place_of_settings(path):
+        return item
+    blob = wanted.get(path, item[1] if item and is_file else None)
+    return (item[0] if item else REGULAR, blob) if blob else None
 
 
 def _changes(base: Mapping[str, str], files: Mapping[str, str]) -> dict[str, str | None]:

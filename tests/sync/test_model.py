@@ -52,7 +52,7 @@ def test_a_script_comes_to_the_same_end_each_time(tmp_path: Path) -> None:
 def test_the_model_finds_a_join_that_drops_what_should_wait_and_makes_the_script_small(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(joining._Joining, "_set_aside", lambda *args: [])
+    monkeypatch.setattr(joining._HistoryJoin, "_set_aside", lambda *args: [])
     broken = (script for script in (Script.drawn(seed, 3, 30) for seed in range(40)) if failure(script))
     script = next(broken)
     small = shrunk(script, failure(script).partition(":")[0], tries=30)
