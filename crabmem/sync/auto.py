@@ -2,7 +2,7 @@
 
 A host's hook, a server and `crabmem watch` begin it. It never comes sooner than ten seconds after the last one, nor
 pushes more than six times a minute, and after failures it comes ever later: being offline is normal, and a forge counts
-how often it is pushed to.
+how often it is pushed to. What `[sync] auto` says is asked in this module alone.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ _JITTER = 0.25
 
 
 def begin(session: Session, in_pause: bool = False) -> bool:
-    """Begin to sync if the settings want it now and it is time; whether it began.
+    """Begin to sync if the settings want it now and it is time; return whether it began.
 
-    `in_pause`: edits have paused while a server or `crabmem watch` runs; else an agent's session begins or ends. What
-    `[sync] auto` says is asked here, and nowhere else.
+    `in_pause`: edits have paused while a server or `crabmem watch` runs; else an agent's session begins or ends.
     """
     auto, engine = session.settings.sync.auto, session.engine
     if auto == "off" or (in_pause and auto == "session") or not engine.allowed.reach(session.root).remote:
@@ -45,6 +44,13 @@ def is_due(workspace: Workspace, now: datetime, after: timedelta) -> bool:
     from .record import room_for_pushes
 
     return next_try(workspace, now, after) is None and room_for_pushes(workspace.private / state.SYNC, now) > 0
+
+
+def next_unasked(session: Session) -> datetime | None:
+    """Return from when on it is tried again; None where the settings do not want that, or it is time already."""
+    if session.settings.sync.auto == "off":
+        return None
+    return next_try(session.engine.workspace, session.engine.clock())
 
 
 def next_try(workspace: Workspace, now: datetime, after: timedelta | None = None) -> datetime | None:

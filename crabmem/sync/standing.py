@@ -17,7 +17,7 @@ from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.slug import spelled
 from ..text.values import replace
-from .auto import next_try
+from .auto import next_unasked
 from .record import Record
 
 #: The reference that says where the remote's branch was seen last.
@@ -41,7 +41,7 @@ def state(session: Session) -> SyncState:
     return replace(
         found,
         waiting=sum(is_of_sync(history, each) for each in history.aside.readable()),
-        next_try=_next(session),
+        next_try=_next_unasked(session),
         shows_purged=found.succeeded is not None and (history.tracked(PURGED) or "") != record.purged(),
     )
 
@@ -101,9 +101,7 @@ def doubled(session: Session, paths: Collection[str]) -> dict[str, tuple[str, ..
     return session.look(look)
 
 
-def _next(session: Session) -> datetime | None:
-    """Return from when on it is tried again unasked, where the settings want that and it is not yet time."""
+def _next_unasked(session: Session) -> datetime | None:
     with suppress(CrabmemError):  # settings that cannot be read are told of elsewhere
-        if session.settings.sync.auto != "off":
-            return next_try(session.engine.workspace, session.engine.clock())
+        return next_unasked(session)
     return None
