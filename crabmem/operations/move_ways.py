@@ -1,4 +1,8 @@
-"""Words for a move that cannot be taken back: where its fact is now, and the command that brings it back."""
+"""Words for a move that cannot be taken back: where its fact is now, and the command that brings it back.
+
+The other side of a move is looked for among the memories that its session sees (`others`), else from those that it does
+not see, but that may see both (`elsewhere`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from shlex import quote
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ..errors import CrabmemError, Inapplicable
 from ..results import Commit
@@ -24,6 +28,16 @@ Side: TypeAlias = tuple[Session, Commit]
 _LOOKED_AT = 2_000
 
 
+class _Change(NamedTuple):
+    """A file that the commit of one side of a move changed: its blobs before and after, None for no file."""
+
+    side: Session
+    commit: Commit
+    path: str
+    before: str | None
+    after: str | None
+
+
 def other_side(session: Session, commit: Commit) -> Side | None:
     """The other side of a move, with the newest commit there that is of it; None where it is not seen."""
     found = ((other, _newest_of(other, commit)) for other in others(session).values())
@@ -31,14 +45,14 @@ def other_side(session: Session, commit: Commit) -> Side | None:
 
 
 def way_back(session: Session, commit: Commit) -> str:
-    """How the move that `commit` is of is taken back, where its other side is found, in words that name a command."""
+    """The words for taking back the move that `commit` is of, with the command that does it where both are seen."""
     if found := other_side(session, commit):
         return _undo_or_move(session, [(session, commit), found])
     return way_from_elsewhere(session, commit)
 
 
 def way_from_elsewhere(session: Session, commit: Commit) -> str:
-    """The same where `session` does not see the other side: from a memory that may see both."""
+    """The words for taking back a move whose other side `session` does not see: from a memory that sees both."""
     for other in _elsewhere(session):
         if (theirs := _newest_of(other, commit)) and (here := others(other).get(scope_of(other, session))):
             return _undo_or_move(other, [(other, theirs), (here, commit)])
@@ -46,22 +60,25 @@ def way_from_elsewhere(session: Session, commit: Commit) -> str:
 
 
 def way_to_the_fact(session: Session, sides: Sequence[Side]) -> str:
-    """The same, where no undo takes it back: by the fact as it is now, as a session says it that sees both sides."""
-    states = [(side, commit, path, blobs) for side, commit in sides for path, blobs in _files(side, commit)]
-    put = next(((side, path) for side, _, path, (_, after) in states if after is not None), None)
-    gone = next(((side, commit, path) for side, commit, path, (_, after) in states if after is None), None)
-    if gone is None:
+    """The words for a fact that no undo of its move brings back: how it comes back as it is now, else as it was.
+
+    Commands are those of `session`, which sees both `sides`.
+    """
+    changes = [change for side, commit in sides for change in _changes(side, commit)]
+    put = next((change for change in changes if change.after is not None), None)
+    removed = next((change for change in changes if change.after is None), None)
+    if removed is None:
         return "`crabmem log` says where it went"
-    home, commit, free = gone
-    if home.engine.store.scan().files.get(free):
-        taken = _called(session, home, free)
-        return f"`{command_for(session)} rename {quote(taken)} NAME` makes room for it, as another fact has its place"
-    if put and (name := _called_now(session, *put)):
-        to = scope_of(session, home) or session.engine.scopes.own
+    source, source_commit, old_path = removed.side, removed.commit, removed.path
+    if source.engine.store.scan().files.get(old_path):
+        name = _called(session, source, old_path)
+        return f"`{command_for(session)} rename {quote(name)} NAME` makes room for it, as another fact has its place"
+    if put and (name := _called_now(session, put.side, put.path)):
+        to = scope_of(session, source) or session.engine.scopes.own
         return f"`{command('move', name, f'--to {to}', command_for(session))}` moves it back as it is now"
-    name = commit.entries[0] if commit.entries else free
-    before = f"--to {short(commit.parents[0])}"
-    return f"`{command('restore', name, before, command_for(home))}` brings it back as it was"
+    name = source_commit.entries[0] if source_commit.entries else old_path
+    before = f"--to {short(source_commit.parents[0])}"
+    return f"`{command('restore', name, before, command_for(source))}` brings it back as it was"
 
 
 def _undo_or_move(session: Session, sides: Sequence[Side]) -> str:
@@ -74,7 +91,7 @@ def _undo_or_move(session: Session, sides: Sequence[Side]) -> str:
 
 
 def _newest_of(session: Session, commit: Commit) -> Commit | None:
-    """The newest commit of a memory that is of the same move."""
+    """The newest commit in the memory of `session` that is of the move that `commit` is of."""
     newest = islice(session.timeline.commits(None, None, None), _LOOKED_AT)
     return next((each for each in newest if each.moved == commit.moved), None)
 
@@ -85,20 +102,24 @@ def _elsewhere(session: Session) -> Iterator[Session]:
             yield Session(engine, session.actor, session.kind)
 
 
-def _files(session: Session, commit: Commit) -> Iterator[tuple[str, tuple[str | None, str | None]]]:
-    yield from Undo(session.timeline).changes(commit.commit).items()
+def _changes(side: Session, commit: Commit) -> Iterator[_Change]:
+    for path, (before, after) in Undo(side.timeline).changes(commit.commit).items():
+        yield _Change(side, commit, path, before, after)
 
 
 def _called(session: Session, side: Session, path: str) -> str:
-    """The name of the entry at a path of one side, as it is called where `session` works."""
+    """The address, from `session`, of the entry at `path` on `side`."""
     entry, scope = entry_in(path, side.read(path) or b""), scope_of(session, side)
     name = entry.name if entry else path
     return f"{scope}:{name}" if scope else name
 
 
 def _called_now(session: Session, side: Session, path: str) -> str:
-    """The same of the entry that a move put at a path, which may have got another name since; "" where it is gone."""
-    last = next(side.timeline.commits(path, None, None), None)
-    if last and last.renamed and last.renamed[0] == path:
+    """The address, from `session`, of the entry that a move put at `path` on `side`; "" if it is gone.
+
+    Renames since are followed. Each is the newest commit that touches the path so far, and newer than the one before:
+    so this ends where an entry came back to its first path, too.
+    """
+    while (last := next(side.timeline.commits(path, None, None), None)) and last.renamed and last.renamed[0] == path:
         path = last.renamed[1]
     return _called(session, side, path) if side.read(path) is not None else ""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -477,6 +478,19 @@ def test_a_move_between_two_other_memories_says_how_the_fact_comes_back(home: Pa
     assert "`crabmem undo` is about the memory at hand" in done.stderr
     assert typed(*command_in(done.stderr)).exit_code == 0
     assert me.get("Tabs").content == "tabs" and run("show", "team:Tabs").exit_code == 1
+
+
+def test_undo_of_a_move_names_a_fact_as_it_is_called_after_several_renames(home: Path, me: Memory) -> None:
+    run("remember", "Tabs", "-d", "tabs or spaces", "-c", "tabs")
+    run("move", "Tabs", "--to", "me")
+    for before, after in pairwise(["Tabs", "Spaces", "Indentation", "Layout"]):
+        me.rename(before, after)
+    done = run("undo")
+    assert "move me:Layout --to project` moves it back as it is now" in done.stderr
+    me.rename("Layout", "Tabs")
+    me.remember("Tabs", "tabs or spaces", "spaces")
+    done = run("undo")
+    assert "move me:Tabs --to project` moves it back as it is now" in done.stderr
 
 
 def test_a_move_to_where_the_name_is_taken_changes_nothing(project: Memory, me: Memory) -> None:
