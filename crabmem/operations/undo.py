@@ -23,21 +23,20 @@ class Undo:
     def to_undo(self) -> Commit:
         """The newest commit that no undo took back: what one undo after the other takes back, step by step.
 
-        A commit that changed no file of memory, as of the code beside it, is passed over.
+        Passes over commits that changed only files outside memory, such as code.
 
         Raises:
             Inapplicable: there is none.
         """
-        gone = set[str]()
+        already_undone = set[str]()
         for commit in self._backwards():
-            if commit.commit in gone:
+            if commit.commit in already_undone:
                 continue
-            _, turns = self._unfolded(commit)
-            if turns % 2 == 0:
+            if self._turns(commit) % 2 == 0:
                 if not commit.parents:
-                    break
+                    break  # the first commit has nothing before it to go back to
                 return commit
-            gone |= self._gone_with(commit)
+            already_undone |= self._taken_back_by(commit)
         raise Inapplicable("nothing to undo")
 
     def to_redo(self) -> Commit:
@@ -46,16 +45,16 @@ class Undo:
         Raises:
             Inapplicable: there is none.
         """
-        gone = set[str]()
+        already_redone = set[str]()
         for commit in self._backwards():
-            if commit.commit in gone:
+            if commit.commit in already_redone:
                 continue
-            _, turns = self._unfolded(commit)
+            turns = self._turns(commit)
             if turns % 2:
                 return commit
             if turns == 0:
                 break
-            gone |= self._gone_with(commit)
+            already_redone |= self._taken_back_by(commit)
         raise Inapplicable("nothing to redo: the last change was not an undo")
 
     def _backwards(self) -> Iterator[Commit]:
@@ -88,18 +87,22 @@ class Undo:
         """What was undone or redone, where `commit` is an undo or redo; else itself."""
         return self._unfolded(commit)[0]
 
-    def _unfolded(self, commit: Commit) -> tuple[Commit, int]:
-        """The operation that a commit takes back or brings back, and how often that went to and fro.
+    def _turns(self, commit: Commit) -> int:
+        """How often the operation of a commit went to and fro.
 
         An odd number is that of an undo, an even one that of a redo, as an undo of an undo is, 0 that of the operation.
         """
+        return self._unfolded(commit)[1]
+
+    def _unfolded(self, commit: Commit) -> tuple[Commit, int]:
+        """The operation that a commit takes back or brings back, and its `_turns`."""
         turns = 0
         while taken_back := self._taken_back(commit):
             commit = taken_back
             turns += 1
         return commit, turns
 
-    def _gone_with(self, commit: Commit) -> set[str]:
+    def _taken_back_by(self, commit: Commit) -> set[str]:
         taken_back = self._taken_back(commit)
         return {taken_back.commit} if taken_back else set()
 
