@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from threading import Lock
 
-from ..git.walk import key
+from ..git.walk import key as path_key
 from ..results import CREATOR, Reference
 from ..session.session import Session
 from ..session.snapshot import Snapshot
@@ -113,10 +113,10 @@ class Chronicle:
 
     def _since(self, known: str | None) -> Iterator[_Step]:
         history, layout = self._session.engine.history, self._session.layout
-        others = set(map(key, (layout.identity, layout.overview, SETTINGS)))
+        others = set(map(path_key, (layout.identity, layout.overview, SETTINGS)))
         for commit in reversed(list(history.ids(known))):
             row = history.changes.row(commit)
-            listed = ((key(each.path), each.after) for each in history.changes.of(commit))
+            listed = ((path_key(each.path), each.after) for each in history.changes.of(commit))
             for name, after in listed if row.changes is None else row.written():
                 (self._there.add if after and name not in others else self._there.discard)(name)
             about = history.commit(commit, with_paths=False)

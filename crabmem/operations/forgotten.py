@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from ..git.walk import key
+from ..git.walk import key as path_key
 from ..results import Commit
 from ..session.session import Session
 from ..text.entry import Entry, entry_in
@@ -28,7 +28,7 @@ class Gone:
 
 @value
 class Removal:
-    """A commit after which a file was not there any more."""
+    """A commit after which a file was not there any more, and the blob that its first parent has there."""
 
     commit: str
     path: str
@@ -42,26 +42,32 @@ def removals(session: Session) -> list[Removal]:
     """
     session.view.check_whole()
     history = session.engine.history
-    there = set(map(key, history.files(history.head_if_any())))
+    there = map(path_key, history.files(history.head_if_any()))
     return list(_removals(session, there)) if history.place.exists() else []
 
 
-def _removals(session: Session, seen: set[bytes]) -> Iterator[Removal]:
-    history = session.engine.history
+def _removals(session: Session, there: Iterable[bytes]) -> Iterator[Removal]:
+    """The removals from the head back: the first commit that touches a path decides.
+
+    `there` are the keys of the paths that exist now, so that nothing removed these for good.
+    """
+    history, settled = session.engine.history, set(there)
     for commit in history.ids():
         row = history.changes.row(commit)
-        is_listed = row.changes is not None
-        if is_listed and all(after or name in seen for name, after in row.written()):
-            seen.update(name for name, _ in row.written())
+        # The quick way: the row alone shows that the commit removed no path that is not settled.
+        if row.changes is not None and all(after or name in settled for name, after in row.written()):
+            settled.update(name for name, _ in row.written())
             continue
         changes = history.changes.own(commit)
         come = {each.after for each in changes if each.before is None}
         renamed = history.commit(commit, with_paths=False).renamed
-        for path, before, after in changes:
-            is_gone = before and after is None and key(path) not in seen and session.layout.is_entry(path)
-            if is_gone and before not in come and not (renamed and renamed[0] == path):
-                yield Removal(commit, path, before or "")
-            seen.add(key(path))
+        for path, blob_before, blob_after in changes:
+            is_removed = blob_before and not blob_after and path_key(path) not in settled
+            # The commit has the same blob under another path: it moved the file there.
+            is_moved = blob_before in come or (renamed is not None and renamed[0] == path)
+            if is_removed and not is_moved and session.layout.is_entry(path):
+                yield Removal(commit, path, blob_before or "")
+            settled.add(path_key(path))
 
 
 def described(session: Session, removal: Removal) -> Gone:
@@ -69,5 +75,4 @@ def described(session: Session, removal: Removal) -> Gone:
     session.view.check_whole()
     history = session.engine.history
     commit = history.commit(removal.commit, with_paths=False)
-    before = next((each for each in commit.parents if history.file(each, removal.path) == removal.blob), removal.commit)
-    return Gone(removal.path, entry_in(removal.path, history.blob(removal.blob)), before, commit)
+    return Gone(removal.path, entry_in(removal.path, history.blob(removal.blob)), commit.parents[0], commit)
