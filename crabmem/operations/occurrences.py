@@ -42,7 +42,7 @@ def _seen(session: Session, query: str, now: Snapshot) -> Sightings:
     if not exact:
         raise InvalidArguments("the text is empty: give one that memory says or said")
     history, layout, language = session.engine.history, session.layout, session.settings.language
-    edited = {path: now.scan.data(path) for path in session.engine.writer.outside(now.scan)}
+    edited = {path: now.scan.data(path) for path in session.engine.writer.outside_edits(now.scan)}
     new = {path: data for path, data in edited.items() if data is not None and _counts(path, layout)}
     texts = cache(lambda blob: history.blob(blob).decode("utf-8", "replace"))
     exactly = _exactly(exact)

@@ -34,7 +34,7 @@ def restore(session: Session, *, dry_run: bool = False) -> Restored:
     """
     engine, head = session.engine, session.timeline.head()
     scan = engine.store.scan()
-    outside = engine.writer.outside(scan)
+    outside = engine.writer.outside_edits(scan)
     held = engine.writer.lost_outside(scan)
     gone = {path for path, file in outside.items() if file is None} | set(held.paths if held else ())
     blobs = {path: engine.history.file(head, path) for path in gone - rules.kept_from_actor(session)}

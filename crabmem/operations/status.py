@@ -79,7 +79,7 @@ def edits(session: Session, even_if_many: bool = False) -> tuple[UnrecordedEdit,
 def _edits_of(session: Session, scan: Scan, held: Losses | None) -> Iterator[UnrecordedEdit]:
     """Yield what is on disk otherwise than in the newest commit, by path: what `adopt` records, and so not `held`."""
     history, view, kept = session.engine.history, session.view, held.paths if held else ()
-    found = session.engine.writer.outside(scan).items()
+    found = session.engine.writer.outside_edits(scan).items()
     outside = {path: file for path, file in found if view.allows(path) and path not in kept}
     known = history.files(history.head_if_any()) if outside else {}
     for path, file in sorted(outside.items()):

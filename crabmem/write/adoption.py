@@ -16,7 +16,7 @@ from .after_rebase import KEPT_NOTE
 from .bylines import Byline, Bylines
 from .losses import LEAST_OF_FEW, Losses, Unconfirmed, is_blank, losses
 from .outside_edits import Edit, written_note
-from .recorder import Recorder, counts
+from .recorder import Recorder, counts_as_edit
 
 #: Whether the edit of a file, None for one that is gone, waits for a later look.
 IsLater: TypeAlias = Callable[[str, File | None], bool]
@@ -68,7 +68,7 @@ class Adoption:
         self._examined = scan
         edits = {
             path: file
-            for path, file in self._recorder.outside(scan).items()
+            for path, file in self._recorder.outside_edits(scan).items()
             if not (file and file.is_partial) and not is_later(path, file)
         }
         self.unrecorded = None if even_if_many else self._lost(edits, scan)
@@ -111,14 +111,14 @@ class Adoption:
             {
                 path: file
                 for path, file in files.items()
-                if (file.is_partial or path in lost or not counts(path, known)) and known.get(path) != file.blob
+                if (file.is_partial or path in lost or not counts_as_edit(path, known)) and known.get(path) != file.blob
             },
             scan,
         )
 
     def lost_outside(self, scan: Scan) -> Losses | None:
         """What was lost outside, when it is so many facts that nobody records it before it is confirmed; else None."""
-        return self._lost(self._recorder.outside(scan), scan)
+        return self._lost(self._recorder.outside_edits(scan), scan)
 
     def _lost(self, edits: Mapping[str, File | None], scan: Scan) -> Losses | None:
         """What edits cost, when it is too many facts; then files that went with them are told, too.

@@ -24,7 +24,11 @@ from .outside_edits import Edit, edit_note
 
 @value
 class Agreed:
-    """What files and history agree on: all files of `scan` are in the commit `head`, apart from `doubts`."""
+    """What files and history agree on: all files of `scan` are in the commit `head`, apart from `doubts`.
+
+    These are the paths that differed when they were compared, and those committed since. They are compared again at the
+    next look.
+    """
 
     scan: Scan
     head: str | None
@@ -35,7 +39,10 @@ class Recorder:
     """The files and the history of one workspace, and the commits that bring the second in step with the first.
 
     What writes, adopts and recovers has it in common. `clock` tells the time of commits; `settings` are asked for at
-    each write. Commits are made under the writer's lock; `outside` and `repairs` need none.
+    each write. Commits are made under the writer's lock; `outside_edits` and `repairs` need none.
+
+    `record_files` alone settles Git's index, as what it commits is what the disk has. After `record` its caller does,
+    once its files are in place. A text of `record_saved` is in no file any more: the commit that follows replaces it.
     """
 
     def __init__(
@@ -57,7 +64,7 @@ class Recorder:
         """Forget what files and history agree on: somebody changed both in another way."""
         self._agreed = None
 
-    def outside(self, scan: Scan) -> dict[str, File | None]:
+    def outside_edits(self, scan: Scan) -> dict[str, File | None]:
         """What differs from the head on disk, by path; None for a file that is gone.
 
         A text other than Markdown counts from the first commit on that has it: until something of ours is written
@@ -65,10 +72,10 @@ class Recorder:
         """
         head = self.history.head_if_any()
         found = {path: scan.files.get(path) for path in self._differing(scan, head)}
-        kept = self._unedited(found, scan, head)
+        excused = self._excused(found, scan, head)
         # A file that hides another or is hidden may go without a scan seeing it.
-        self._agreed = None if kept or scan.unusable else Agreed(scan, head, frozenset(found))
-        return {path: file for path, file in found.items() if path not in kept}
+        self._agreed = None if excused or scan.unusable else Agreed(scan, head, frozenset(found))
+        return {path: file for path, file in found.items() if path not in excused}
 
     def _differing(self, scan: Scan, head: str | None) -> Iterable[str]:
         """The paths at which scan and head differ; all are compared only where nothing is known to agree."""
@@ -76,22 +83,27 @@ class Recorder:
         if agreed and agreed.head == head and since is not None:
             paths = since | agreed.doubts
             known = {path: self.history.file(head, path) for path in paths}
-            return [path for path in paths if scan.blob(path) != known[path] and counts(path, known)]
+            return [path for path in paths if scan.blob(path) != known[path] and counts_as_edit(path, known)]
         files = self.history.files(head)
-        paths = {path for path, blob in scan.files.blobs() if files.get(path) != blob and counts(path, files)}
+        paths = {path for path, blob in scan.files.blobs() if files.get(path) != blob and counts_as_edit(path, files)}
         return [*paths, *filter(self.workspace.layout.is_kept, files.keys() - scan.files.keys())]
 
-    def _unedited(self, found: Mapping[str, File | None], scan: Scan, head: str | None) -> set[str]:
+    def _excused(self, found: Mapping[str, File | None], scan: Scan, head: str | None) -> set[str]:
         """Those paths of `found` that differ though nobody edited them: a sparse checkout leaves them out, a scan does
         not see what stands there, or the disk has one file for two names."""
         gone = {path for path, file in found.items() if file is None}
-        kept = gone if gone and is_sparse(self.workspace.git) else {path for path in gone if self._stands(scan, path)}
-        for path, twin in spelling.twins(self.workspace.root, kept, scan.files).items():
+        is_left_out = bool(gone) and is_sparse(self.workspace.git)
+        excused = gone if is_left_out else {path for path in gone if self._stands(scan, path)}
+        self._excuse_twins(excused, found, scan, head)
+        return excused
+
+    def _excuse_twins(self, excused: set[str], found: Mapping[str, File | None], scan: Scan, head: str | None) -> None:
+        """Settle which names are `excused` where the disk folds case, and so has one file for two names of the head."""
+        for path, twin in spelling.twins(self.workspace.root, excused, scan.files).items():
             if self.history.file(head, twin) is None:
-                kept.discard(path)  # its name is written in another way now
+                excused.discard(path)  # renamed to the twin, by case alone: an edit
             elif (file := found.get(twin)) and file.blob == self.history.file(head, path):
-                kept.add(twin)  # a checkout put one text in the place of two
-        return kept
+                excused.add(twin)  # a checkout wrote the text of `path` over the twin's: neither is an edit
 
     def _stands(self, scan: Scan, path: str) -> bool:
         """Whether something is at `path`, or keeps us from looking there, that a scan does not take for a file."""
@@ -110,25 +122,26 @@ class Recorder:
         What files and history agree on stays known while nobody else commits. With `joined` the commit stands on that
         one, too.
         """
-        commit, agreed = (
-            self.history.recording.record(blobs, note, when or self.clock(), journalled, joined),
-            self._agreed,
-        )
+        commit = self.history.recording.record(blobs, note, when or self.clock(), journalled, joined)
+        agreed = self._agreed
         if commit and agreed:
             follows = self.history.parent(commit) == agreed.head
-            # Of other files a scan knows nothing: a link that sync did not make is not gone.
+            # A scan has no files outside memory: beside it those that a join commits would look removed.
             doubts = agreed.doubts | {path for path in blobs if self.workspace.layout.is_kept(path)}
             self._agreed = Agreed(agreed.scan, commit, doubts) if follows else None
         return commit
 
     def record_files(self, files: Mapping[str, File | None], note: Note, scan: Scan) -> None:
-        """Commit files as the scan has them; None for one that is gone."""
+        """Commit `files` (None: gone) with the bytes of `scan`.
+
+        Then bring Git's index in step, so that `git status` is clean.
+        """
         blobs = {
-            path: self.history.recording.put(scan.data(path) or b"") if file else None for path, file in files.items()
+            path: self.history.recording.put(bytes_of(scan, path)) if file else None for path, file in files.items()
         }
         self.record(blobs, note)
-        rows = {path: Settled.file(blobs[path], file.stamp if file else None) for path, file in files.items()}
-        self.history.index.settle(rows)
+        index_entries = {path: Settled.file(blobs[path], file.stamp if file else None) for path, file in files.items()}
+        self.history.index.settle(index_entries)
 
     def record_saved(self, texts: Mapping[str, bytes], journalled: bool = False) -> None:
         """Commit what the person saved to files that hold something else by now."""
@@ -149,7 +162,7 @@ class Recorder:
     def put_back(self, scan: Scan, paths: Iterable[str]) -> None:
         """Store again the texts that a prune, or a power cut, took from the history while they are on disk."""
         for path in self.history.recording.without_text({path: scan.files[path].blob for path in paths}):
-            self.history.recording.put(scan.data(path) or b"")
+            self.history.recording.put(bytes_of(scan, path))
             self.report(f"the text of {path} was missing from the history and was put back")
         self.history.recording.flush()
 
@@ -171,6 +184,13 @@ class Recorder:
             return []  # there is none; one that is no file of ours is named by `doctor`
 
 
-def counts(path: str, known: Mapping[str, str | None]) -> bool:
-    """Whether a file is memory by itself: Markdown and settings are, other texts where the head, `known`, has them."""
+def bytes_of(scan: Scan, path: str) -> bytes:
+    """The bytes of a file that `scan` has."""
+    data = scan.data(path)
+    assert data is not None, f"{path} is in no scan"  # else an empty text would be committed in its place
+    return data
+
+
+def counts_as_edit(path: str, known: Mapping[str, str | None]) -> bool:
+    """Whether a difference is an edit: Markdown and settings always, another text where the head, `known`, has it."""
     return path.endswith((".md", SETTINGS)) or known.get(path) is not None

@@ -30,7 +30,7 @@ from .beside import checkout_steps, left, no_longer_left, settled
 from .bylines import bylines_for
 from .intent import Intent, Join, Step
 from .losses import LEAST_OF_FEW, Losses, losses_of_change
-from .recorder import Recorder
+from .recorder import Recorder, bytes_of
 from .recovery import Recovery
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Writer:
         #: The temporary files, by blob, that hold what is about to be written.
         self._ahead: dict[str, str] = {}
         # What can be asked without the lock.
-        self.outside, self.repairs = recorder.outside, recorder.repairs
+        self.outside_edits, self.repairs = recorder.outside_edits, recorder.repairs
         self.lost_outside = self._adoption.lost_outside
         self.is_interrupted, self.begun_elsewhere = self._recovery.is_interrupted, self._recovery.begun_elsewhere
 
@@ -161,8 +161,8 @@ class Writer:
         with suppress(OSError, CrabmemError), fs.durability(self._settings().durability == "full"):
             self._history.ownership.prepare()
             scan = self._store.scan()
-            paths = [path for path, file in self.outside(scan).items() if file]
-            texts = (scan.data(path) or b"" for path in paths)
+            paths = [path for path, file in self.outside_edits(scan).items() if file]
+            texts = (bytes_of(scan, path) for path in paths)
             for done, _ in enumerate(self._history.recording.put_ahead(texts), 1):
                 progress(done, len(paths))
 

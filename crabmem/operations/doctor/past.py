@@ -88,7 +88,7 @@ def branch(patient: Patient) -> Iterator[Finding]:
     held = patient.engine.writer.lost_outside(patient.scan)
     if held:
         yield warning(patient.engine.workspace.layout.entries[0], held.words)
-    for path, file in sorted(patient.engine.writer.outside(patient.scan).items()):
+    for path, file in sorted(patient.engine.writer.outside_edits(patient.scan).items()):
         if held and path in held.paths:
             continue
         state = "changed" if file else "removed"
