@@ -134,7 +134,7 @@ class _Site:
 
     async def look(self, request: Request) -> Response:
         """A page, of which nothing changes."""
-        if not self._is_seen(request):
+        if self._memory_named(request) is None:
             return await self.nowhere(request)
         return await to_thread.run_sync(self._answer, VIEWS[request.url.path], self._ask(request))
 
@@ -142,7 +142,7 @@ class _Site:
         """What a form asks for."""
         if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
             return PlainTextResponse("a form is wanted\n", 415)
-        if not self._is_seen(request):
+        if self._memory_named(request) is None:
             return await self.nowhere(request)
         body = b""
         try:
@@ -171,14 +171,17 @@ class _Site:
         shown, given = self._shelf[memory], Given(form or {})
         return Ask(shown.session, shown.chronicle, shown.decided, request.url.path, query, given, memory, ways)
 
-    def _is_seen(self, request: Request) -> bool:
-        """Whether the memory of an address is seen; then it is at hand."""
+    def _memory_named(self, request: Request) -> _Memory | None:
+        """The memory that an address names, on the shelf from here on; None where no such memory is seen."""
         name = request.scope.get("memory", "")
-        if name and (other := scopes.others(self._session).get(name)):
+        if name:
+            other = scopes.others(self._session).get(name)
+            if other is None:
+                return None
+            # Another engine: one that could not be read was closed, and its memory opened anew.
             if name not in self._shelf or self._shelf[name].session.engine is not other.engine:
                 self._shelf[name] = _Memory(other)
-            return True
-        return not name
+        return self._shelf[name]
 
     def _answer(self, view: View, ask: Ask) -> Response:
         try:
