@@ -245,17 +245,20 @@ def _choice_lines(installation: Installation, choice: _Choice, imported: Import 
                 yield f"not taken in: {where}: {' '.join(str(item).split())}"
 
 
-def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, outcome: str) -> bool:
-    """Show the diffs and make the changes, which then is the `outcome`; whether any were made."""
+def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, done_word: str) -> bool:
+    """Show the diffs, ask, and write; whether anything was written.
+
+    `done_word`, as "installed", words the refusal where nobody can be asked: "nothing was installed".
+    """
     wanted = [change for change in changes if change.changes_anything]
     if not request.json_wanted:
         for change in wanted:
-            if change.is_edit:
+            if change.is_edit:  # a change of the backup alone has no diff
                 click.echo(coloured_diff(change.diff), nl=False)
     if request.dry_run or not wanted:
         return False
     if not request.yes:
-        confirm("Write this?", outcome)
+        confirm("Write this?", done_word)
     write_changes(wanted, here.project if request.project else here.home)
     return True
 
