@@ -71,8 +71,8 @@ class Tree:
 
     def take(self, path: str, read: Callable[[str, bytes], What]) -> Found:
         """What `read` makes of a file, or why it cannot be read."""
-        if reason := self.files[path]:
-            return Found(path, reason)
+        if known := self.files[path]:
+            return Found(path, known)
         try:
             data = self.read(path)
             return Found(path, read(path, data) if data.removeprefix(_BOM).strip() else Skipped("it is empty"))
@@ -81,8 +81,8 @@ class Tree:
 
     def take_all(self, read: Callable[[str, bytes], What], endings: tuple[str, ...]) -> Iterator[Found]:
         """What `read` makes of each file whose path has one of the endings, and each file that cannot be read."""
-        for path, reason in self.files.items():
-            if reason or path.lower().endswith(endings):
+        for path, error in self.files.items():
+            if error or path.lower().endswith(endings):
                 yield self.take(path, read)
 
 

@@ -22,12 +22,12 @@ Row: TypeAlias = tuple[str, Any]
 
 def rows(tree: Tree) -> Iterator[Row]:
     """The rows of all JSON files: the items of a list, or the lines of a file of lines."""
-    for path, reason in tree.files.items():
-        if reason or path.lower().endswith(JSON):
+    for path, error in tree.files.items():
+        if error or path.lower().endswith(JSON):
             try:
-                yield from [(path, reason)] if reason else _parsed(path, decode(path, tree.read(path)))
-            except CrabmemError as error:
-                yield path, without_path(error, path)
+                yield from [(path, error)] if error else _parsed(path, decode(path, tree.read(path)))
+            except CrabmemError as broken:
+                yield path, without_path(broken, path)
 
 
 def _parsed(path: str, text: str) -> Iterator[Row]:

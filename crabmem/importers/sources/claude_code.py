@@ -48,10 +48,10 @@ def _by_name(target: str, names: Mapping[str, str]) -> str | None:
 
 
 def _read(tree: Tree) -> Iterator[Found]:
-    for path, reason in tree.files.items():
-        if path == _INDEX and not reason:
+    for path, error in tree.files.items():
+        if path == _INDEX and not error:
             yield from _of_index(tree)
-        elif reason or is_markdown(path):
+        elif error or is_markdown(path):
             yield tree.take(path, _fact)
 
 

@@ -33,9 +33,9 @@ def _facts_in(tree: Tree, path: str) -> Mapping[str, Any]:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    for path, reason in tree.files.items():
-        if reason:
-            yield Found(path, reason)
+    for path, error in tree.files.items():
+        if error:
+            yield Found(path, error)
         elif path.lower().endswith(JSON):
             yield from _read(path, _facts_in(tree, path))
 

@@ -36,11 +36,11 @@ def _is_exported(tree: Tree) -> bool:
 
 def _facts(tree: Tree) -> Iterator[Found]:
     verbs = {ORDINARY.identity: "soul", ORDINARY.overview: "memory"}
-    for path, reason in tree.files.items():
-        if path in verbs and not reason:
+    for path, error in tree.files.items():
+        if path in verbs and not error:
             way = f"crabmem {verbs[path]} set --file {shlex.quote(str(PurePosixPath(*tree.parts, path)))}"
             yield Found(path, Skipped(f"only facts are imported; `{way}` takes it over, in place of any that is here"))
-        elif reason or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
+        elif error or (is_markdown(path) and path.startswith(f"{ORDINARY.memory}/")):
             # "" (see `Found.origin`): known by its name alone, as no two entries there share one.
             yield (tree.take(path, _fact)._replace(origin="") if ORDINARY.is_entry(path) else tree.take(path, note_of))
 

@@ -31,9 +31,9 @@ def _is_it(tree: Tree) -> bool:
 def _facts(tree: Tree) -> Iterator[Found]:
     yield from (Found(name, Skipped(reason)) for name, reason in _OWN.items() if name in tree.hidden)
     templates, names = _templates(tree), _names(tree)
-    for path, reason in tree.files.items():
-        if reason:
-            yield Found(path, reason)
+    for path, error in tree.files.items():
+        if error:
+            yield Found(path, error)
         elif not is_markdown(path):
             yield Found(path, Skipped("it is no note; attachments stay where they are"))
         elif _is_template(path, templates):

@@ -56,11 +56,13 @@ def _is_whole(what: What) -> bool:
 
 
 def _read(tree: Tree) -> Iterator[Found]:
-    for path, reason in tree.files.items():
+    """Each file of the bundle: lists are skipped with a reason, Markdown becomes a concept, and what cannot be read is
+    reported, whatever its ending."""
+    for path, error in tree.files.items():
         name = path.rpartition("/")[2].lower()
-        if name in _LISTS and not reason:
+        if name in _LISTS and not error:
             yield Found(path, Skipped(_LISTS[name]))
-        elif reason or is_markdown(path):
+        elif error or is_markdown(path):
             yield tree.take(path, _concept)
 
 

@@ -20,9 +20,9 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    for path, reason in tree.files.items():
-        if reason:
-            yield Found(path, reason)
+    for path, error in tree.files.items():
+        if error:
+            yield Found(path, error)
         elif path in _CURATED:
             yield from _curated(tree, path)
         elif path in _WHO:

@@ -20,8 +20,8 @@ def _is_inside(path: str) -> bool:
 
 def _facts(tree: Tree) -> Iterator[Found]:
     is_above = tree.parts[-2:] != _PLACE and any(map(_is_inside, tree.files))
-    for path, reason in tree.files.items():
-        if (reason or is_markdown(path)) and (_is_inside(path) or not is_above):
+    for path, error in tree.files.items():
+        if (error or is_markdown(path)) and (_is_inside(path) or not is_above):
             yield tree.take(path, _fact)
 
 
