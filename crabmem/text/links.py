@@ -128,7 +128,7 @@ def link_to(path: str, name: str, lookup: Lookup) -> str | None:
 
 
 def lookup_of(called: Iterable[tuple[str, str, Sequence[str]]]) -> Lookup:
-    """Who is called what, of files with their paths, names and aliases; of several called so, in the order given."""
+    """A lookup over files, given as (path, name, aliases); paths that share a name keep the order given."""
     found: dict[tuple[str, str], list[str]] = {}
     for path, name, aliases in called:
         file = path.rpartition("/")[2].removesuffix(".md")

@@ -11,7 +11,7 @@ from typing import TypeAlias
 _FENCE = "---\n"
 _END = "\n---\n"
 _QUOTES = frozenset("[]{}\"'#&*!|>%@`:?,-")
-# The signs among these that may stand within an item of a list: as in src/a.py:40@3f2a91c0.
+# Without the signs that may stand within an item of a list: as in src/a.py:40@3f2a91c0.
 _QUOTES_WITHIN = _QUOTES - frozenset(":@-")
 #: Characters that a frontmatter of this form has at most.
 MOST = 8_192
@@ -92,9 +92,10 @@ def list_line(key: str, items: object) -> str:
     return f"{key}: [{', '.join(items)}]\n"
 
 
-# What is neither a sign of YAML's wherever it stands in a value that begins with a letter, nor more than ASCII.
+# ASCII characters that YAML never quotes, in an item of a list that begins with a letter; the rest goes to YAML. They
+# are fewer than those read plainly, as what is written has to be what YAML writes, which quotes more than it needs to.
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._/+()'-")
-# The same of a value that is no list.
+# The same in a value that is no list.
 _SAFE_ALONE = _SAFE | frozenset(",;!?&=%@")
 # Words that YAML takes for something else than text.
 _MEANT = frozenset(["true", "false", "yes", "no", "on", "off", "null", "y", "n"])
