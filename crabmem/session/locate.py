@@ -75,7 +75,7 @@ def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Wor
     named, layout = settings.layout_in(_readable_settings(root))
     usual = PROJECT if layout == ORDINARY.name and _is_of_project(root) else LAYOUTS[layout]
     if profile is not None:
-        name = _whole("", profile)
+        name = _absolute_profile("", profile)
         return Workspace(root, _layout(root, name) or usual, name)
     name = profile_at(root, named, allowed)
     try:
@@ -86,9 +86,10 @@ def workspace_at(root: Path | str, profile: str | None, allowed: Allowed) -> Wor
 
 
 def profile_at(root: Path | str, named: str, allowed: Allowed) -> str:
-    """The profile of the workspace in `root`, whose own settings name the profile `named`; "" for none.
+    """The profile of the workspace in `root`, whose own settings name the profile `named`.
 
-    An agent's own workspace that names none has the profile of the workspace around it.
+    "" for none, an absolute path where it is a file. An agent's own workspace that names none has the profile of the
+    workspace around it.
 
     Raises:
         InvalidSettings: it is a file elsewhere, and nobody here allowed it to be read.
@@ -96,7 +97,7 @@ def profile_at(root: Path | str, named: str, allowed: Allowed) -> str:
     around = Workspace(root).around
     if not named and around is not None:
         return profile_at(around, settings.layout_in(_readable_settings(around))[0], allowed)
-    profile = _whole(root, named)
+    profile = _absolute_profile(root, named)
     file = outside(root, profile)
     if file and allowed.reach(root).profile != file:
         import shlex
@@ -148,7 +149,7 @@ def reach_of(root: Path | str, rules: Settings) -> Reach:
     vectors = rules.vectors.named if rules.vectors.are_wanted else None
     return Reach(
         vectors,
-        outside(root, _whole(root, rules.profile)),
+        outside(root, _absolute_profile(root, rules.profile)),
         extra_paths=_folders_outside(root, rules.extra_paths),
         transcripts=_folders_outside(root, rules.transcripts),
         also=_folders_outside(root, rules.also),
@@ -247,8 +248,8 @@ def neighbours(workspace: Workspace) -> list[str]:
     return [each.name for each in beside if each.name != workspace.root.name]
 
 
-def _whole(folder: Path | str, profile: str) -> str:
-    """The name of a profile, "" of the usual one; of one that is a file, the path from anywhere."""
+def _absolute_profile(folder: Path | str, profile: str) -> str:
+    """The name of a profile: "" for the usual one, an absolute path for one that is a file, named in `folder`."""
     if profile == DEFAULT:
         return ""
     return os.path.abspath(os.path.join(folder, os.path.expanduser(profile))) if profile.endswith(".toml") else profile
