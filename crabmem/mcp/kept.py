@@ -56,7 +56,7 @@ def kept(arguments: Sequence[str], environment: Mapping[str, str]) -> Kept | Non
     try:
         with open(_file(arguments, environment), "rb") as file:
             found = json.loads(file.read())
-        is_same = found["command"] == _command(arguments, environment) and found["files"] == _marks(found["files"])
+        is_same = found["command"] == _command(arguments, environment) and found["files"] == _stamps(found["files"])
         return Kept(found["instructions"], found["tools"]) if is_same else None
     except (OSError, ValueError, LookupError, TypeError):  # none yet, or of another version
         return None
@@ -71,11 +71,11 @@ def keep(arguments: Sequence[str], environment: Mapping[str, str], served: Serve
     from ..errors import CrabmemError
     from .protocol import Caller
 
-    marks = _marks(_sources(served, environment))
+    stamps = _stamps(_sources(served, environment))
     now = Kept(served.instructions, served.answer("tools/list", {}, Caller()))
     # A pause ends by itself.
     if now != kept(arguments, environment) and served.memory.engine.pause() is None:
-        text = {"command": _command(arguments, environment), "files": marks, **vars(now)}
+        text = {"command": _command(arguments, environment), "files": stamps, **vars(now)}
         with suppress(OSError, CrabmemError):  # it is for speed alone
             file = Path(_file(arguments, environment))
             fs.make_folder(file.parent)
@@ -115,16 +115,17 @@ def _sources(served: Served, environment: Mapping[str, str]) -> list[str]:
     code = [module.__file__ or "" for name, module in sys.modules.items() if name.startswith(_CODE)]
     around = [root.parent.parent / SETTINGS, root / SETTINGS, root / ".git" / "crabmem" / PAUSED]
     allowed = os.path.join(state_path(environment) or "", "allowed.json")
+    # A profile is the name of a family or the path of its own file: one of both is no file, and stays none.
     return [*code, *map(str, around), allowed, os.path.join(FOLDER, profile, FILE), profile]
 
 
-def _marks(files: Iterable[str]) -> dict[str, list[int] | None]:
+def _stamps(files: Iterable[str]) -> dict[str, list[int] | None]:
     """What tells whether files are as they were; None of those that are not there."""
     found: dict[str, list[int] | None] = {}
     for file in files:
         try:
             status = os.stat(file)
-            found[file] = [status.st_mtime_ns, status.st_size, status.st_ino]
+            found[file] = [status.st_mtime_ns, status.st_size, status.st_ino]  # a list, as JSON gives it back
         except OSError:
             found[file] = None
     return found
