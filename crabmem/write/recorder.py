@@ -140,8 +140,8 @@ class Recorder:
             path: self.history.recording.put(bytes_of(scan, path)) if file else None for path, file in files.items()
         }
         self.record(blobs, note)
-        index_entries = {path: Settled.file(blobs[path], file.stamp if file else None) for path, file in files.items()}
-        self.history.index.settle(index_entries)
+        settled = {path: Settled.file(blobs[path], file.stamp if file else None) for path, file in files.items()}
+        self.history.index.settle(settled)
 
     def record_saved(self, texts: Mapping[str, bytes], journalled: bool = False) -> None:
         """Commit what the person saved to files that hold something else by now."""
