@@ -86,7 +86,7 @@ def _answered(
             called = "" if within == _ALL else f"called like {within} "
             raise NotFound(f"no memory {called}may be asked: its owner lets a role by `crabmem fleet grant`")
         scope = [each.id for each in followed] if within != _ALL else None
-        asked = [_asked(query, language) for language in sorted({each.language for each in followed})]
+        asked = [asked_of(query, language) for language in sorted({each.language for each in followed})]
         found = index.search(asked, scope, kind, limit)
     seen = {each.id: each.kind for each in followed}
     found = [each for each in found if each.kinds & seen.get(each.space, 0)]  # once more what the server has checked
@@ -103,7 +103,8 @@ class _Anything:
         return []
 
 
-def _asked(query: str, language: str) -> Asked:
+def asked_of(query: str, language: str) -> Asked:
+    """A question as the index takes it: its terms in memories of one language."""
     question = parse_query(query)
     terms = terms_of(question, _Anything(), language)
     return Asked([term if isinstance(term, tuple) else (term,) for term in terms], rules(language))

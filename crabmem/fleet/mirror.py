@@ -124,7 +124,7 @@ class Mirror:
                 since = last.time.astimezone(UTC) if last else None
                 yield Row(
                     path, held[path], kinds, entry.is_note, data.decode(),
-                    last.commit if last else None, since, _passages(entry, said.language),
+                    last.commit if last else None, since, passages_of(entry, said.language),
                 )  # fmt: skip
 
         return Contents(tip, said.language, rules(said.language), blob or "", record, held, read, is_rewritten)
@@ -161,6 +161,7 @@ def _settings(data: bytes) -> Settings:
         return Settings()
 
 
-def _passages(entry: Entry, language: str) -> list[Passage]:
+def passages_of(entry: Entry, language: str) -> list[Passage]:
+    """The parts of an entry that are ranked, with their words."""
     made = document(entry, b"", language)
     return [Passage(Counter(words), length) for words, length in zip(made.passages, made.lengths, strict=True)]

@@ -166,11 +166,11 @@ class Postgres:
                 for part, passage in enumerate(row.passages[: _MOST + 1]):  # parts count from 0
                     for word, count in passage.counts.items():
                         numbers = min(count, _MOST), min(passage.length, _MOST)
-                        copy.write_row((_term(word, rules), space, id, part, *numbers, row.kinds))
+                        copy.write_row((term_id(word, rules), space, id, part, *numbers, row.kinds))
 
     def search(self, asked: Sequence[Asked], scope: Collection[int] | None, kind: Kind, limit: int) -> list[Found]:
         """The facts that answer best, of the memories with these ids (None: of all), for sessions of that kind."""
-        terms = [[_term(word, each.rules) for word in group] for each in asked for group in each.terms]
+        terms = [[term_id(word, each.rules) for word in group] for each in asked for group in each.terms]
         words = [term for group in terms for term in group]
         groups = [at for at, group in enumerate(terms) for _ in group]
         within = None if scope is None else list(scope)
@@ -373,7 +373,8 @@ class Postgres:
             return cursor.execute(query, values).fetchall()
 
 
-def _term(word: str, rules: bytes) -> int:
+def term_id(word: str, rules: bytes) -> int:
+    """The number that stands for a word in the index, where words are made by these `rules`."""
     return int.from_bytes(blake2b(word.encode(), digest_size=8, key=rules).digest(), "big", signed=True)
 
 

@@ -26,10 +26,10 @@ from .file_search import Files
 _TEXTS = (".adoc", ".markdown", ".md", ".org", ".rst", ".text", ".txt")
 # Bytes of a file; the transcript of a day of work has some millions.
 _LARGEST_TEXT, _LARGEST_TRANSCRIPT = 1_000_000, 20_000_000
-# Of all that is found the newest so many files, and so many bytes, are searched.
-_MOST_FILES, _MOST_BYTES = 2_000, 200_000_000
-# So many names are looked at in one place.
-_MOST_NAMES = 50_000
+#: Of all that is found the newest so many files, and so many bytes, are searched.
+MOST_FILES, _MOST_BYTES = 2_000, 200_000_000
+#: So many names are looked at in one place.
+MOST_NAMES = 50_000
 
 
 @value
@@ -62,7 +62,7 @@ class Elsewhere:
                 found.setdefault(path, (place, status))
         marks, left = dict[str, bytes](), _MOST_BYTES
         for path, (place, status) in sorted(found.items(), key=lambda item: -item[1][1].st_mtime_ns):
-            if status.st_size > min(_largest(place), left) or len(marks) >= _MOST_FILES:
+            if status.st_size > min(_largest(place), left) or len(marks) >= MOST_FILES:
                 unusable.append(path)
                 continue
             try:
@@ -94,7 +94,7 @@ class Elsewhere:
             nonlocal names
             for name in fs.names(folder):
                 names += 1
-                if name[0] == "." or not name.isprintable() or names > _MOST_NAMES:
+                if name[0] == "." or not name.isprintable() or names > MOST_NAMES:
                     continue
                 try:
                     status = folder.status(name)
@@ -116,7 +116,7 @@ class Elsewhere:
                 yield from walk(folder, 0)
         except OSError:
             lost.append(place.folder)
-        if names > _MOST_NAMES:
+        if names > MOST_NAMES:
             unusable.append(place.folder)
 
     def _mark(self, path: str, status: os.stat_result, known: Mapping[str, bytes]) -> bytes:

@@ -38,7 +38,8 @@ FAILURES = 3
 PAUSE = timedelta(seconds=60)
 # Seconds for so many texts as go at once, when nobody waits for an answer.
 _NO_HURRY = 60.0
-_AT_ONCE = 64
+#: So many texts go to an embedder at once.
+AT_ONCE = 64
 _WORTH_SAVING = 32
 _OFTEN = 1_000
 # What is told unasked is so many times as like a message as texts that have something in common (`Model.floor`). With
@@ -381,8 +382,8 @@ def _embed(
 
     from ..embeddings.embedder import embed_checked, pieces
 
-    for start in range(0, len(paths), _AT_ONCE):
-        some = paths[start : start + _AT_ONCE]
+    for start in range(0, len(paths), AT_ONCE):
+        some = paths[start : start + AT_ONCE]
         texts = [
             pieces("\n".join((entry.name, *entry.aliases, entry.description, entry.content)))
             for entry in map(source.at, some)

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-_NAME = "crabmem"
+#: The name under which the program is installed.
+PROGRAM = "crabmem"
 _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
 
 
@@ -33,13 +34,13 @@ def how_to_get(extra: str, prefix: Path | None = None) -> str:
 def whole() -> str:
     """crabmem, as pip and uv take it: from where this one came, when that is known."""
     origin = _origin()
-    return f'"{_NAME} @ {origin}"' if origin else _NAME
+    return f'"{PROGRAM} @ {origin}"' if origin else PROGRAM
 
 
 def requirements(extra: str) -> list[str]:
     """What an extra requires beside crabmem, as `mcp>=2.3,<3`; its name where crabmem was never installed."""
     try:
-        stated = metadata.requires(_NAME) or []
+        stated = metadata.requires(PROGRAM) or []
     except metadata.PackageNotFoundError:
         stated = []
     return list(_of_extra(stated, extra)) or [extra]
@@ -61,7 +62,7 @@ def _of_extra(requirements: Iterable[str], extra: str) -> Iterator[str]:
 def _origin() -> str:
     """The folder, archive or repository that crabmem was installed from; "" when it came from an index."""
     try:
-        origin = json.loads(metadata.distribution(_NAME).read_text("direct_url.json") or "{}")
+        origin = json.loads(metadata.distribution(PROGRAM).read_text("direct_url.json") or "{}")
     except (metadata.PackageNotFoundError, ValueError):
         return ""
     kind = origin.get("vcs_info", {}).get("vcs")

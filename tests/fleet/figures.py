@@ -24,9 +24,9 @@ import numpy as np
 
 from crabmem import Fact, Memory
 from crabmem.fleet import rights
-from crabmem.fleet.asking import _asked
+from crabmem.fleet.asking import asked_of
 from crabmem.fleet.following import follow_once, mirror_of
-from crabmem.fleet.mirror import _passages
+from crabmem.fleet.mirror import passages_of
 from crabmem.fleet.postgres import Postgres
 from crabmem.fleet.protocol import Contents, Row, Space
 from crabmem.search import rules
@@ -118,7 +118,7 @@ def _rows(space: int) -> list[Row]:
     for fact in _facts(100_000 + space):
         path, text = f"memory/entries/{fact.name.replace(' ', '-')}.md", text_of(fact)
         entry, blob = parse_entry(path, text.encode()), blob_id(text.encode())
-        passages = _passages(entry, _LANGUAGE)
+        passages = passages_of(entry, _LANGUAGE)
         made.append(Row(path, blob, EVERY_KIND, False, text, None, datetime.now(UTC), passages))
     return made
 
@@ -186,7 +186,7 @@ def _ask(
 
 def _taken(index: Postgres, question: str, scope: Collection[int] | None) -> float:
     began = time.perf_counter()
-    index.search([_asked(question, _LANGUAGE)], scope, "main", 10)
+    index.search([asked_of(question, _LANGUAGE)], scope, "main", 10)
     return time.perf_counter() - began
 
 
@@ -209,7 +209,7 @@ def _compare(data: Path) -> None:
                     fill(index, {"store": files})
                     for query in store.queries:
                         here = [hit.entry.path for hit in memory.recall(query.text, 10)]
-                        there = [hit.path for hit in index.search([_asked(query.text, _LANGUAGE)], None, "main", 10)]
+                        there = [hit.path for hit in index.search([asked_of(query.text, _LANGUAGE)], None, "main", 10)]
                         asked, same, first = asked + 1, same + (here == there), first + (here[:1] == there[:1])
             print(f"{name}: of {asked:,} questions {same:,} have the same ten hits in order, {first:,} the same first")
 
@@ -266,7 +266,7 @@ def _follower(folder: Path) -> Iterator[None]:
 
 
 def _found(index: Postgres, word: str) -> list[object]:
-    return [*index.search([_asked(word, _LANGUAGE)], None, "main", 10)]
+    return [*index.search([asked_of(word, _LANGUAGE)], None, "main", 10)]
 
 
 def _until(is_so: Callable[[], bool]) -> float:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from crabmem.fleet.mirror import _passages
+from crabmem.fleet.mirror import passages_of
 from crabmem.fleet.postgres import Postgres
 from crabmem.fleet.protocol import BITS, Contents, Row, Space
 from crabmem.search import rules
@@ -32,7 +32,7 @@ def put(index: Postgres, space: Space, files: Files, language: str = "english", 
         for path in paths:
             text, kinds = files[path]
             entry = parse_entry(path, text.encode())
-            yield Row(path, blobs[path], kinds, False, text, commit, None, _passages(entry, language))
+            yield Row(path, blobs[path], kinds, False, text, commit, None, passages_of(entry, language))
 
     # A mask may change with the settings alone, whose blob is another then.
     settings = blob_id(repr(sorted((path, kinds) for path, (_, kinds) in files.items())).encode())

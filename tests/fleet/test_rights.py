@@ -8,7 +8,7 @@ import pytest
 from crabmem.errors import Busy, Disabled, InvalidArguments, NotFound, Unreachable
 from crabmem.fleet import rights
 from crabmem.fleet.following import rebuilt
-from crabmem.fleet.postgres import Postgres, _term
+from crabmem.fleet.postgres import Postgres, term_id
 from crabmem.fleet.protocol import BITS
 from crabmem.search import rules
 from tests.fleet.conftest import Fleet
@@ -30,7 +30,7 @@ def filled(fleet: Fleet) -> Fleet:
 
 def all_seen(url: str) -> str:
     """All that a role reads with plain SQL, for each kind of session."""
-    term = _term("otter", rules("english"))
+    term = term_id("otter", rules("english"))
     with psycopg.connect(url, autocommit=True) as plain:
         plain.execute("set search_path = crabmem")
         said = [
@@ -54,7 +54,7 @@ def test_what_explain_tells_a_reader_is_nothing_of_what_was_not_granted(filled: 
         for table in TABLES:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 plain.execute(f"explain analyze select from {table}")
-        asked = ALL.format(_term("otter", rules("english")), MAIN)
+        asked = ALL.format(term_id("otter", rules("english")), MAIN)
         plan = plain.execute(f"explain (analyze, verbose, costs off, timing off) select * from {asked}").fetchall()
     assert [line for (line,) in plan if "Scan" in line] == ["Function Scan on crabmem.ask (actual rows=1 loops=1)"]
 

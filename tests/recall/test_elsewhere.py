@@ -449,7 +449,7 @@ def test_traps_in_a_folder_are_passed_over(
 def test_what_cannot_be_read_or_is_too_much_is_counted_and_named_by_doctor(
     root: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elsewhere, "_MOST_FILES", 3)
+    monkeypatch.setattr(elsewhere, "MOST_FILES", 3)
     for number in range(4):
         (notes / f"clay{number}.md").write_text(f"clay {number}\n")
         os.utime(notes / f"clay{number}.md", ns=(0, (2_000_000_000 + number) * 1_000_000_000))
@@ -467,7 +467,7 @@ def test_what_cannot_be_read_or_is_too_much_is_counted_and_named_by_doctor(
 def test_of_a_folder_with_endless_names_so_many_are_looked_at(
     root: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(elsewhere, "_MOST_NAMES", 50)
+    monkeypatch.setattr(elsewhere, "MOST_NAMES", 50)
     for number in range(100):
         (notes / f"clay{number}.md").write_text("clay\n")
     names(root, notes)

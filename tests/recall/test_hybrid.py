@@ -503,7 +503,7 @@ def test_reindexing_reads_every_entry_anew(root: Path) -> None:
 def test_reindexing_keeps_what_it_made_when_a_service_fails(
     root: Path, told: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(meaning, "_AT_ONCE", 2)
+    monkeypatch.setattr(meaning, "AT_ONCE", 2)
     wants(root, url=told.url)
     told.reply = lambda texts: (400, b"") if len(told.asked) > 2 else good(texts)
     with Memory(root) as both:

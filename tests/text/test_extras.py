@@ -48,7 +48,7 @@ def test_the_advice_is_for_the_environment_at_hand(tmp_path: Path, monkeypatch: 
 
 
 def test_where_crabmem_was_never_installed_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "_NAME", "no-such-program")
+    monkeypatch.setattr(extras, "PROGRAM", "no-such-program")
     assert how_to_get("mcp-http").endswith('"mcp-http"') and extras.whole() == "no-such-program"
 
 
