@@ -1,8 +1,8 @@
 """Each promise has a test that fails without the lines that keep it: `python -m tests.faults promises [--only NAME …]`.
 
-A row of `KEPT` breaks one line in a copy of this checkout, and names the fast tests that must fail then. A promise
+A row of `KEPT` breaks one line in a copy of this checkout, and names the tests that must fail then. A promise
 that is kept by what is *not* there (no program is started) has no line to break, and one that only many faults show has
-no fast test: `ELSEWHERE` says which those are, and who looks.
+no such test: `ELSEWHERE` says which those are, and who looks.
 """
 
 import argparse
@@ -123,7 +123,8 @@ def _run(copy: Path, tests: Iterable[str]) -> tuple[set[str], str]:
     chosen = [f"{test_files()[test][0]}::{test}" for test in tests]
     if not chosen:
         return set(), ""
-    told = [sys.executable, "-m", "pytest", "-q", "-n", "0", "--tb=no", "-rfE", "-p", "no:cacheprovider", *chosen]
+    options = ["-q", "-n", "0", "-m", "not long", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
+    told = [sys.executable, "-m", "pytest", *options, *chosen]
     surroundings = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(told, cwd=copy, env=surroundings, capture_output=True, text=True, timeout=_PATIENCE)
