@@ -1,6 +1,6 @@
 """`python -m tests.faults [--long] [SUITE…]`: inject faults and print what was counted.
 
-`python -m tests.faults promises` breaks the code instead, line by line, and looks whether a fast test notices.
+`python -m tests.faults promises` breaks the code instead, line by line, and looks whether a test notices.
 """
 
 import argparse
