@@ -196,7 +196,7 @@ class Writer:
             scan = self._adopt_outside()
             self._history.mending.harden()
             try:
-                return work(scan, self._recovery.put)
+                done = work(scan, self._recovery.put)
             except (OSError, CrabmemError):
                 with suppress(OSError, CrabmemError):  # the next write does it
                     self._recovery.finish()
@@ -205,6 +205,8 @@ class Writer:
                 self._history.forget()
                 self._recorder.forget()
                 self._adoption.forget()
+            self._history.index.settle({})
+            return done
 
     def left_beside(self) -> list[str]:
         """Return the files that are not memory and that syncs left as they are, though the head has another text."""

@@ -253,10 +253,13 @@ class Machine:
                 self._known.purged_facts.add(held[1])
                 self._known.counts["purged again"] += 1
             except SyncError as refused:
-                if "`crabmem sync --to` the same address" not in refused.problem:
+                if refused.problem.endswith(": sync again"):
+                    self._known.counts["synced again"] += 1
+                elif "`crabmem sync --to` the same address" in refused.problem:
+                    name_remote(self.person, str(self._hub), "/")
+                    self._known.counts["begun anew"] += 1
+                else:
                     raise
-                name_remote(self.person, str(self._hub), "/")
-                self._known.counts["begun anew"] += 1
         return self.synced(is_last=True)
 
 

@@ -7,7 +7,7 @@ writer's lock, those of Git on every reference and on the index are held, and th
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -27,7 +27,7 @@ from ..reach import Piece, outgoing
 from ..refs import PURGED, REF_WAIT, Head, Refs, is_ref
 from ..repository import remotes
 from ..store import check_pack
-from ..trees import to_bytes, to_text
+from ..trees import Trees, to_bytes, to_text
 from .exchange import Exchange
 from .objects import Rewriter, Survey, survey
 from .overlay import Overlay
@@ -72,7 +72,8 @@ class NewHistory:
 
     `refs` are the references as they were, by name, `new_refs` as they shall be, but for that of the record of purges,
     which becomes `record`, with what was `made` here; `unreachable` counts objects that nothing reaches; `pushed` are
-    the remotes that have commits which are rewritten.
+    the remotes that have commits which are rewritten. `index` is what Git's index is to say of files, None for no file,
+    where that is not what `rewriter` makes of its rows.
     """
 
     survey: Survey
@@ -86,6 +87,7 @@ class NewHistory:
     pushed: tuple[str, ...]
     record: PurgeRecord = PurgeRecord()  # noqa: RUF009  # frozen
     made: PurgeRecord = PurgeRecord()  # noqa: RUF009
+    index: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def changes_anything(self) -> bool:
@@ -390,7 +392,9 @@ class RepositoryRewrite:
         rewriter.ids |= ids
         for oid in found.tags:
             rewriter.add(oid)
-        staged = {path: blob for path, blob in self.staged().items() if line.new_path(path, blob) is not None}
+        index = self._index_of(head.commit, ids)
+        staged = {path: blob for path, blob in self.staged().items() if path not in index}
+        staged = {path: blob for path, blob in staged.items() if line.new_path(path, blob) is not None}
         pieces = [Piece(rewriter.blob(path, blob), path) for path, blob in staged.items()]
         self._store(taken)
         new_refs, lacking = dict[str, str](), {oid for oid in filter(None, [head.commit]) if oid not in ids}
@@ -410,7 +414,19 @@ class RepositoryRewrite:
         detached = {oid: ids[oid] for oid in filter(None, [head.commit]) if head.ref == "HEAD"}
         rewriter.ids = {oid: new for oid, new in rewriter.ids.items() if oid == new} | detached
         made |= PurgeRecord(line.erased(False))
-        return NewHistory(found, line, rewriter, filling, head, refs, new_refs, 0, (), record | made, made)
+        return NewHistory(found, line, rewriter, filling, head, refs, new_refs, 0, (), record | made, made, index)
+
+    def _index_of(self, head: str | None, ids: Mapping[str, str]) -> dict[str, str | None]:
+        """Return what Git's index is to say of all files, as what the head became has them; None for no file.
+
+        Not of one that the person staged otherwise. A text that went may stand in the new head: somebody has said it
+        again.
+        """
+        if head is None or head not in ids:
+            return {}
+        trees, staged = Trees(self._objects), self.staged()
+        before, after = (trees.files(self._objects.header(commit).tree) for commit in (head, ids[head]))
+        return {path: after.get(path) for path in {**before, **after} if staged.get(path) == before.get(path)}
 
     # Putting it in its place
 
@@ -494,14 +510,21 @@ class RepositoryRewrite:
         before += "".join(f"{oid}\n" for oid in new.made.purges).encode()
         yield f"crabmem/{state.PURGES}", before + b"%d %d\n" % (fs.identity(self._git) or (0, 0))
 
+        known = set[str]()
+
         def new_row(row: bytes, blob: str) -> tuple[bytes, str] | None:
             path = to_text(row)
+            known.add(path)
+            if path in new.index:
+                return (row, end) if (end := new.index[path]) else None
             new_path = new.rule.new_path(path, blob)
             return (to_bytes(new_path), new.rewriter.blob(path, blob)) if new_path else None
 
         index = renamed(self._git / "index", new_row)
         if index is not None:
             yield "index", index
+        if late := [path for path, blob in new.index.items() if blob and path not in known]:
+            yield f"crabmem/{state.INDEX_BEHIND}", to_bytes("\n".join(late))
 
 
 def _moved(now: Mapping[str, str], known: Mapping[str, str]) -> list[str]:
