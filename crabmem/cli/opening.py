@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager
 
@@ -65,16 +66,15 @@ def _tell_waiting(memory: Session) -> None:
     """Say what of an agent's write was not written, as it waits for the person, and in which memory if not here."""
     if not memory.withheld:
         return
-    import shlex  # late, as what follows: mostly nothing waits
-
-    from ..operations.proposals import places_beside
+    from ..operations.proposals import places_beside  # late, as what follows: mostly nothing waits
     from ..text.addresses import address
+    from ..text.commands import program_at
     from ..text.hashes import short
 
     places = places_beside(memory, memory.withheld)
     for proposal in memory.withheld:
         name, folder = places.get(proposal.id, ("", ""))
-        way = f": `crabmem --dir {shlex.quote(folder)} review`" if folder else ""
+        way = f": `{program_at(folder, os.environ)} review`" if folder else ""
         where = address(name, proposal.path) if name else proposal.path
         tell(f"not written yet, as it waits for the person ({proposal.rule}): {short(proposal.id)}  {where}{way}")
 

@@ -1,5 +1,6 @@
 """Which of what waits a verb is about, by ids, agent, session or tag; and what became of the decisions on it."""
 
+import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from ..operations import proposals
 from ..operations.review import Outcome
 from ..results import Proposal
 from ..session.session import Session
+from ..text.commands import program_at
 from ..text.hashes import short
 from ..text.quoting import spelled
 from ..text.words import counted
@@ -92,7 +94,7 @@ def waiting_lines(beside: Mapping[str, int], options: str = "") -> list[str]:
     """Return how much waits in other memories, by their folders, and what is typed to decide on it."""
     review = f"review {options}".rstrip()
     return [
-        f"{_waiting(count)} in {folder}: `crabmem --dir {shlex.quote(folder)} {review}`"
+        f"{_waiting(count)} in {folder}: `{program_at(folder, os.environ)} {review}`"
         for folder, count in beside.items()
     ]
 

@@ -53,12 +53,12 @@ class Allowed:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         """`environment` says where this user's state is; where it names no home, nothing is allowed."""
-        self._environment = environment
+        self.environment = environment
 
     @once
     def file(self) -> Path | None:
         """The file that says what is allowed; None where the environment names no place for it."""
-        folder = state_folder(self._environment)
+        folder = state_folder(self.environment)
         return folder / "allowed.json" if folder else None
 
     def reach(self, root: Path | str) -> Reach:

@@ -164,11 +164,11 @@ def why_no_sessions(session: Session) -> str:
         return f"the profile {session.engine.profile_name} searches no sessions"
     if rules.transcripts or rules.extra_paths:
         return ""
-    from shlex import quote  # late: most list some
-
+    from ..text.commands import program_at  # late: most list some
     from ..workspace.layout import SETTINGS
 
-    file, way_out = session.root / SETTINGS, f"`crabmem --dir {quote(str(session.root))} config allow`"
+    file = session.root / SETTINGS
+    way_out = f"`{program_at(str(session.root), session.engine.environment)} config allow`"
     return f"no past sessions: list their folders, as {_EXAMPLE}, in {file}, then {way_out}"
 
 

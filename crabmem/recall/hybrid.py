@@ -4,7 +4,6 @@ An entry gets its vectors when a recall comes upon it, within a second, the like
 They are kept by the id of the entry's blob, so that an edited one gets others, and one that is brought back has them.
 """
 
-import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +19,7 @@ from ..disk.fork_lock import Guard, loading
 from ..errors import EmbedderFailed
 from ..results import Finding, Reindexed
 from ..search import Ranked
+from ..text.commands import program_at
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import Vectors
 from ..workspace.workspace import Workspace
@@ -269,7 +269,7 @@ class Meaning:
         if self._given is not None or self._allowed.reach(self._root).vectors == rules.named:
             return ""
         # What the settings say may be a stranger's words, so they are not repeated here, where a model may read them.
-        way_out = f"`crabmem --dir {shlex.quote(str(self._root))} config allow`"
+        way_out = f"`{program_at(str(self._root), self._environment)} config allow`"
         return f"[vectors] in {SETTINGS} is not allowed on this machine; {way_out} says what it would do, and allows it"
 
     def _matching(self, embedder: "Embedder") -> "VectorTable":

@@ -100,11 +100,11 @@ def profile_at(root: Path | str, named: str, allowed: Allowed) -> str:
     profile = _absolute_profile(root, named)
     file = outside(root, profile)
     if file and allowed.reach(root).profile != file:
-        import shlex
+        from ..text.commands import program_at
 
         raise InvalidSettings(
             f"{os.path.join(root, SETTINGS)} names a profile outside of the workspace, {file}, which nobody here has "
-            f"allowed; `crabmem --dir {shlex.quote(str(root))} config allow` does"
+            f"allowed; `{program_at(str(root), allowed.environment)} config allow` does"
         )
     return profile
 
@@ -188,11 +188,11 @@ def places_at(root: Path, rules: Settings, search: Search, allowed: Allowed) -> 
     places += [Place(folder, has_transcripts=True) for folder in transcripts if _lies_in(folder, known.transcripts)]
     if not (left := len(wanted) + len(transcripts) - len(places)):
         return places, ""
-    import shlex
+    from ..text.commands import program_at
 
     # What the settings say may be a stranger's words, so they are not repeated here, where a model may read them.
     which = counted(left, "folder")
-    way_out = f"`crabmem --dir {shlex.quote(str(root))} config allow` says which, and allows it"
+    way_out = f"`{program_at(str(root), allowed.environment)} config allow` says which, and allows it"
     return places, f"{which} outside of the workspace not searched, which nobody here has allowed; {way_out}"
 
 

@@ -229,10 +229,10 @@ def scope(session: Session, name: str | None) -> Session:
         return session
     seen = others(session)
     if name == PERSON and (home := session.engine.scopes.missing()):
-        from shlex import quote
+        from ..text.commands import program_at
 
-        unset = " --project ''" if session.engine.environment.get("CRABMEM_PROJECT") else ""
-        raise NotFound(f"you have no memory of your own yet; `crabmem --dir {quote(home)}{unset} init` begins it")
+        begin = f"{program_at(home, session.engine.environment)} init"
+        raise NotFound(f"you have no memory of your own yet; `{begin}` begins it")
     if name not in seen:
         there = ", ".join((session.engine.scopes.own, *seen))
         raise NotFound(f"no memory called {name} is seen here (there are: {there})")
@@ -296,6 +296,7 @@ def command_for(session: Session) -> str:
     """How a command about the memory of a session begins, where this process works."""
     from shlex import quote
 
+    from ..text.commands import program_at
     from .locate import place_meant
 
     engine = session.engine
@@ -306,5 +307,4 @@ def command_for(session: Session) -> str:
         project = engine.options.project
         if project and place_meant(None, project, None, said, said.get("HOME", "")) == root:
             return f"crabmem --project {quote(project)}"
-    is_in_project = bool(said.get("CRABMEM_PROJECT"))
-    return f"crabmem --dir {quote(root)}" + (" --project ''" if is_in_project else "")
+    return program_at(root, said)

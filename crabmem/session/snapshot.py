@@ -199,12 +199,13 @@ class Snapshot:
         except NotFound:
             from ..text.addresses import name_parted
 
-            whose, _ = name_parted(name)
+            whose, own = name_parted(name)
             if whose in self.others:
-                from shlex import quote
+                from ..text.commands import command, program_at
 
-                root = self.others[whose].root
-                raise NotFound(f"{name} is in another memory: `crabmem --dir {quote(str(root))}` looks there") from None
+                program = program_at(str(self.others[whose].root), self._engine.environment)
+                there = command("show", own, program=program)
+                raise NotFound(f"{name} is in another memory: `{there}` shows it there") from None
             for path in [] if self.is_past else self._places_of(slug_of(name[:MAX_NAME])):
                 if self.view.allows(path) and (data := self._engine.store.read(path)):
                     parse_entry(path, data)  # says so when the file is there and cannot be read

@@ -1,9 +1,24 @@
 """Commands in messages, as a shell takes them when they are typed."""
 
+from __future__ import annotations
+
 from shlex import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Each names a memory in the one that --dir names, unless its option says that none is meant.
+_WITHIN = (("CRABMEM_PROJECT", "--project ''"), ("CRABMEM_WORKSPACE", "--workspace ''"))
 
 
 def command(verb: str, name: str, options: str = "", program: str = "crabmem") -> str:
     """`crabmem VERB NAME OPTIONS` for a quoted name; one that begins with a dash stands last, behind `--`."""
     words = (verb, options, "--", quote(name)) if name.startswith("-") else (verb, quote(name), options)
     return " ".join((program, *filter(None, words)))
+
+
+def program_at(folder: str, environment: Mapping[str, str]) -> str:
+    """How a command about the memory in `folder` begins where a shell has this `environment`."""
+    unset = (option for name, option in _WITHIN if environment.get(name))
+    return " ".join((f"crabmem --dir {quote(folder)}", *unset))

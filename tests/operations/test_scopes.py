@@ -24,6 +24,7 @@ from crabmem.operations.reading import get_seen, seen_beside
 from crabmem.session.locate import known_settings_at, reach_of
 from crabmem.session.scopes import others
 from crabmem.session.session import Session
+from crabmem.text.commands import program_at
 from crabmem.text.values import replace
 from crabmem.write.actor import Actor
 from tests.conftest import Clock, git, typed
@@ -377,6 +378,49 @@ def test_what_is_not_done_to_a_fact_of_another_memory_names_the_command_that_doe
     [command, *rest] = command_in(done.stderr.replace("WHEN", "HEAD~1"))
     assert typed(command, *rest, *words[2:3] * (words[0] == "purge")).exit_code == 0
     assert not any(entry.content == "Vim" for entry in me.entries())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["edit", "me:Editor"],
+        ["blame", "me:Editor"],
+        ["log", "me:Editor"],
+        ["links", "me:Editor"],
+        ["diff", "HEAD", "--fact", "me:Editor"],
+        ["restore", "me:Editor", "--to", "HEAD"],
+        ["purge", "--text", "zanzibar", "--yes"],
+        ["review", "list"],
+        ["status"],
+    ],
+    ids=" ".join,
+)
+def test_the_command_advised_for_another_memory_works_as_typed_whatever_the_environment_names(
+    home: Path, me: Memory, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    for name, value in (("CRABMEM_PROJECT", "."), ("EDITOR", "true")):
+        monkeypatch.setenv(name, value)
+    typed("remember", "Build", "-d", "how this is built", "-c", "make all")
+    me.remember("Bay", "where the boat lies", "in zanzibar")
+    bot = ("--agent", "bot", "--propose")
+    waits = typed(*bot, "remember", "Tea", "-d", "which tea", "-c", "Assam.", "--to", "me").stderr
+    done = typed(*words)
+    for told in (done.stdout + done.stderr, waits):
+        advised = [word.replace("WHEN", "HEAD") for word in command_in(told)]
+        is_review = advised[-1] == "review"
+        again = typed(*advised, *["list"] * is_review, *words[1:] * (words[0] == "purge" and not is_review))
+        assert again.exit_code == 0 and "in another memory" not in again.stderr, again.stderr
+        assert not is_review or "memory/entries/tea.md" in again.stdout
+    assert (me.get("Bay").content == "in (purged)") == (words[0] == "purge")
+
+
+@pytest.mark.parametrize("name", ["CRABMEM_PROJECT", "CRABMEM_WORKSPACE"])
+def test_what_begins_a_command_for_a_folder_means_that_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, str(tmp_path) if name == "CRABMEM_PROJECT" else "bob")
+    words = shlex.split(program_at(str(tmp_path / "a memory"), os.environ))[1:]
+    assert typed(*words, "status", "--path").stdout == f"{tmp_path / 'a memory'}\n"
 
 
 def test_an_address_is_the_name_of_no_fact(project: Memory, me: Memory) -> None:

@@ -4,6 +4,7 @@ import click
 
 from ...operations import provenance
 from ...results import Line, byline, json_of
+from ...session.scopes import check_is_here
 from ...text.hashes import short
 from ...text.words import shortened
 from ..app import open_session, verb
@@ -27,7 +28,9 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     crabmem blame "Deploy key"
     crabmem blame MEMORY.md
     """
-    lines = provenance.blame(open_session(ctx), name)
+    memory = open_session(ctx)
+    check_is_here(memory, name, "blame")
+    lines = provenance.blame(memory, name)
     if json_wanted:
         return show(True, {"lines": json_of(lines)}, str)
     paged(ctx, map(_line, lines))

@@ -1,8 +1,11 @@
 """`crabmem diff`: what changed between two moments."""
 
+import shlex
+
 import click
 
 from ...operations import history
+from ...session.scopes import check_is_here
 from ..app import open_session, verb
 from ..completing import complete_commits, complete_names
 from ..options import Renamed, json_option
@@ -34,7 +37,9 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
     crabmem diff '2 days ago'
     crabmem diff HEAD~3 HEAD~1 --fact "Deploy key"
     """
-    text = history.diff(open_session(ctx), since, until, name)
+    memory = open_session(ctx)
+    check_is_here(memory, name or "", "diff --fact", shlex.join(filter(None, (since, until))))
+    text = history.diff(memory, since, until, name)
     if json_wanted:
         return show(True, {"since": since, "until": until, "diff": text}, str)
     paged(ctx, [coloured_diff(text)])

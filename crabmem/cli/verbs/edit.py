@@ -4,6 +4,7 @@ import click
 
 from ...operations import adoption, facts
 from ...session.rules import check_may_write
+from ...session.scopes import check_is_here
 from ...session.session import Session
 from ...text.frontmatter import parts_of
 from ..app import open_session, verb
@@ -29,6 +30,7 @@ def edit(ctx: click.Context, name: str) -> None:
     EDITOR=nano crabmem edit wifi
     """
     memory = open_session(ctx)
+    check_is_here(memory, name, "edit")
     entry = facts.get(memory, name)
     file = memory.file(entry.path)
     check_may_write(memory)  # before the editor opens

@@ -4,6 +4,7 @@ import click
 
 from ...operations import links as links_operations
 from ...results import Links, Reference, json_of
+from ...session.scopes import check_is_here
 from ...text.words import counted
 from ..app import open_session, verb
 from ..completing import complete_names
@@ -29,7 +30,9 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     crabmem links                         those that lead nowhere
     crabmem links "Luna's vet"
     """
-    found = links_operations.links(open_session(ctx), name)
+    memory = open_session(ctx)
+    check_is_here(memory, name or "", "links")
+    found = links_operations.links(memory, name)
     show(json_wanted, json_of(found), lambda: _lines(found))
     tell_unreadable(found.unreadable)
     if not json_wanted:

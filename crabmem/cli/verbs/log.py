@@ -9,6 +9,7 @@ import click
 from ...operations import history
 from ...results import json_of
 from ...session.init import is_begun
+from ...session.scopes import check_is_here
 from ..app import verb
 from ..opening import open_session
 from ..options import by_option, completing, in_option, json_option, limit_option, when_option
@@ -60,6 +61,7 @@ def log(
     crabmem log --by coder --since '1 week ago'
     """
     memory = open_session(ctx)
+    check_is_here(memory, name or "", "log")
     is_sought = any((name, by, in_session, tool, words, since, until))
     found = history.commits(
         memory, name, session=in_session, tool=tool, author=by, words=words, since=since, until=until

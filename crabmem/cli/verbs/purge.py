@@ -1,6 +1,6 @@
 """The verb that erases for good."""
 
-import shlex
+import os
 from collections.abc import Mapping
 from textwrap import indent
 
@@ -10,6 +10,7 @@ from ...operations import agents
 from ...operations import purge as operation
 from ...results import Purge, Standing, json_of
 from ...session.scopes import check_is_here
+from ...text.commands import program_at
 from ...workspace.layout import AGENTS
 from ...workspace.workspace import ALL, PROJECTS
 from ..app import open_session, verb
@@ -181,7 +182,7 @@ def _beside(memories: Mapping[str, int]) -> list[str]:
     """Say which other memories have it, and how it is purged there."""
     return [
         f"{folder} has it too, in {_count(files, 'file')}: "
-        f"`crabmem --dir {shlex.quote(folder)} purge`, with the same words, erases it there"
+        f"`{program_at(folder, os.environ)} purge`, with the same words, erases it there"
         for folder, files in memories.items()
         if files
     ]

@@ -8,7 +8,6 @@ import dataclasses
 import errno
 import glob
 import os
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -28,6 +27,7 @@ from ...results import Purge, Standing
 from ...session.scopes import others
 from ...session.session import Session
 from ...session.snapshot import Snapshot
+from ...text.commands import program_at
 from ...text.entry import entry_in
 from ...text.hashes import blob_id, short
 from ...text.slug import name_key
@@ -161,7 +161,8 @@ class Purger:
                 if nested := self._nested(erasure):
                     raise NotFound(f"nothing to purge here, but it stands in {', '.join(nested)}", _THERE)
                 if held := [folder for folder, files in self._held_beside(erasure)[0].items() if files]:
-                    way = " and ".join(f"`crabmem --dir {shlex.quote(folder)} purge`" for folder in held)
+                    said = self._session.engine.environment
+                    way = " and ".join(f"`{program_at(folder, said)} purge`" for folder in held)
                     where = f"it stands in {', '.join(held)}"
                     raise NotFound(f"nothing to purge here, but {where}: {way}, with the same words, erases it there")
                 if here.unread:
