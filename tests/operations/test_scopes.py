@@ -388,6 +388,7 @@ def test_what_is_not_done_to_a_fact_of_another_memory_names_the_command_that_doe
         ["log", "me:Editor"],
         ["links", "me:Editor"],
         ["diff", "HEAD", "--fact", "me:Editor"],
+        ["restore", "me:Editor"],
         ["restore", "me:Editor", "--to", "HEAD"],
         ["purge", "--text", "zanzibar", "--yes"],
         ["review", "list"],
@@ -412,6 +413,15 @@ def test_the_command_advised_for_another_memory_works_as_typed_whatever_the_envi
         assert again.exit_code == 0 and "in another memory" not in again.stderr, again.stderr
         assert not is_review or "memory/entries/tea.md" in again.stdout
     assert (me.get("Bay").content == "in (purged)") == (words[0] == "purge")
+
+
+def test_the_log_of_which_restore_wants_a_moment_is_that_of_the_memory_that_was_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRABMEM_PROJECT", ".")
+    asked = typed("--dir", home / ".crabmem", "--project", "", "restore", "Editor")
+    [log] = [each for each in asked.stderr.split("`") if each.endswith("log Editor")]
+    assert "remember: Editor" in typed(*shlex.split(log)[1:]).stdout
 
 
 @pytest.mark.parametrize("name", ["CRABMEM_PROJECT", "CRABMEM_WORKSPACE"])

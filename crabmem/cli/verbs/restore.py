@@ -4,7 +4,7 @@ import click
 
 from ...operations import revert
 from ...results import Restored, json_of
-from ...session.scopes import check_is_here
+from ...session.scopes import check_is_here, command_for
 from ...session.session import Session
 from ...text.commands import command
 from ...text.hashes import short
@@ -35,18 +35,17 @@ def restore(
     crabmem restore --to '2 days ago' --dry-run
     crabmem restore "Deploy key" --to HEAD~3
     """
-    if name is not None and to is None:
-        raise click.UsageError(
-            f"say as of when: crabmem restore NAME --to WHEN; `{command('log', name)}` lists its commits"
-        )
     memory = open_session(ctx)
+    check_is_here(memory, name or "", "restore", "--to WHEN")
+    if name is not None and to is None:
+        listed = command("log", name, program=command_for(memory))
+        raise click.UsageError(f"say as of when: crabmem restore NAME --to WHEN; `{listed}` lists its commits")
     if to is None:
         done = revert.restore(memory, dry_run=dry_run)
         verb = "would restore" if dry_run else "restored"
         words = f"{verb} {counted(len(done.paths), 'file')}" if done.paths else "nothing is missing"
         told = done_or_waits(memory, words)
         return show(json_wanted, json_of(done), lambda: "\n".join([told, *(f"  {plain(path)}" for path in done.paths)]))
-    check_is_here(memory, name or "", "restore", "--to WHEN")
     done = revert.rollback(memory, to, name, dry_run=dry_run, even_if_many=yes_really)
     files = files_restored(done, "would restore" if dry_run else "")
     words = done_or_waits(memory, f"{files} {'as of' if done.paths else 'from'} {short(done.to)}")
