@@ -49,7 +49,7 @@ def entry_called(source: EntrySource, name: str) -> Entry:
         below_folder(files, name),
     ):
         if len(matches) > 1:
-            raise Inapplicable(f"several facts are called {name}; say which file: {_distinct_names(matches)}")
+            raise Inapplicable(f"several facts are called {name}; say which file: {_distinct_names(source, matches)}")
         if matches:
             return matches[0]
     raise NotFound(f"no fact called {name}{_nearest(source, key)}")
@@ -102,10 +102,11 @@ def exactly_called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
     return [entry for entry in entries if spelled(entry.name) == wanted] or entries
 
 
-def _distinct_names(entries: Sequence[Entry]) -> str:
-    """What tells entries apart: their slugs, or their paths where two folders have files of one name."""
-    slugs = [entry.slug for entry in entries]
-    return ", ".join(slugs if len(set(map(name_key, slugs))) == len(slugs) else (entry.path for entry in entries))
+def _distinct_names(source: EntrySource, entries: Sequence[Entry]) -> str:
+    """What tells entries apart, as it may be typed: their slugs, or their paths where a slug means others too."""
+    keys = [name_key(entry.slug) for entry in entries]
+    is_enough = all(len(source.having(FILE + key)) == 1 and not source.having(NAME + key) for key in keys)
+    return ", ".join(entry.slug if is_enough else entry.path for entry in entries)
 
 
 def _stem_key(path: str) -> str:

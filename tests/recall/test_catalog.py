@@ -69,6 +69,15 @@ def test_a_name_that_several_entries_have_is_an_error_that_lists_their_files(fol
         folder.get("harbour")
 
 
+def test_each_file_that_is_listed_for_a_name_of_several_entries_can_be_asked_for(folder: Memory) -> None:
+    put(folder, "harbour", "HARBOUR")
+    put(folder, "two", "Harbour")
+    with pytest.raises(InvalidArguments) as refused:
+        folder.get("harbour")
+    listed = refused.value.problem.partition("say which file: ")[2].split(", ")
+    assert {folder.get(file).slug for file in listed} == {"harbour", "two"}
+
+
 def test_of_names_that_differ_in_case_the_exact_one_is_meant(folder: Memory) -> None:
     put(folder, "one", "Harbour")
     put(folder, "two", "HARBOUR")
