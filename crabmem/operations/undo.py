@@ -43,7 +43,7 @@ class Undo:
         """The newest undo that no redo took back, while nothing else was written to memory after it.
 
         Raises:
-            Inapplicable: there is none.
+            Inapplicable: there is none. Where the newest commit took back others by name, an undo brings those back.
         """
         already_redone = set[str]()
         for commit in self._backwards():
@@ -53,6 +53,9 @@ class Undo:
             if turns % 2:
                 return commit
             if turns == 0:
+                if commit.tool == "revert" and not already_redone:
+                    way = "`crabmem undo` brings back what the last change took back"
+                    raise Inapplicable(f"nothing to redo: {way} ({commit.subject})")
                 break
             already_redone |= self._taken_back_by(commit)
         raise Inapplicable("nothing to redo: the last change was not an undo")

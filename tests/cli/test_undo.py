@@ -34,3 +34,17 @@ def test_undo_asks_no_more_once_something_was_written_after_the_purge(tmp_path: 
     with Memory(tmp_path) as memory:
         memory.remember("Bins", "when they go out", "On Tuesday.")
     assert "undone: remember: Bins" in typed("--dir", tmp_path, "undo").stdout
+
+
+@pytest.mark.parametrize("words", [["--in", "s1"], ["--by", "bot"], ["HEAD", "HEAD~1"], ["HEAD"]], ids=" ".join)
+def test_redo_after_an_undo_of_what_was_named_says_what_brings_it_back(tmp_path: Path, words: list[str]) -> None:
+    with Memory(tmp_path, agent="bot", session="s1") as memory:
+        for name in ("Luna", "Tea"):
+            memory.remember(name, f"about {name}", f"{name} it is.")
+    before = typed("--dir", tmp_path, "list").stdout
+    assert typed("--dir", tmp_path, "undo", *words, "--yes-really").exit_code == 0
+    asked = typed("--dir", tmp_path, "undo", "--redo")
+    assert asked.exit_code == 1 and "nothing to redo: `crabmem undo` brings back" in asked.stderr
+    assert typed("--dir", tmp_path, "undo").exit_code == 0
+    assert typed("--dir", tmp_path, "list").stdout == before
+    assert typed("--dir", tmp_path, "undo", "--redo", "--yes-really").exit_code == 0
