@@ -127,7 +127,7 @@ def test_a_command_that_is_advised_for_a_name_that_begins_with_a_dash_works_as_i
     assert stale["command"] == "crabmem confirm -- --no-verify"
     assert run(*shlex.split(stale["command"])[1:]).exit_code == 0
     said = run("restore", "--", "--no-verify").stderr
-    assert advised(said) == ["log", "--", "--no-verify"] and run(*advised(said)).exit_code == 0
+    assert advised(said)[-3:] == ["log", "--", "--no-verify"] and run(*advised(said)).exit_code == 0
     run("forget", "--", "--no-verify")
     said = run("blame", "--", "--no-verify").stderr
     assert advised(said) == ["log", "-p", "--", "--no-verify"] and run(*advised(said)).exit_code == 0
