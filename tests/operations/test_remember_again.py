@@ -23,8 +23,23 @@ def wifi(run: Run) -> tuple[str, str, list[str], list[str]]:
 
 
 def test_a_fact_whose_content_alone_is_given_keeps_its_description_and_labels(run: Run) -> None:
-    assert run("remember", "wifi", "-c", "On the fridge.").stdout.startswith("remembered: wifi\n")
+    assert run("remember", "wifi", "-c", "On the fridge.").stdout.startswith("remembered: Wifi\n")
     assert wifi(run) == ("the password for guests", "On the fridge.", ["wlan"], ["home", "net"])
+
+
+@pytest.mark.parametrize("called", ["wlan", "memory/entries/wifi.md", "wifi"])
+def test_a_content_alone_goes_to_the_fact_that_is_found_so(run: Run, root: Path, called: str) -> None:
+    file = root / "memory/entries/wifi.md"
+    file.write_text(file.read_text().replace("name: Wifi", "name: Net"))
+    assert run("remember", called, "-c", "On the fridge.").stdout.startswith("remembered: Net\n")
+    assert json.loads(run("show", called, "--json").stdout)["content"] == "On the fridge."
+    with Memory(root) as memory:
+        assert [(entry.name, entry.aliases) for entry in memory.entries()] == [("Net", ("wlan",))]
+
+
+def test_a_whole_fact_by_the_name_of_an_alias_is_a_new_one_that_says_whose_alias_it_was(run: Run) -> None:
+    done = run("remember", "wlan", "-d", "which network guests take", "-c", "The second one.")
+    assert done.stdout.startswith("remembered: wlan\n") and "nearly the same as Wifi" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -41,7 +56,6 @@ def test_labels_can_be_removed(run: Run, root: Path, option: str, aliases: list[
     ("words", "way_out"),
     [
         (["Tea", "-c", "Green."], "there is no fact called Tea yet: give -d DESC"),
-        (["wlan", "-c", "Green."], "there is no fact called wlan yet: give -d DESC"),
         (["Wifi", "-d", "", "-c", "On the fridge."], "the description is empty: say in a line"),
         (["Wifi", "-d", " ", "-c", "On the fridge."], "the description is empty: say in a line"),
         (["Wifi", "-d", "where", "-c", ""], "the content is empty. To remove a fact: `crabmem forget NAME`"),

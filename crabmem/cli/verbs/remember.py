@@ -152,7 +152,7 @@ def remember(
         memory = scope(memory, to)
     is_signs_alone = name.isprintable() and {unicodedata.category(char)[0] for char in name} <= {*"PZC"}
     is_whole = is_said and description is not None and not is_signs_alone  # a look costs as much as the write does
-    before = None if name == "-" or is_whole else _called(memory, name, by_alias=not is_said)
+    before = None if name == "-" or is_whole else _called(memory, name, by_other_name=True)
     is_named = before is not None or is_said
     if new_name is not None and (is_said or (before and is_changed)):
         raise _wrong_usage("-n goes alone: the rest in a second command, under the new name")
@@ -170,8 +170,7 @@ def remember(
     elif before:
         if not (is_said or is_changed):
             raise _wrong_usage(f"what should {before.name} say? -c TEXT, --file FILE, or - to read it")
-        if not is_said:
-            name, text = before.name, before.content
+        name, text = before.path, text if is_said else before.content
         if description is None:
             description, if_version = before.description, if_version or before.version
     elif is_signs_alone:
@@ -203,8 +202,8 @@ def remember(
         tell(f"nearly the same as {plain(saved.like.name)}. To keep one: `{way}`")
 
 
-def _called(memory: Session, name: str, by_alias: bool = False) -> Entry | None:
-    """Return the fact that is called `name`, not only by an alias unless `by_alias`; None for none."""
+def _called(memory: Session, name: str, by_other_name: bool = False) -> Entry | None:
+    """Return the fact that is called `name`, or `by_other_name` by alias, file or path; None for none."""
     from ...errors import NotFound
     from ...text.slug import name_key
 
@@ -212,7 +211,7 @@ def _called(memory: Session, name: str, by_alias: bool = False) -> Entry | None:
         entry = facts.get(memory, name)
     except NotFound:
         return None
-    return entry if not entry.is_note and (by_alias or name_key(entry.name) == name_key(name)) else None
+    return entry if not entry.is_note and (by_other_name or name_key(entry.name) == name_key(name)) else None
 
 
 def _check_text(memory: Session, text: str, is_change: bool) -> None:
