@@ -62,7 +62,7 @@ class Plan:
                 return self._put(fact, copy.path, may_replace=False)
         by_place = not (fact.origin or fact.before)  # what is called so elsewhere is no path here
         if meant := entry_to_update(fact.name, self._listing, self._sees, by_place):
-            return self._put(fact, meant[0].path, may_replace, meant[1])
+            return self._put(fact, meant.path, may_replace, meant.name)
         folder = self._folder(fact)
         place = self._own_place(fact, folder) or place_for(fact.name, self._listing, self._slugs, folder, by_place)
         return self._put(fact, place, may_replace)
@@ -129,7 +129,7 @@ class Plan:
     def _place_of_item(self, name: str) -> str:
         """Where a new item of a store goes. Its name is made of its keys, so it is the path of no file."""
         meant = entry_to_update(name, self._listing, by_place=False)
-        return meant[0].path if meant else place_for(name, self._listing, self._slugs, by_place=False)
+        return meant.path if meant else place_for(name, self._listing, self._slugs, by_place=False)
 
     def _free_name(self, name: str, key: Key) -> str:
         """`name`, or with a digest of `key` when another entry is called so."""

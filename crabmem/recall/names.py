@@ -116,12 +116,12 @@ def _stem_key(path: str) -> str:
 
 def entry_to_update(
     name: str, listing: Listing, sees: Callable[[str], bool] = lambda path: True, by_place: bool = True
-) -> tuple[Entry, str] | None:
-    """The entry that saving a fact called `name` updates, and what it is called afterwards; None for a new fact.
+) -> Entry | None:
+    """The entry that saving a fact called `name` updates, which keeps its name as it is spelled; None for a new fact.
 
     It is the one that `entry_called` finds by that name, but for two things. A slug or an alias is no name: a fact may
     be saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
-    of one name. One that is meant by its path keeps its name. Without `by_place` none is: a name is a name.
+    of one name. Without `by_place` none is: a name is a name.
 
     Raises:
         Inapplicable: several entries are meant, and nothing tells which.
@@ -131,14 +131,13 @@ def entry_to_update(
     files = [half for half in halves if name_key(half.slug) == _stem_key(name)] if by_place else []
     files += listing.having(FILE + _stem_key(name)) if by_place else []
     if whole := at_path(files, name):
-        return whole[0], whole[0].name
+        return whole[0]
     same = [*listing.having(NAME + key), *(half for half in halves if name_key(half.name) == key)]
     if meant := _one_of(same, name, sees):
-        return meant, name
+        return meant
     if any(sees(entry.path) for entry in listing.having(ALIAS + key)):
         return None
-    meant = _one_of(below_folder(files, name), name, sees)
-    return (meant, meant.name) if meant else None
+    return _one_of(below_folder(files, name), name, sees)
 
 
 def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) -> Entry | None:

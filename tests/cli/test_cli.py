@@ -277,7 +277,7 @@ def test_remember_recall_show_list_and_forget_tell_one_story(run: Run) -> None:
 
 def test_remember_again_shows_what_it_replaced(run: Run) -> None:
     result = run("remember", "wifi", "-d", "the password for guests", "-c", "On the fridge.")
-    assert result.stdout.startswith("remembered: wifi\n--- a/memory/entries/wifi.md\n")
+    assert result.stdout.startswith("remembered: Wifi\n--- a/memory/entries/wifi.md\n")
     assert "-On the router.\n+On the fridge.\n" in result.stdout
 
 

@@ -38,8 +38,8 @@ def test_remembering_again_says_who_wrote_what_was_there(memory: Memory) -> None
     file.write_text(file.read_text().replace("Thursday", "Friday"))
     saved = memory.remember("LUNA", "dog", "Saturday")
     assert saved.replaced and saved.replaced.author == "person"
-    assert "-Friday\n+Saturday\n" in saved.diff and "-name: Luna\n+name: LUNA\n" in saved.diff
-    assert not saved.created
+    assert "-Friday\n+Saturday\n" in saved.diff and "name:" not in saved.diff
+    assert not saved.created and saved.entry.name == "Luna"
 
 
 def test_labels_stay_unless_they_are_given(memory: Memory) -> None:
@@ -89,7 +89,7 @@ def test_a_persons_file_keeps_its_name_and_every_other_byte(memory: Memory) -> N
     file.parent.mkdir(parents=True)
     file.write_bytes(b"\xef\xbb\xbf---\r\n# mine\r\nrating: 5\r\nname: Luna  # the dog\r\n---\r\n\r\nold\r\n")
     memory.remember("luna", "which dog", "new")
-    lines = ["---", "# mine", "rating: 5", "name: luna  # the dog", "description: which dog", "---", "", "new", ""]
+    lines = ["---", "# mine", "rating: 5", "name: Luna  # the dog", "description: which dog", "---", "", "new", ""]
     assert file.read_bytes() == b"\xef\xbb\xbf" + "\r\n".join(lines).encode()
     assert len(memory.entries()) == 1
 
