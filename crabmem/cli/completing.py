@@ -1,6 +1,7 @@
 """What a shell completes arguments with: names of facts, agents, tags, profiles, commits, tools, files."""
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,21 +28,54 @@ def complete_from(of: "Callable[[Session], Iterable[str]]", is_around: bool = Fa
     """
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-        from ..session.engine import Options
-        from ..session.opening import session_at
-
-        try:
-            wanted = options_so_far(ctx)
-            folder = replace(wanted, workspace="").root if is_around else wanted.root
-            with session_at(folder, options=Options(profile=wanted.profile)) as memory:
-                return [text for text in of(memory) if text.startswith(begun)]
-        except CrabmemError:
-            return []
+        return [text for text in _looked(ctx, of, is_around) if text.startswith(begun)]
 
     return complete
 
 
+def _looked(ctx: click.Context, of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> list[str]:
+    """The texts that `of` finds in the workspace; none where it cannot be read."""
+    from ..session.engine import Options
+    from ..session.opening import session_at
+
+    try:
+        wanted = options_so_far(ctx)
+        folder = replace(wanted, workspace="").root if is_around else wanted.root
+        with session_at(folder, options=Options(profile=wanted.profile)) as memory:
+            return [*of(memory)]
+    except CrabmemError:
+        return []
+
+
 def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """The facts that begin so: by their files' names, and where those do not, by their own, in upper or lower case."""
+    slugs = _slugs(ctx, begun)
+    if not begun:
+        return slugs
+    from ..text.slug import name_key
+
+    def named(memory: "Session") -> Iterable[str]:
+        from ..operations.reading import headers_and_unreadable
+
+        for header in headers_and_unreadable(memory)[0]:
+            if Path(header.path).stem not in slugs and name_key(header.name).startswith(name_key(begun)):
+                yield _as_the_shell_takes(header.name)
+
+    return slugs + sorted(filter(None, _looked(ctx, named)))
+
+
+def _as_the_shell_takes(name: str) -> str:
+    """`name` with which a shell replaces the word that is typed; "" where it cannot.
+
+    zsh and fish quote by themselves. bash does not, its script reads backslashes once, and it parts words at signs.
+    """
+    words = os.environ.get("COMP_WORDS", "")
+    if not os.environ.get("_CRABMEM_COMPLETE", "").startswith("bash") or words.rpartition("\n")[2][:1] in ("'", '"'):
+        return name
+    return "" if set(name) & set(":=") else re.sub(r"([^\w@%+,./-])", r"\\\\\1", name)
+
+
+def _slugs(ctx: click.Context, begun: str) -> list[str]:
     """The files of facts whose names begin so, without their ending: they name facts too, and none need be read."""
     from ..disk.allowed import Allowed
     from ..session.locate import workspace_at

@@ -138,6 +138,8 @@ def test_wide_letters_are_aligned_by_their_width(run: Run, root: Path) -> None:
     ("typed", "found"),
     [
         ("--dir {root} show d", ["deploy-key"]),
+        ("--dir {root} show D", ["deploy\\\\ key"]),
+        ("--dir {root} forget WI", ["wifi"]),
         ("show --dir {root} d", ["deploy-key"]),
         ("--dir {root} blame ", ["canary", "deploy-key", "wifi"]),
         ("--dir {root} forget w", ["wifi"]),

@@ -145,10 +145,15 @@ def test_bash_completes_verbs_and_values(root: Path, tmp_path: Path) -> None:
         typed = f"COMP_WORDS=({shlex.join(['crabmem', *words])}); COMP_CWORD={len(words)}; _crabmem_completion crabmem"
         script = f'eval "$(crabmem completion bash)"; {typed}; printf "%s\\n" "${{COMPREPLY[@]}}"'
         done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PATH": path})
-        return {*done.stdout.split()}
+        return {*done.stdout.splitlines()}
 
     assert offered("re") == {"recall", "record", "remember", "rename", "restore", "resume", "review"}
     assert offered("--dir", str(root), "show", "wi") == {"wifi"}
+    with Memory(root) as memory:
+        memory.remember("Luna's vet: Moreno", "who cares for Luna", "Dr. Moreno.")
+    for typed, found in (("DEP", r"Deploy\ key"), (r"Deploy\ k", r"Deploy\ key"), ("'Dep", "Deploy key")):
+        assert offered("--dir", str(root), "show", typed) == {found}
+    assert offered("--dir", str(root), "show", "lu") == {"luna-s-vet-moreno"}
     assert offered("list", "--sort", "") == {"file", "name", "changed"}
     assert offered("--dir", str(root), "list", "--tag", "o") == {"ops"}
     assert offered("call", "rem") == {"remember"} and offered("mcp", "--tools", "get,lo") == {"get,log"}
