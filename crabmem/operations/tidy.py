@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
+from shlex import quote
 
 from ..recall.duplicates import near_duplicate
-from ..results import Untidy, lost_of, told_sources
+from ..results import SourceState, Untidy, lost_of, told_sources
 from ..session.session import Session
 from ..session.snapshot import Snapshot
 from ..text.commands import command
@@ -31,7 +32,7 @@ KINDS = {
     "alike": ("nearly the same", "forget", ""),
     "clash": ("called the same", "edit", ""),
     "undescribed": ("without a description", "remember", "-d WHAT"),
-    "source": ("code changed since", "remember", "--source …"),
+    "source": ("code changed since", "remember", ""),
     "unused": ("not told for long", "confirm", ""),
     "note": ("daily notes", "show", ""),
 }
@@ -57,18 +58,25 @@ def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
         bare = [each for each in entries if not each.description.strip() and not each.content.startswith(each.name)]
         found = [*stale, *_alike(session, now, entries, {frozenset(each.paths) for each in clashes}), *clashes]
         found += [_of("undescribed", each) for each in bare]
-        lost = ((each, told_sources(lost_of(session.engine.sources_of(each)))) for each in entries)
-        found += [_of("source", each, about=told) for each, told in lost if told]
+        rest = ((each, session.engine.sources_of(each)) for each in entries)
+        lost = ((each, told_sources(lost_of(sources)), sources) for each, sources in rest)
+        found += [_of("source", each, about=told, options=_resting_on(sources)) for each, told, sources in lost if told]
         since = session.engine.clock() - timedelta(days)
         return [*found, *_unused(session, now, entries, since), *_notes(session, now)]
 
     return session.look(read)
 
 
-def _of(kind: str, *entries: Entry, mend: str = "", about: str = "") -> Untidy:
-    _, verb, options = KINDS[kind]
-    way = command(verb, mend or entries[0].name, options)
+def _of(kind: str, *entries: Entry, mend: str = "", about: str = "", options: str = "") -> Untidy:
+    _, verb, usual = KINDS[kind]
+    way = command(verb, mend or entries[0].name, options or usual)
     return Untidy(kind, tuple(each.name for each in entries), tuple(each.path for each in entries), about, way)
+
+
+def _resting_on(sources: Iterable[SourceState]) -> str:
+    """The options that note what stands at the sources now, but for those that are gone."""
+    there = [each.now or each.source for each in sources if each.state != "gone"]
+    return " ".join(f"--source {quote(place)}" for place in there or [""])
 
 
 def _alike(session: Session, now: Snapshot, entries: Sequence[Entry], known: set[frozenset[str]]) -> Iterator[Untidy]:

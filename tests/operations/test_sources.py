@@ -239,13 +239,16 @@ def test_the_command_that_tidy_names_for_a_changed_source_mends_it(
     typed("--dir", root, "remember", FACT[0], "-d", FACT[1], "-c", FACT[2], "--source", *LINE)
     (project / "src/a.py").write_text(CODE.replace("3", "4"))
     (found,) = json.loads(typed("--dir", root, "tidy", "--json").stdout)["found"]
-    assert found["command"] == "crabmem remember Retries --source …"
+    assert found["command"] == f"crabmem remember Retries --source {LINE[0]}"
     assert any(
-        "`crabmem remember NAME --source …`" in line for line in typed("--dir", root, "doctor").stdout.split("; ")
+        "`crabmem remember NAME --source PATH`" in line for line in typed("--dir", root, "doctor").stdout.split("; ")
     )
-    words = [LINE[0] if word == "…" else word for word in shlex.split(found["command"])[1:]]
-    assert typed("--dir", root, *words).exit_code == 0
-    assert json.loads(typed("--dir", root, "tidy", "--json").stdout)["found"] == []
+    for code in (None, ""):
+        if code is not None:
+            (project / "src/a.py").unlink()
+        (found,) = json.loads(typed("--dir", root, "tidy", "--json").stdout)["found"]
+        assert typed("--dir", root, *shlex.split(found["command"])[1:]).exit_code == 0
+        assert json.loads(typed("--dir", root, "tidy", "--json").stdout)["found"] == []
 
 
 def test_what_is_left_out_stays_and_nothing_removes_it(memory: Memory) -> None:

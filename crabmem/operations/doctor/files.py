@@ -182,7 +182,7 @@ def _sources(entry: Entry, judged: Iterable[SourceState]) -> Iterator[Finding]:
     lost = told_sources(lost_of(judged))
     bare = (f"source not compared: {each.place}" for each in sources_in(entry.keys) if each.line and not each.blob)
     for words in filter(None, (lost, *bare)):
-        way_out = "see whether it holds; `crabmem remember NAME --source …` notes what is there"
+        way_out = "see whether it holds; `crabmem remember NAME --source PATH` notes what is there"
         yield info(entry.path, f"{shortened(words, 2 * _SHOWN)}: {way_out}")
 
 
