@@ -80,6 +80,24 @@ def _tell_waiting(memory: Session) -> None:
 
 
 @contextmanager
+def telling_whole_file(memory: Session, name: str) -> Iterator[None]:
+    """Where no fact is called `name`, but MEMORY.md, Crab.md or the settings are, name the verb that shows that file.
+
+    Raises:
+        NotFound: what was looked for within is not there.
+    """
+    try:
+        yield
+    except NotFound as error:
+        layout = memory.layout
+        verbs = {layout.overview: "overview", layout.identity: "identity"}
+        path = layout.whole_file(name)
+        if path is None:
+            raise
+        raise NotFound(f"{error.problem}: `crabmem {verbs.get(path, 'config')}` shows that file") from None
+
+
+@contextmanager
 def _telling_place(memory: Session) -> Iterator[None]:
     """Say of a folder without a memory that it is one, or that a verb began a memory there.
 

@@ -41,3 +41,15 @@ def test_an_editor_that_is_not_there_is_named_without_words_of_python(
     done = run("edit", "Wifi")
     assert done.exit_code == 1 and "Errno" not in done.stderr
     assert "no-such-editor" in done.stderr and "set $EDITOR" in done.stderr
+
+
+def test_a_fact_whose_file_the_editor_removed_is_told_as_gone_with_the_way_back(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "rm")
+    with Memory(root) as memory:
+        memory.remember("Tea", "how Ann takes it", "Black.")
+    done = run("edit", "Tea")
+    assert done.stderr == "recorded: edit: Tea\nTea is gone with its file; `crabmem undo` brings it back\n"
+    assert run("undo").exit_code == 0 and "Black." in run("show", "Tea").stdout

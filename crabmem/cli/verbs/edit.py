@@ -10,7 +10,8 @@ from ...text.frontmatter import parts_of
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..editor import edit_copy, edit_file
-from ..output import tell, tell_recorded, warn
+from ..opening import telling_whole_file
+from ..output import plain, tell, tell_recorded, warn
 
 _HEADLESS = "the name and description are gone: is that meant? `crabmem undo` brings them back"
 
@@ -31,13 +32,17 @@ def edit(ctx: click.Context, name: str) -> None:
     """
     memory = open_session(ctx)
     check_is_here(memory, name, "edit")
-    entry = facts.get(memory, name)
+    with telling_whole_file(memory, name):
+        entry = facts.get(memory, name)
     file = memory.file(entry.path)
     check_may_write(memory)  # before the editor opens
     had_header = _has_header(memory, entry.path)
     if not memory.actor.is_agent:
         edit_file(file)
-        tell_recorded(memory, adoption.adopt(memory))
+        recorded = adoption.adopt(memory)
+        tell_recorded(memory, recorded)
+        if recorded and not recorded.renamed and memory.read(entry.path) is None:
+            return tell(f"{plain(entry.name)} is gone with its file; `crabmem undo` brings it back")
         return warn([_HEADLESS] if had_header and not _has_header(memory, entry.path) else ())
     done = edit_copy(file, lambda text, version: facts.rewrite_entry(memory, name, text, version))
     if not (done and done.proposal and not done.commit):

@@ -8,7 +8,7 @@ from ...operations import reading
 from ...results import json_of, told_caveat
 from ...text.quoting import entry_text
 from ..app import verb
-from ..opening import open_session
+from ..opening import open_session, telling_whole_file
 from ..options import as_of_option, completing, json_option
 from ..output import plain, show, tell
 
@@ -26,7 +26,8 @@ def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -
     crabmem show wifi --as-of '2 weeks ago'
     """
     memory = open_session(ctx)
-    entry = reading.get_seen(memory, name, as_of)
+    with telling_whole_file(memory, name):
+        entry = reading.get_seen(memory, name, as_of)
     sources = () if as_of else memory.engine.sources_of(entry)
     since = "" if as_of else memory.engine.stale_since(entry)
     data = (
