@@ -200,6 +200,8 @@ class Snapshot:
             from ..text.addresses import name_parted
 
             whose, own = name_parted(name)
+            if own and whose == self._engine.scopes.own:
+                return self.get(own)
             if whose in self.others:
                 from ..text.commands import command, program_at
 

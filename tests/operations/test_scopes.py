@@ -415,6 +415,13 @@ def test_the_command_advised_for_another_memory_works_as_typed_whatever_the_envi
     assert (me.get("Bay").content == "in (purged)") == (words[0] == "purge")
 
 
+@pytest.mark.parametrize("verb", ["show", "blame", "links", "log", "forget"])
+def test_a_fact_of_the_memory_at_hand_is_found_by_its_address_too(home: Path, verb: str) -> None:
+    run("remember", "Tools", "-d", "what builds this", "-c", "make all")
+    assert run(verb, "project:Tools").exit_code == 0
+    assert run(verb, "project:nosuch").exit_code == 1
+
+
 def test_the_log_of_which_restore_wants_a_moment_is_that_of_the_memory_that_was_named(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
