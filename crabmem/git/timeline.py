@@ -27,6 +27,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 State = Mapping[str, str | None]
 
 
+# An empty moment, as a shell has it.
+_EMPTY = "''"
+
+
 class TooEarly(NotFound):
     """The moment lies before the first commit."""
 
@@ -57,14 +61,14 @@ class Timeline:
             NotFound: it names none, or the history begins later.
         """
         if self.head() is None:
-            raise NotFound(f"no revision named {when}: the memory has no history yet")
+            raise NotFound(f"no revision named {when.strip() or _EMPTY}: the memory has no history yet")
         try:
             return self.history.resolve(when, self._any_revision)
         except NotFound:
             time = self._time(when, is_end)
         commit = self.history.at(time, self._clock())
         if commit is None:
-            raise TooEarly(f"the history begins after {time:%Y-%m-%d %H:%M}; `crabmem log` lists it")
+            raise TooEarly(f"the history begins after {self._here(time):%Y-%m-%d %H:%M}; `crabmem log` lists it")
         return commit
 
     def moment(self, when: str, is_end: bool = True) -> str:
@@ -81,11 +85,18 @@ class Timeline:
             time = self._time(when, is_end)
         return time.isoformat()
 
+    def _here(self, time: datetime) -> datetime:
+        """`time` in the zone of the clock, as `log` shows it; as it is where a calendar ends."""
+        try:
+            return time.astimezone(self._clock().tzinfo)
+        except (ValueError, OverflowError):
+            return time
+
     def _time(self, when: str, is_end: bool) -> datetime:
         time = parse_time(when, self._clock(), is_end)
         if time is None:
             forms = "a day as 2026-03-14, a time as '2026-03-14 09:00', today, 'last Tuesday', or '2 days ago'"
-            raise NotFound(f"no revision named {when}; give a commit of `crabmem log`, {forms}")
+            raise NotFound(f"no revision named {when.strip() or _EMPTY}; give a commit of `crabmem log`, {forms}")
         return time
 
     def before(self, when: str, is_end: bool = False) -> str | None:

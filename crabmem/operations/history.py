@@ -39,9 +39,15 @@ class _Filter:
             _is(self.agent, commit.agent or "")
             and _is(self.session, commit.session or "")
             and any(_is(self.tool, tool) for tool in tools)
-            and (not self.author or f" {self.author} ".casefold() in f" {commit.author} ".casefold())
+            and self._is_author(commit)
             and self._says_all(commit)
         )
+
+    def _is_author(self, commit: Commit) -> bool:
+        """Whether the author has the name, or the words in it; with the star that a log shows, only a person."""
+        name, is_persons = self.author.removesuffix("*"), self.author.endswith("*")
+        is_called_so = f" {name} ".casefold() in f" {commit.author} ".casefold()
+        return not self.author or (is_called_so and (commit.is_person or not is_persons))
 
     def _says_all(self, commit: Commit) -> bool:
         if not self.words:
@@ -75,10 +81,10 @@ def commits(
 ) -> Iterator[Commit]:
     """The commits one by one, newest first; with `name`, those that touch that entry, even if it was forgotten.
 
-    Only those of an agent, a session, a tool (or `edit`, for edits from outside), or an author who is called
-    `author`, in whole words; only those of which the subject, or the name of a fact they are about, has all `words` or
-    parts of words; only those after the revision or time `since` and not after `until`. Those that touch
-    what a session of this kind may not see are left out: their subjects name it.
+    Only those of an agent, a session, a tool (or `edit`, for edits from outside), or an author who is called `author`,
+    in whole words, a person where a star ends it; only those of which the subject, or the name of a fact they are
+    about, has all `words` or parts of words; only those after the revision or time `since` and not after `until`. Those
+    that touch what a session of this kind may not see are left out: their subjects name it.
 
     Raises:
         NotFound: there is no such entry, revision or time.

@@ -1,5 +1,6 @@
 """Small things that a person stumbles over: a wrong name, a word too many, an empty file, a folder that is taken."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,59 @@ def test_what_is_said_of_a_repository_without_a_head_is_what_helps(run: Run, roo
 def test_a_list_shows_the_words_of_headings_without_their_marks(run: Run, root: Path) -> None:
     (root / "memory/entries/attic.md").write_text("# Attic cellar\n\n## Boxes\n\nOld #hash toys.\n")
     assert "attic: Attic cellar Boxes Old #hash toys." in run("list").stdout
+
+
+@pytest.mark.parametrize(
+    "words", ["digest --in nope", "digest --by nope --json", "log --in nope", "digest --by nope --html -"]
+)
+def test_nothing_of_a_session_or_an_agent_is_told_by_the_exit_status(run: Run, words: str) -> None:
+    assert run(*words.split()).exit_code == 1
+    assert run("digest", "--since", "2999-01-01").exit_code == run("digest").exit_code == 0
+
+
+def test_a_moment_before_the_first_commit_is_told_in_the_zone_of_the_log(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    told = run("show", "Wifi", "--as-of", "1999-01-02T01:00+05:00").stderr
+    monkeypatch.undo()
+    time.tzset()
+    assert "the history begins after 1999-01-01 20:00;" in told
+
+
+def test_an_empty_moment_is_named_as_it_is_typed(run: Run) -> None:
+    assert "no revision named ''; give" in run("show", "Wifi", "--as-of", "").stderr
+
+
+def test_a_person_is_found_as_the_log_writes_one(run: Run, root: Path) -> None:
+    assert run("remember", "Bins", "-d", "when they go out", "-c", "On Tuesday.").exit_code == 0
+    assert run("--agent", "person two", "remember", "Mop", "-d", "where it is", "-c", "Here.").exit_code == 0
+    assert "person*" in run("log", "-n", "2").stdout
+    told = run("log", "--by", "person*").stdout
+    assert "remember: Bins" in told and "remember: Mop" not in told
+    assert "remember: Mop" in run("log", "--by", "person").stdout
+    assert run("log", "--by", "perso*").exit_code == 1
+
+
+def test_a_log_that_ends_before_the_history_does_says_how_it_goes_on(run: Run, root: Path) -> None:
+    assert run("log").stderr == ""
+    with Memory(root) as memory:
+        for number in range(18):
+            memory.remember(f"Fact {number}", f"what {number} is", "One.")
+    told, ids = run("log").stderr, git(root, "log", "--format=%h", "--abbrev=8").split()
+    assert told == f"there are older ones: -n N shows more, and --until {ids[20]} those from there on\n"
+    assert [line.split()[0] for line in run("log", "--until", ids[20]).stdout.splitlines()] == ids[20:]
+    assert run("log", "-n", "20").stderr == run("log", "--json").stderr == ""
+
+
+@pytest.mark.parametrize("verb", ["show", "edit"])
+@pytest.mark.parametrize(
+    ("name", "shows"), [("MEMORY.md", "overview"), ("crab.md", "identity"), ("crabmem.toml", "config")]
+)
+def test_a_whole_file_that_is_taken_for_a_fact_is_told_with_its_verb(
+    run: Run, verb: str, name: str, shows: str
+) -> None:
+    done = run(verb, name)
+    assert done.exit_code == 1 and f"no fact called {name}: `crabmem {shows}` shows that file" in done.stderr
+    assert run(shows).exit_code == 0

@@ -56,19 +56,23 @@ def digest(
     crabmem digest
     crabmem digest --since 2026-05-01 --until 2026-06-01
     crabmem digest --in s-42 --html s-42.html
+
+    Exit status 1 when nothing is of the session or the agent that was asked for.
     """
     memory = open_session(ctx)
     begin = since or (None if in_session or by else _USUAL)
     found = digest_operations.digest(memory, begin, until, by, in_session)
+    is_empty = not found.commits and (in_session is not None or by is not None)
     if file is not None:
         from ..digest_page import page  # late: no other digest needs it
 
         _write(file, page(memory, found, proposals.proposals(memory, by, in_session), memory.engine.clock()))
-        if file == "-" or not json_wanted:
-            return None
-    if json_wanted:
-        return show(True, json_of(found), str)
-    paged(ctx, [_markdown(found)])
+    if json_wanted and file != "-":
+        show(True, json_of(found), str)
+    elif file is None:
+        paged(ctx, [_markdown(found)])
+    if is_empty:
+        ctx.exit(1)
 
 
 def _write(file: str, text: str) -> None:

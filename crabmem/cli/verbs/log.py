@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import chain, islice
 
 import click
+from click.core import ParameterSource
 
 from ...operations import history
 from ...results import json_of
 from ...session.init import is_begun
 from ...session.scopes import check_is_here
+from ...text.hashes import short
 from ..app import verb
 from ..opening import open_session
 from ..options import by_option, completing, in_option, json_option, limit_option, when_option
@@ -77,6 +79,8 @@ def log(
         lines = (f"{commit_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
         if first := next(lines, ""):
             paged(ctx, chain([first], lines))
+            if ctx.get_parameter_source("limit") is ParameterSource.DEFAULT and (older := next(found, None)):
+                tell(f"there are older ones: -n N shows more, and --until {short(older.commit)} those from there on")
         elif is_sought and is_begun(memory):
             tell_no_match(ctx, "no commit matches")
         elif is_begun(memory):
