@@ -7,7 +7,6 @@ from pathlib import Path
 
 from ..disk import fs, state
 from ..errors import DamagedHistory, Unwritable
-from ..text.commands import program_at
 from ..workspace.layout import SETTINGS
 from ..workspace.workspace import Workspace
 from . import repository
@@ -47,7 +46,7 @@ class Ownership:
             raise Unwritable(
                 f"{self._root} is a project's repository. For a memory beside it: `crabmem --project "
                 f"{shlex.quote(str(self._root))}`; to put memory into the project's own history: "
-                f"`{program_at(str(self._root), os.environ)} init`"
+                f"`crabmem --dir {shlex.quote(str(self._root))} init`"
             )
         if not os.path.isdir(self._private):
             self.claim()

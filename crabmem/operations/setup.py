@@ -18,7 +18,6 @@ from ..session.init import init_with, seeds
 from ..session.locate import outside, settings_file, workspace_at
 from ..session.session import Session
 from ..sync import standing
-from ..text.commands import program_at
 from ..text.entry import decode
 from ..text.values import replace
 from ..workspace.layout import SETTINGS
@@ -96,7 +95,7 @@ def declare(
         return
     if fs.is_own_folder(Workspace(root).private):
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
-        raise Inapplicable(f"{root} is a workspace already; `{program_at(str(root), os.environ)} {way}")
+        raise Inapplicable(f"{root} is a workspace already; `crabmem --dir {shlex.quote(str(root))} {way}")
     line = toml_edit.put("", (key,), value)
     # Half of it is left where a crash or a full disk cut it.
     if before is not None and not line.encode().startswith(before):

@@ -91,7 +91,7 @@ READS = (
 def test_every_variable_of_the_environment_that_is_read_has_its_row() -> None:
     sources = "".join(file.read_text("utf-8") for file in (ROOT / "crabmem").rglob("*.py"))
     read = {name for found in re.findall(READS, sources) for name in found if name}
-    not_ours = {"_CRABMEM_COMPLETE", "USERPROFILE"}  # click's, and what Windows calls HOME
+    not_ours = {"_CRABMEM_COMPLETE", "COMP_WORDS", "USERPROFILE"}  # click's and bash's, and what Windows calls HOME
     rows = (DOCS / "settings.md").read_text("utf-8").partition("## In the environment")[2].partition("\n## ")[0]
     assert {"CRABMEM_DIR", "CRABMEM_SYNC_TOKEN", "CODEX_HOME", "NO_COLOR", "CLAUDE_CODE_SESSION_ID"} <= read
     assert read - not_ours - set(re.findall(r"`([A-Z_]+)", rows)) == set()
