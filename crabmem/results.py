@@ -1134,9 +1134,9 @@ class Purge:
 
     `entries` are names of entries that hold it, or go; `erased` the paths of the files that go with all they ever
     held; `paths` files that change, by the path they get; of `commits` so many are `rewritten`. `copies` are files that
-    quote what goes, and stay. `remotes` are those, by name and address, that have commits which are rewritten,
-    `unknown` those of which nobody here knows what they have; `syncs_with` is the address of the remote that has it
-    until the next sync, "" for none.
+    quote what goes, and stay: so many lines of it, 0 where they only name it. `remotes` are those, by name and
+    address, that have commits which are rewritten, `unknown` those of which nobody here knows what they have;
+    `syncs_with` is the address of the remote that has it until the next sync, "" for none.
     `leftovers` are editors' and crabmem's own files. `nested` are the repositories inside the workspace that hold it.
     `elsewhere` are the folders outside of it that are searched, into which no purge looks. `beside` are the folders of
     the other memories that the session sees, each with the number of its files that hold it, which stay.
@@ -1176,10 +1176,11 @@ class Standing:
 
     `unread` are those that could not be looked into, and why: they may hold it. Those of them that the system did not
     let us read are `unreadable` too; others are compressed, or too large. `beside` is as in `Purge`, of which this is
-    a part: it is empty there.
+    a part: it is empty there. `only_name` says that no fact has or had the name that was asked for: if one was purged,
+    what it said is not known any more, and only the name was looked for.
     """
 
-    JSON = ("objects", "files", "bytes=size", "places", "unread", "unreadable", "beside?")
+    JSON = ("objects", "files", "bytes=size", "places", "unread", "unreadable", "beside?", "only_name?")
 
     objects: int
     files: int
@@ -1188,6 +1189,7 @@ class Standing:
     unread: tuple[str, ...] = ()
     unreadable: tuple[str, ...] = ()
     beside: Mapping[str, int] = {}
+    only_name: bool = False
 
 
 @value

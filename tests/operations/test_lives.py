@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crabmem import CrabmemError, InvalidArguments, Memory
+from crabmem import CrabmemError, InvalidArguments, Memory, NotFound
 from crabmem.operations import purge
 from crabmem.text.hashes import blob_id, short
 from tests.conftest import ANN, git
@@ -130,6 +130,24 @@ def test_the_verb_says_where_the_name_of_a_purged_entry_stays(coded: Memory) -> 
     coded.remember("Notes", "of all kinds", "See [[Alpha]].")
     done = run(coded.root, "purge", "Alpha", "--yes")
     assert done.exit_code == 0 and done.output.endswith("its name stays in memory/entries/notes.md\n"), done.output
+
+
+def test_verify_of_a_purged_name_does_not_promise_that_what_it_said_is_gone(coded: Memory) -> None:
+    coded.remember("Notes", "of all kinds", "See [[Alpha]].")
+    done = run(coded.root, "purge", "Alpha", "--yes")
+    assert "stays:   memory/entries/notes.md names it" in done.output and "quotes" not in done.output
+    looked = run(coded.root, "purge", "Alpha", "--verify")
+    assert looked.exit_code == 1 and "memory/entries/notes.md (its name)" in looked.output
+    assert "`crabmem purge --text WORDS --verify` looks for words" in looked.output
+    unknown = run(coded.root, "purge", "Alhpa", "--verify")
+    assert unknown.exit_code == 1 and "no fact is or was called so" in unknown.output
+
+
+def test_verify_refuses_a_name_that_no_fact_ever_had(coded: Memory) -> None:
+    looked = run(coded.root, "purge", "Alhpa", "--verify")
+    assert looked.exit_code == 1 and "no fact was ever called Alhpa" in looked.output
+    with pytest.raises(NotFound, match="no fact was ever called Alhpa"):
+        purge.standing(coded, "Alhpa")
 
 
 def test_verify_names_the_path_and_commit_of_a_text(coded: Memory) -> None:

@@ -20,6 +20,10 @@ from ..options import Renamed, json_option, yes_option, yes_really_option
 from ..output import confirm, plain, show
 
 _SHOWN = 10
+_ONLY_NAME = (
+    "\nno fact is or was called so: if one was purged, what it said is not known any more, and only its name was "
+    "looked for; `crabmem purge --text WORDS --verify` looks for words"
+)
 _FORGES = "a forge keeps forks, caches and pull requests besides: ask it to remove them, and change what was a secret"
 
 
@@ -113,8 +117,9 @@ def _under_place(place: str, text: str) -> str:
 
 
 def _verify(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
-    show(json_wanted, json_of(found), lambda: plain(_verification(found, found.beside)))
-    if not _is_gone(found):
+    told = _verification(found, found.beside) + _ONLY_NAME * found.only_name
+    show(json_wanted, json_of(found), lambda: plain(told))
+    if found.only_name or not _is_gone(found):
         ctx.exit(1)
 
 
@@ -140,8 +145,9 @@ def _plan(plan: Purge) -> str:
     if plan.leftovers:
         lines.append(f"copies of editors: {_count(plan.leftovers, 'file')} removed")
     lines += [
-        f"stays:   {path} quotes {_count(lines_, 'line')} of it; `crabmem purge --text` erases a text"
-        for path, lines_ in plan.copies.items()
+        f"stays:   {path} {'quotes ' + _count(count, 'line') + ' of' if count else 'names'} it; "
+        "`crabmem purge --text` erases a text"
+        for path, count in plan.copies.items()
     ]
     lines += [
         f"remote:  {name} {url} has it, and keeps it until `git push --force`" for name, url in plan.remotes.items()
@@ -199,7 +205,8 @@ def _verification(found: Standing, beside: Mapping[str, int]) -> str:
         else "in none of them, but not all was looked into"
     )
     others = "".join(f"\n{each}" for each in _beside(beside))
-    return f"{what}: it stands {'in' + places if found.places else nowhere}{unread}{others}"
+    it = "its name" if found.only_name else "it"
+    return f"{what}: {it} stands {'in' + places if found.places else nowhere}{unread}{others}"
 
 
 def _listed(paths: tuple[str, ...]) -> str:

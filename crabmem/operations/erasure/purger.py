@@ -127,10 +127,21 @@ class Purger:
             target = _target(name, text, pattern)
             if isinstance(target, Redaction):
                 return self._verify(erasure_of_text(target, self._workspace.layout, (), ()))
-            with suppress(NotFound):
-                rewrite = self._rewrite()
-                return self._verify(self._erasure(target, rewrite, rewrite.survey(), self._files(rewrite)))
-            return self._verify(erasure_of_name(target))
+            rewrite = self._rewrite()
+            survey, files = rewrite.survey(), self._files(rewrite)
+            try:
+                return self._verify(self._erasure(target, rewrite, survey, files))
+            except NotFound:
+                found = self._verify_name(target, chain(rewrite.versions(survey), _on_disk(files).items()))
+                if not found.places and not len(rewrite.record()):
+                    raise
+                return found
+
+    def _verify_name(self, name: str, versions: Iterable[tuple[str, bytes]]) -> Standing:
+        """Return where a name stands that no fact has or had: what a purged one said is not known any more."""
+        erasure = erasure_of_name(name)
+        found, named = self._verify(erasure), (f"{path} (its name)" for path in _copies(erasure, versions))
+        return replace(found, places=(*found.places, *named), only_name=True)
 
     # What is to be done
 
@@ -172,7 +183,7 @@ class Purger:
 
     def _erasure(self, target: str | Redaction, rewrite: RepositoryRewrite, survey: Survey, files: _Files) -> Erasure:
         layout = self._workspace.layout
-        on_disk = {path: file[0] for path, file in files.items() if file}
+        on_disk = _on_disk(files)
         versions = chain(rewrite.versions(survey), on_disk.items())  # the disk has some that are in no commit yet
         if isinstance(target, Redaction):
             return erasure_of_text(target, layout, [*survey.files, *files], versions)
@@ -440,12 +451,16 @@ def _report(plan: _Plan, rewrite: RepositoryRewrite, synced: str) -> Purge:
 
 
 def _copies(erasure: Erasure, versions: Iterable[tuple[str, bytes]]) -> dict[str, int]:
-    """Return the files that quote what goes altogether, and how many of its lines at most."""
+    """Return the files that quote what goes altogether, and how many of its lines at most; 0 where they name it."""
     quoting: dict[str, int] = {}
     for path, data in versions:
-        if erasure.new_path(path, blob_id(data)) and (lines := erasure.quoted_in(data)):
+        if erasure.new_path(path, blob_id(data)) and (lines := erasure.quoted_in(data)) is not None:
             quoting[path] = max(lines, quoting.get(path, 0))
     return dict(sorted(quoting.items()))
+
+
+def _on_disk(files: _Files) -> dict[str, bytes]:
+    return {path: file[0] for path, file in files.items() if file}
 
 
 def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Iterator[FileChange]:

@@ -215,11 +215,11 @@ class Erasure:
         """Whether a version of a file is to go, or holds any of it."""
         return oid in self.blobs or self.is_in_file(data)
 
-    def quoted_in(self, data: bytes) -> int:
-        """How many of the lines of what goes altogether stand in a file; 1 where only its name does."""
+    def quoted_in(self, data: bytes) -> int | None:
+        """How many of the lines of what goes altogether stand in a file: 0 where its name does, None for neither."""
         text = data.decode("utf-8", "surrogateescape")
         is_named = any(name in text for name in self.entries) and self.is_in_message(text)
-        return self._lines_in(data) or int(is_named)
+        return self._lines_in(data) or (0 if is_named else None)
 
     def _lines_in(self, data: bytes) -> int:
         return len(self.lines & distinctive_lines(data)) if self.lines else 0
