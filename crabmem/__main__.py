@@ -7,6 +7,29 @@ import sys
 
 def main() -> None:
     """Run a hook, or a command line, here or in the process that stands by."""
+    try:
+        if None in (sys.stdin, sys.stdout, sys.stderr):
+            _open_closed()
+        _run()
+    except KeyboardInterrupt:  # while it loads: click knows it later
+        sys.stderr.write("\nAborted!\n")
+        os._exit(1)
+
+
+def _open_closed() -> None:
+    """Open closed streams as empty ones: else the next file that is opened gets their number, and is written to."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            os.dup2(handle, number)  # which a process that we begin has too
+            if handle != number:
+                os.close(handle)
+            else:
+                os.set_inheritable(handle, True)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
+def _run() -> None:
     gc.disable()  # it walks what was loaded, again and again: a tenth of what a recall takes
     from .ask import VERBS, ask
 

@@ -7,5 +7,14 @@ Data goes to stdout, talk to stderr. Exit status: 0 done, 1 an error (one line o
 def main() -> None:
     """The `crabmem` command."""
     from .app import cli
+    from .output import unwritten
 
-    cli(prog_name="crabmem")
+    try:
+        cli(prog_name="crabmem")
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        # Click prints the help by itself.
+        failure = unwritten(error)
+        failure.show()
+        raise SystemExit(failure.exit_code) from None

@@ -50,12 +50,23 @@ _AT_ONCE = 8_000
 def echo(text: str, err: bool = False) -> None:
     """Print `text` as it is, at once: as `click.echo`, which has to deal with escapes and other encodings."""
     stream = sys.stderr if err else sys.stdout
-    if stream is None:
-        return
-    if "\x1b" in text or stream.encoding.lower() != "utf-8":
-        return click.echo(text, nl=False, err=err, color=in_colour(stream))
-    stream.write(text)
-    stream.flush()
+    try:
+        if "\x1b" in text or stream.encoding.lower() != "utf-8":
+            return click.echo(text, nl=False, err=err, color=in_colour(stream))
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:  # whoever reads has read enough, which click knows
+        raise
+    except OSError as error:
+        raise unwritten(error, "error" if err else "output") from None
+
+
+def unwritten(error: OSError, stream: str = "output") -> Failure:
+    """What is said when an answer cannot be printed: an operation comes before its answer, and is done."""
+    from ..disk import fs
+
+    lost = "what was to be said is lost, what was done stays done"
+    return Failure(f"standard {stream} cannot be written: {fs.reason(error)}; {lost}")
 
 
 def progress_bar(label: str) -> AbstractContextManager[Callable[[int, int], None]]:

@@ -1,6 +1,7 @@
 """A process of its own: what it answers from what is kept, what it loads for that, and how it ends."""
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -152,3 +153,49 @@ def test_the_help_lists_each_verb_as_it_would_be_if_all_were_loaded() -> None:
     for name, command in loaded.items():
         assert command is not None
         assert cli.summary(name) == command.get_short_help_str(1_000), name
+
+
+@pytest.mark.parametrize("words", [["list"], ["remember", "C", "-d", "d", "-c", "c"], ["--help"], ["forget", "Kept"]])
+def test_a_closed_output_is_no_traceback(tmp_path: Path, words: list[str]) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember("Kept", "d", "c")
+    command = shlex.join([*COMMAND, "--dir", str(tmp_path), *words])
+    done = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, text=True)
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("words", "status"), [(["remember", "C", "-d", "d", "-"], 2), (["mcp"], 0)])
+def test_a_closed_input_is_an_empty_one(tmp_path: Path, words: list[str], status: int) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember("Kept", "d", "c")
+    command = shlex.join([*COMMAND, "--dir", str(tmp_path), *words])
+    done = subprocess.run(["sh", "-c", f"{command} <&-"], capture_output=True, text=True)
+    assert done.returncode == status and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a full device")
+@pytest.mark.parametrize("words", [["remember", "C", "-d", "d", "-c", "c"], ["list"], ["--help"]])
+def test_an_answer_that_cannot_be_written_is_told_from_what_was_done(tmp_path: Path, words: list[str]) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember("Kept", "d", "c")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "--dir", str(tmp_path), *words], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("crabmem: standard output cannot be written: no space left on device; ")
+    with Memory(tmp_path) as memory:
+        assert len(memory.entries()) == 1 + (words[0] == "remember")
+
+
+def test_an_interrupt_while_it_loads_is_no_traceback() -> None:
+    code = """
+import sys
+import crabmem.__main__ as main
+class Interrupted:
+    def disable(self): raise KeyboardInterrupt
+main.gc = Interrupted()
+main.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "\nAborted!\n")
