@@ -328,6 +328,9 @@ class Look:
         known, mark = self._known.get(path), stamp.packed(status)
         if status.st_nlink > 1:
             self.linked.add(path)
+        if path in self._own_folders:
+            words = "it is not a folder, so nothing in it is remembered; move it away"
+            self.unusable.append(Unusable(path, words))
         if known and known.mark == mark and path not in self._doubted:
             self.files[path] = known
         elif is_ours and (stat.S_ISREG(status.st_mode) or path.endswith((".md", SETTINGS))):

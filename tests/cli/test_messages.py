@@ -79,6 +79,17 @@ def test_a_memory_with_nothing_in_it_says_so_once(run: Run, tmp_path: Path) -> N
         assert run("--dir", str(tmp_path / "none"), *words).stderr == none
 
 
+def test_a_memory_with_a_file_where_its_folder_belongs_is_not_told_to_be_empty(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "odd/memory").mkdir(parents=True)
+    (tmp_path / "odd/memory/entries").write_text("precious\n")
+    for words in (["list"], ["recall", "x"]):
+        told = run("--dir", str(tmp_path / "odd"), *words).stderr
+        assert told == "1 file unreadable (`crabmem doctor` names them)\n"
+    assert "0, 1 file unreadable" in run("--dir", str(tmp_path / "odd"), "status").stdout
+    found = run("--dir", str(tmp_path / "odd"), "doctor").stdout
+    assert found.count("memory/entries: it is not a folder") == 1
+
+
 def test_the_reader_meets_one_word_for_a_fact() -> None:
     for name, command in samples.verbs().items():
         told = click.unstyle(command.get_help(click.Context(command, info_name=name)))
