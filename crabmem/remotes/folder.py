@@ -31,6 +31,11 @@ _HEADS = "refs/heads/"
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
+def _in_folder(error: DamagedHistory) -> str:
+    """What is wrong in a repository that need not be called `.git`."""
+    return str(error).replace("`.git/", "`")
+
+
 class Folder(Remote):
     """A repository in a folder of this machine, or of a disk that is plugged into it. No hook of it is started."""
 
@@ -62,7 +67,10 @@ class Folder(Remote):
 
     def _refs(self) -> Offer:
         self._check_repository()
-        return offer(self._their_refs.all(), self._their_refs.head().ref)
+        try:
+            return offer(self._their_refs.all(), self._their_refs.head().ref)
+        except DamagedHistory as error:
+            raise Untrusted(f"the remote {self._limit.where} is damaged: {_in_folder(error)}") from error
 
     def _download(self, wants: list[str], haves: Collection[str], write: Callable[[bytes], int]) -> None:
         self._check_repository()

@@ -49,11 +49,16 @@ def name_remote(session: Session, url: str, folder: str, is_asked: bool = False)
     Git's `origin` as well, for who uses Git beside.
 
     Raises:
-        InvalidArguments: it is no address, or Git's `origin` is another one.
+        InvalidArguments: it is no address, or this memory's own, or Git's `origin` is another one.
         SyncError: it does not answer, or does not let us in.
     """
     _check_is_person(session)
     address, engine = parse_address(url, Path(folder)), session.engine
+    if address.kind is Kind.FOLDER and Path(address.path).resolve() in (session.root, session.root / ".git"):
+        raise InvalidArguments(
+            f"{address.path} is this memory itself; its remote is another repository: `crabmem sync --to FOLDER` makes "
+            "one in a folder that is not there yet"
+        )
     engine.writer.finish_interrupted()  # makes the repository
     origin = engine.history.origin()
     allowed = engine.allowed.reach(session.root)
@@ -145,7 +150,7 @@ def sync(
 def upcoming(session: Session) -> Upcoming:
     """Look what a sync would bring and send: commits are fetched, and nothing is taken in. Newest first.
 
-    Raises: as `sync`.
+    Raises: as `sync`, of a branch that is gone there or went back, too.
     """
     _check_is_person(session)
     address, history = _named(session), session.engine.history
@@ -237,15 +242,7 @@ class _Syncing:
             if self.purging.take_in({tracked: theirs}, is_expected):
                 self._record.note_given_up(self.purging.given_up)
                 return self.round(number, is_expected, joins_apart, even_if_many)
-            # A commit that a purge made may be another one there, of another purge.
-            if theirs == raw and not (before and self.purging.record.is_end(before)):
-                self._check_went_on(before, theirs)
-        elif before:
-            raise SyncError(
-                f"{self._address.shown} has no branch {ref.removeprefix(HEADS)} any more; it was at "
-                f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
-                "with what is here"
-            )
+        self._check_goes_on(ref, before, theirs, raw)
         taken, mine = None, self._history.head()
         if theirs and not self._history.reaches(theirs):
             self._check_is_joinable(theirs, joins_apart)
@@ -312,10 +309,13 @@ class _Syncing:
         """Fetch the branch of the remote, and nothing else; return where it is, None where there is none."""
         offer = self._other.refs()
         self.purging.meet(offer)
-        theirs = offer.refs.get(self._ref_of(offer))
-        if theirs:
-            self._fetch([theirs], None, True)
-        return self.purging.tip(theirs)
+        ref = self._ref_of(offer)
+        raw = offer.refs.get(ref)
+        if raw:
+            self._fetch([raw], None, True)
+        theirs = self.purging.tip(raw)
+        self._check_goes_on(ref, self._history.tracked(f"{TRACKED}{ref.removeprefix(HEADS)}"), theirs, raw)
+        return theirs
 
     def _ref_of(self, offer: Offer) -> str:
         """Return the branch there: the one that its HEAD names if it is there, else the one called as ours."""
@@ -326,6 +326,18 @@ class _Syncing:
     def _fetch(self, wants: list[str], before: str | None, is_expected: bool) -> None:
         head = self._history.head()
         self.purging.fetch(wants, [each for each in (head, before) if each], self._history.reaches, is_expected)
+
+    def _check_goes_on(self, ref: str, before: str | None, theirs: str | None, raw: str | None) -> None:
+        """Refuse a branch there that is gone, or that went back; `theirs` is where it is, `raw` before purges."""
+        if theirs is None and before:
+            raise SyncError(
+                f"{self._address.shown} has no branch {ref.removeprefix(HEADS)} any more; it was at "
+                f"{short(before)}: see what happened there; `crabmem sync --to` the same address begins anew "
+                "with what is here"
+            )
+        # A commit that a purge made may be another one there, of another purge.
+        if theirs and theirs == raw and not (before and self.purging.record.is_end(before)):
+            self._check_went_on(before, theirs)
 
     def _check_went_on(self, before: str | None, theirs: str) -> None:
         if before and before != theirs and before not in self._history.bases(before, theirs):

@@ -11,10 +11,19 @@ import pytest
 
 from crabmem import CrabmemError, Memory
 from crabmem.disk import fs
-from crabmem.errors import Disabled, HoldsSecret, NotFound, SyncError, Unexpected, Unwritable
+from crabmem.errors import (
+    Disabled,
+    HoldsSecret,
+    InvalidArguments,
+    NotFound,
+    SyncError,
+    Unexpected,
+    Untrusted,
+    Unwritable,
+)
 from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
 from crabmem.sync.standing import state
-from crabmem.sync.sync import sync
+from crabmem.sync.sync import name_remote, sync, upcoming
 from tests.conftest import git
 from tests.refusing import Refusing
 
@@ -112,6 +121,29 @@ def test_a_remote_that_went_back_stops_it(two: tuple[Memory, Memory], hub: Path)
 def test_a_remote_without_the_branch_that_it_had_stops_it(two: tuple[Memory, Memory], hub: Path) -> None:
     git(hub, "update-ref", "-d", "refs/heads/main")
     with pytest.raises(SyncError, match="has no branch main any more"):
+        sync(two[0])
+
+
+def test_a_dry_run_refuses_what_a_sync_refuses(two: tuple[Memory, Memory], hub: Path) -> None:
+    two[0].remember("Tea", "hot", "With milk.")
+    assert len(upcoming(two[0]).go) == 1
+    git(hub, "update-ref", "refs/heads/main", "main~1")
+    with pytest.raises(SyncError, match="went back"):
+        upcoming(two[0])
+    git(hub, "update-ref", "-d", "refs/heads/main")
+    with pytest.raises(SyncError, match="has no branch main any more"):
+        upcoming(two[0])
+
+
+@pytest.mark.parametrize("below", ["", ".git"])
+def test_a_memory_is_not_its_own_remote(two: tuple[Memory, Memory], below: str) -> None:
+    with pytest.raises(InvalidArguments, match="is this memory itself"):
+        name_remote(two[0], str(two[0].root / below), "/")
+
+
+def test_a_damaged_remote_is_told_from_the_memory_here(two: tuple[Memory, Memory], hub: Path) -> None:
+    (hub / "HEAD").write_text("garbage\n")
+    with pytest.raises(Untrusted, match=f"the remote {hub} is damaged: `HEAD` does not hold the id of a commit"):
         sync(two[0])
 
 
