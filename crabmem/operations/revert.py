@@ -138,14 +138,15 @@ def revert(
     return Reverted(done.commit, tuple(chosen), tuple(done.after), diff_of(done), in_part)
 
 
-def undo(session: Session, *, even_if_many: bool = False) -> Restored:
+def undo(session: Session, *, even_if_many: bool = False, stops_at_person: bool = False) -> Restored:
     """Take back the newest commit as a new one; undoing again takes back the one before it, and so on.
 
     What was changed outside and not recorded yet is recorded first: then that is the newest. A commit that holds
     nothing of memory is passed over. A proposal that it applied waits again, where a person takes it back.
+    With `stops_at_person` a person's commit is refused: an agent means its own.
 
     Raises:
-        Inapplicable: there is nothing to undo, or its files were changed since.
+        Inapplicable: there is nothing to undo, or its files were changed since, or a person made it.
         MassLoss: too many of the entries would be gone at once, and they were there before that commit, in memory
             or on the disk; `even_if_many` says that this is meant.
     """
@@ -155,7 +156,7 @@ def undo(session: Session, *, even_if_many: bool = False) -> Restored:
         was_there = commit.tool in (None, "restore") or commit.reverts or commit.restores
         return even_if_many or not was_there
 
-    done = _taken_back(session, "undo", Undo.to_undo, is_meant)
+    done = _taken_back(session, "undo", lambda undo: _checked(undo.to_undo(), stops_at_person), is_meant)
     if done.commit and done.operation and done.operation.applies:
         from .proposals import restore_proposal  # late: most of what is undone waited for nobody
 
@@ -164,20 +165,37 @@ def undo(session: Session, *, even_if_many: bool = False) -> Restored:
     return done
 
 
-def redo(session: Session, *, even_if_many: bool = False) -> Restored:
+def redo(session: Session, *, even_if_many: bool = False, stops_at_person: bool = False) -> Restored:
     """Bring back what the newest undo took back; after several, doing it again brings back the next.
 
-    A proposal that it applies again waits no more.
+    A proposal that it applies again waits no more. `stops_at_person` is as for `undo`.
 
     Raises:
         Inapplicable: something else was written since, here or outside, or nothing was undone.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
-    done = _taken_back(session, "redo", Undo.to_redo, lambda commit: even_if_many)
+    done = _taken_back(
+        session, "redo", lambda undo: _checked(undo.to_redo(), stops_at_person), lambda commit: even_if_many
+    )
     if done.commit and done.operation and done.operation.applies:
         with suppress(CrabmemError):  # it was decided on otherwise meanwhile
             session.engine.history.aside.drop(done.operation.applies)
     return done
+
+
+def _checked(commit: Commit, stops_at_person: bool) -> Commit:
+    """Return the commit that was chosen, as nobody named one.
+
+    Raises:
+        Inapplicable: a person made it, who is to be asked.
+    """
+    if stops_at_person and commit.is_person:
+        raise Inapplicable(
+            f"the last change is a person's, and no agent takes it back unasked: {commit.subject}. "
+            f"`crabmem undo {short(commit.commit)}` takes back that one, `crabmem undo --in SESSION` or "
+            "`crabmem undo --by AGENT` what an agent did"
+        )
+    return commit
 
 
 def _taken_back(

@@ -229,7 +229,7 @@ def test_an_agent_is_told_on_the_command_line_what_waits(root: Path, crab: Crab)
     )
     assert crab("--agent", "coder", "forget", "vet").stdout == "waits: Vet\n"
     assert crab("--agent", "coder", "rename", "vet", "Doctor").stdout.startswith("waits: Vet to Doctor\n")
-    for words in (["undo"], ["revert", "HEAD"], ["restore", "--to", "HEAD~1"]):
+    for words in (["undo", "HEAD"], ["revert", "HEAD"], ["restore", "--to", "HEAD~1"]):
         assert crab("--agent", "coder", *words).stdout.splitlines()[:1] == ["waits"], words
     data = json.loads(crab("--agent", "coder", "forget", "vet", "--json").stdout)["facts"][0]
     assert data["commit"] is None and data["proposal"]

@@ -1,4 +1,4 @@
-"""`crabmem undo`: what it takes back after something that nothing takes back."""
+"""`crabmem undo`: what it takes back after something that nothing takes back, and what an agent does not."""
 
 import os
 from pathlib import Path
@@ -48,3 +48,20 @@ def test_redo_after_an_undo_of_what_was_named_says_what_brings_it_back(tmp_path:
     assert typed("--dir", tmp_path, "undo").exit_code == 0
     assert typed("--dir", tmp_path, "list").stdout == before
     assert typed("--dir", tmp_path, "undo", "--redo", "--yes-really").exit_code == 0
+
+
+def test_an_agent_takes_back_no_change_of_a_person_that_it_does_not_name(tmp_path: Path) -> None:
+    typed("--dir", tmp_path, "remember", "A", "-d", "a", "-c", "one")
+    typed("--dir", tmp_path, "--agent", "bot", "remember", "X", "-d", "x", "-c", "wrong")
+    file = tmp_path / "memory/entries/a.md"
+    file.write_text(file.read_text() + "person line\n")
+    refused = typed("--dir", tmp_path, "--agent", "bot", "undo")
+    assert refused.exit_code == 1 and "the last change is a person's" in refused.stderr
+    assert "person line" in file.read_text()
+    commit = git(tmp_path, "rev-parse", "--short=8", "HEAD").strip()
+    assert f"`crabmem undo {commit}`" in refused.stderr
+    assert typed("--dir", tmp_path, "--agent", "bot", "undo", "--by", "bot").exit_code == 0
+    assert not (tmp_path / "memory/entries/x.md").exists() and "person line" in file.read_text()
+    assert "undone: " in typed("--dir", tmp_path, "undo").stdout
+    assert typed("--dir", tmp_path, "--agent", "bot", "undo", "--redo").exit_code == 1
+    assert "undone: " in typed("--dir", tmp_path, "--agent", "bot", "undo", commit).stdout

@@ -464,7 +464,6 @@ VERBS: Mapping[tuple[str, ...], Mapping[str, str]] = {
     ("learn win", "Asking first."): _NOTE,
     ("restore", "--to", "HEAD~3"): _BACK,
     ("undo", "HEAD~1"): _but("it is this fact", VET),
-    ("undo",): _but("it is the newest commit", WIFI),
     ("call", "remember", json.dumps(FACT_CALLS[0])): _but("it is this fact", VET),
 }
 #: Each verb that does something beside looking and is no way, and why.

@@ -51,7 +51,7 @@ def undo(
 
     It is a new commit, and nothing is erased. Without arguments it takes back the newest commit; again, the one before.
     With --redo it brings back what was undone, step by step too, until something else is written. After a purge, which
-    cannot be undone, it asks before it takes back what was done earlier.
+    cannot be undone, it asks before it takes back what was done earlier. An agent has to name a change of a person's.
 
     \b
     crabmem undo
@@ -80,7 +80,9 @@ def undo(
         if not can_ask():
             raise Failure(f"{_PURGED}: `crabmem undo --yes` takes back what was done before it")
         click.confirm(f"{_PURGED}. Take back what was done before it?", abort=True, err=True)
-    done = (revert.redo if redo else revert.undo)(memory, even_if_many=yes_really)
+    done = (revert.redo if redo else revert.undo)(
+        memory, even_if_many=yes_really, stops_at_person=memory.actor.is_agent
+    )
     words = f"{'redone' if redo else 'undone'}: {done.operation.subject if done.operation else 'nothing'}"
     told = done_or_waits(memory, f"{plain(words)}; {files_restored(done)}")
     show(json_wanted, json_of(done), lambda: f"{told}\n{diff_of_commit(done)}")
