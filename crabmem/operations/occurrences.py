@@ -27,8 +27,8 @@ class _Step(NamedTuple):
 
 
 def when(session: Session, query: str) -> Sightings:
-    """When memory said `query`, in what recall looks into, the overview or the identity: word by word if it ever did,
-    else all its words.
+    """When memory said `query`, in what recall looks into, a note, the overview or the identity: word by word if it
+    ever did, else all its words.
 
     Raises:
         InvalidArguments: the query is blank.
@@ -67,7 +67,7 @@ def _found(
 
 
 def _counts(path: str, layout: Layout) -> bool:
-    return layout.is_recalled(path) or path in (layout.overview, layout.identity)
+    return layout.is_recalled(path) or layout.is_note(path) or path in (layout.overview, layout.identity)
 
 
 def _lines(texts: Callable[[str], str], says: Says) -> Lines:

@@ -205,7 +205,14 @@ def test_profiles_with_a_rule_of_their_own_for_notes_recall_facts_alone(tmp_path
     assert ORDINARY.recall_notes and FLAT.recall_notes
     with Memory(tmp_path, profile="camel") as memory:
         memory.write_note(SAID)
-        assert not memory.recall("vet").hits and memory.when("vet").steps == ()
+        assert not memory.recall("vet").hits
+
+
+def test_when_knows_what_a_note_says_that_recall_does_not_look_into(tmp_path: Path) -> None:
+    with Memory(tmp_path, profile="claw") as memory:
+        memory.write_note("the zebra is striped")
+        found = memory.when("zebra is striped")
+        assert len(found.now) == 1 and [step.what for step in found.steps] == ["appeared"]
 
 
 def test_a_cache_of_another_profile_gives_and_hides_no_note(noted: Memory) -> None:
