@@ -1197,7 +1197,8 @@ class Stats:
     """How much there is, and how often it spoke.
 
     Of the last `turns` turns in so many `sessions`, from `since` on (None: there was none), memory `spoke` before
-    some, of so many `facts` in so many `characters`. A turn without the name of a session is in none.
+    some: it told a fact so many times (`facts`: one that several turns were told counts each time), in so many
+    `characters`. A turn without the name of a session is in none.
     """
 
     JSON = (

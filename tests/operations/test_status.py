@@ -32,6 +32,16 @@ def test_a_workspace_at_rest_has_nothing_to_mind(root: Path) -> None:
     assert (found.edits, found.agents, found.proposals, found.in_progress, found.odd) == ((), (), 0, None, ())
 
 
+def test_what_was_told_again_is_counted_in_times_and_not_in_facts(tmp_path: Path) -> None:
+    with Memory(tmp_path) as memory:
+        memory.remember("Boiler pressure", "the pressure of the boiler", "It is at 1.5 bar.")
+    for session in ("a", "b", "c"):
+        with Memory(tmp_path, session=session) as memory:
+            assert memory.before_turn("what is the pressure of the boiler?")
+    told = typed("--dir", tmp_path, "status").stdout
+    assert "spoke before 3 of 3 turns (100%) in 3 sessions" in told and ", telling a fact 3 times\n" in told
+
+
 def test_a_folder_without_memory_is_told_and_stays_as_it_is(tmp_path: Path) -> None:
     with Memory(tmp_path / "none") as memory:
         found = status(memory)

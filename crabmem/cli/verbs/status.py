@@ -137,9 +137,10 @@ def _lines(found: Status, spoken: Stats) -> Iterator[str]:
 
 def _spoken(found: Stats) -> str:
     """How often memory spoke before a turn."""
+    times = counted(found.facts, "time")
     return (
         f"spoke before {found.spoke:,} of {found.turns:,} turns ({found.spoke / found.turns:.0%}) in "
-        f"{counted(found.sessions, 'session')} since {found.since:%Y-%m-%d}, of {counted(found.facts, 'fact')}"
+        f"{counted(found.sessions, 'session')} since {found.since:%Y-%m-%d}, telling a fact {times}"
     )
 
 
