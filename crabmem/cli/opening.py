@@ -14,6 +14,7 @@ from .output import echo, tell, warn
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import Any
 
     from ..session.session import Session
@@ -54,6 +55,7 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
 
         memory.actor = replace(memory.actor, only_reads=Toolbox(memory).only_look)
     if is_person and tells_place and not is_begun(memory):
+        memory.engine.history.ownership.around = _project_around(memory)
         ctx.with_resource(_telling_place(memory))
     for repair in memory.recovered:
         tell(repair)
@@ -77,6 +79,27 @@ def _tell_waiting(memory: Session) -> None:
         way = f": `{program_at(folder, os.environ)} review`" if folder else ""
         where = address(name, proposal.path) if name else proposal.path
         tell(f"not written yet, as it waits for the person ({proposal.rule}): {short(proposal.id)}  {where}{way}")
+
+
+def _project_around(memory: Session) -> Path | None:
+    """The project's repository in which a memory would begin, though it has a place of its own; None for none.
+
+    A home folder that is a repository is no project. Agents and projects have their folders where their memory is.
+    """
+    import os  # late, as what follows: there is a memory, mostly
+    from pathlib import Path
+
+    from ..disk import fs, state
+    from ..workspace.layout import AGENTS
+    from ..workspace.workspace import PROJECTS, Workspace
+
+    if memory.root.parent.name in (AGENTS, PROJECTS):
+        return None
+    around = next((folder for folder in memory.root.parents if os.path.lexists(folder / ".git")), None)
+    if around is None or around in (home := Path.home(), *home.parents):
+        return None
+    private = Workspace(around).private
+    return None if fs.is_own_folder(private) and not os.path.lexists(private / state.PROJECT) else around
 
 
 @contextmanager

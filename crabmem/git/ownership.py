@@ -22,6 +22,9 @@ class Ownership:
         self._layout, self._past = workspace.layout, past
         self._claim_caches = claim_caches
         self._is_claimed = False
+        #: The project's repository around the folder, in which nobody said that a memory is to begin; None where there
+        #: is none, or nobody has to say so.
+        self.around: Path | None = None
 
     def holds_memory(self) -> bool:
         """Return whether memory lives here: there is a first commit and the folder of what is ours; no project's.
@@ -38,8 +41,15 @@ class Ownership:
         """Make the repository, or what is ours in one that was cloned or begun by hand.
 
         Raises:
-            Unwritable: it is the repository of something else.
+            Unwritable: it is the repository of something else, or would lie in a project's.
         """
+        if self.around and not self._past.place.exists():
+            beside, own = shlex.quote(str(self.around)), shlex.quote(str(self._root))
+            raise Unwritable(
+                f"{self._root} lies in a project's repository, {self.around}. For a memory beside it: "
+                f"`crabmem --project {beside}`; for one with a history of its own in that folder: "
+                f"`crabmem --dir {own} init`"
+            )
         self._past.place.make()
         self._refuse_foreign_format()
         if self.is_of_project():

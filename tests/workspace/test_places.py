@@ -10,7 +10,7 @@ from click.testing import Result
 from crabmem import Memory
 from crabmem.cli.app import cli
 from crabmem.operations import agents
-from tests.conftest import typed
+from tests.conftest import git, typed
 
 Run = Callable[..., Result]
 FACT = ("remember", "Vet", "-d", "who looks after the dog", "-c", "Dr. Moreno.")
@@ -83,6 +83,29 @@ def test_files_without_a_history_are_a_memory(home: Path) -> None:
 def test_a_project_with_a_history_of_its_own_is_no_memory(home: Path) -> None:
     (home / "project" / ".git").mkdir(parents=True)
     assert "there is no memory in" in run("--dir", str(home / "project"), "list").stderr
+
+
+@pytest.mark.parametrize("mark", ["folder", "file"])
+def test_no_memory_begins_in_a_folder_of_a_project_unasked(home: Path, mark: str) -> None:
+    project, below = home / "project", home / "project" / "some" / "docs"
+    below.mkdir(parents=True)
+    if mark == "folder":
+        git(project, "init", "--quiet")
+    else:
+        (project / ".git").write_text("gitdir: /elsewhere\n")  # as in a worktree
+    done = run("--dir", str(below), *FACT)
+    assert done.exit_code == 1 and f"{below} lies in a project's repository, {project}" in done.stderr
+    assert list(below.iterdir()) == []
+    assert f"`crabmem --project {project}`" in done.stderr and f"`crabmem --dir {below} init`" in done.stderr
+    assert run("--dir", str(below), "init").exit_code == 0
+    assert run("--dir", str(below), *FACT).exit_code == 0
+
+
+def test_a_home_folder_that_is_a_repository_is_no_project(home: Path) -> None:
+    git(home, "init", "--quiet")
+    assert run(*FACT).exit_code == 0
+    assert run("--workspace", "coder", *FACT).exit_code == 0
+    assert run("--dir", str(home / "notes"), "--workspace", "ada", *FACT).exit_code == 0
 
 
 @pytest.mark.parametrize("words", [["call", "recall", '{"query": "x"}'], ["init"], ["status", "--path"], ["tools"]])

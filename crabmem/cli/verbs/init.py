@@ -29,7 +29,8 @@ def init(ctx: click.Context, yes: bool, dry_run: bool, json_wanted: bool) -> Non
     With --profile, also for one that is there: crabmem.toml names the profile, and the files that it begins with are
     made where there are none, in one commit. What is there stays as it is, and what you once deleted stays away.
 
-    Other verbs make the workspace too when they first write, but never inside a project's repository.
+    Other verbs make the workspace too when they first write, but never inside a project's repository, or in a folder
+    below it.
 
     \b
     crabmem init --profile camel                 see `crabmem profile`
