@@ -39,7 +39,7 @@ class ExportFolder:
     def changes(self, files: Mapping[str, bytes], force: bool, form: str) -> dict[str, str]:
         """What becomes of each file when `files` are written there: made, replaced, unchanged or removed.
 
-        What an export wrote, is none of `files` and was changed since is "kept", and no longer known as an export's.
+        What an export wrote, is none of `files` and was changed since is "kept", as often as it is asked for.
 
         Raises:
             Inapplicable: without `force`, something else is there that would be overwritten, or the folder is not
@@ -94,7 +94,8 @@ class ExportFolder:
                         self._remove(path)
                     elif state in ("made", "replaced"):
                         self._put(path, files[path])
-                self._put(MARK, _mark(form, new))
+                kept = {path: before[path] for path, state in states.items() if state == "kept"}
+                self._put(MARK, _mark(form, new | kept))
         except OSError as error:
             raise Unwritable(f"{error.filename or self._place} cannot be written: {fs.reason(error)}") from error
 

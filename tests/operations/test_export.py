@@ -261,6 +261,18 @@ def test_what_somebody_changed_in_an_export_is_neither_overwritten_nor_removed_u
     assert files_in(out) == {"memory/entries/a.md": "a", "memory/entries/b.md": "theirs"}
 
 
+def test_a_changed_file_of_a_forgotten_fact_is_told_at_every_export(tmp_path: Path) -> None:
+    root, out = laid(tmp_path / "memory", {"memory/entries/a.md": "a", "memory/entries/b.md": "b"}), tmp_path / "out"
+    run(root, "export", out)
+    (out / "memory/entries/b.md").write_text("theirs")
+    (root / "memory/entries/b.md").unlink()
+    for _ in range(2):
+        told = run(root, "export", out).stdout
+        assert "memory/entries/b.md: memory has it no more, and it was changed here since" in told
+    (out / "memory/entries/b.md").write_text("b")  # as it was exported
+    assert "removed    memory/entries/b.md" in run(root, "export", out).stdout
+
+
 def test_no_folder_is_written_to_that_holds_something_else(tmp_path: Path) -> None:
     root = laid(tmp_path / "memory", {"memory/entries/a.md": "a"})
     full = laid(tmp_path / "full", {"memory/entries/a.md": "theirs", "b": "b"})

@@ -14,6 +14,7 @@ from ..app import open_session, verb
 from ..options import as_of_option, dry_run_option, json_option, yes_really_option
 from ..output import Failure, as_text, echo, plain, show, tell
 
+_KEPT = ": memory has it no more, and it was changed here since: delete it, or an import brings it back"
 _STATES = ("made", "replaced", "unchanged", "removed", "kept")
 _WOULD = {"made": "would make", "replaced": "would replace", "removed": "would remove"}
 # So many lines say the same reason, before only their number is said.
@@ -78,7 +79,8 @@ def _lines(done: Exported) -> Iterator[str]:
     for each in done.files:
         if each.state != "unchanged":
             name = f": {each.name}" if each.name else ""
-            yield f"{_word(each.state, done):{width}}  {plain(' '.join(f'{each.file}{name}'.split()))}"
+            why = _KEPT if each.state == "kept" else ""
+            yield f"{_word(each.state, done):{width}}  {plain(' '.join(f'{each.file}{name}'.split()))}{why}"
     times = Counter[str]()
     for out in (*done.left_out, *done.unreadable):
         times[out.reason] += 1
