@@ -751,7 +751,7 @@ class Hit:
     """
 
     JSON = (
-        *(f"{key}=entry.{key}" for key in Entry.JSON),
+        *(f"{key}=entry.{key.rstrip('?')}" for key in Entry.JSON),
         "content=shown",
         "is_cut",
         "score",

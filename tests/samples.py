@@ -234,7 +234,7 @@ TOOLS: Mapping[str, Call] = {
     ),
     "get": Call(
         {"name": "luna-s-vet"}, {"at": None}, "## Luna's vet\n",
-        "name slug path description content aliases tags version",
+        "name slug path description content aliases tags stale_after version",
     ),
     "list": Call({}, {"limit": 3, "after": None}, "- Wifi: the password for guests", "facts total next"),
     "log": Call({}, {"limit": 2, "name": "Wifi", "since": None}, "  remember: Wifi", "commits"),

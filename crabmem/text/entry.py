@@ -63,7 +63,7 @@ class Entry:
     """
 
     #: What JSON has of it, in this order (`results.json_of`).
-    JSON = ("name", "slug", "path", "description", "content", "aliases", "tags", "version")
+    JSON = ("name", "slug", "path", "description", "content", "aliases", "tags", "stale_after?", "version")
 
     path: str
     version: str

@@ -70,6 +70,17 @@ def assert_one_line_error(result: Result, words: str) -> None:
 # Every verb
 
 
+def test_what_a_fact_has_beside_its_text_is_shown(run: Run) -> None:
+    labels = ("-t", "net", "-a", "cardlan", "--stale-after", "2030-01-31")
+    assert run("remember", "Guest wifi", "-d", "the password", "-c", "On the card.", *labels).exit_code == 0
+    assert run("show", "cardlan").stderr == "tags: net; aliases: cardlan; stale after 2030-01-31\n"
+    assert json.loads(run("show", "cardlan", "--json").stdout)["stale_after"] == "2030-01-31"
+    for words in (["list", "--tag", "net"], ["recall", "guest wifi"]):
+        found = json.loads(run(*words, "--json").stdout)
+        days = {each["name"]: each.get("stale_after") for each in found.get("facts") or found["hits"]}
+        assert days["Guest wifi"] == "2030-01-31"
+
+
 def test_every_sample_is_of_a_verb_that_there_is_and_says_whether_it_prints_data() -> None:
     assert set(samples.VERBS) <= VERBS.keys(), "VERBS of tests/samples.py names what is no verb"
     for name, command in VERBS.items():

@@ -12,6 +12,10 @@ from ..opening import open_session, telling_whole_file
 from ..options import as_of_option, completing, json_option
 from ..output import plain, show, tell
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...text.entry import Entry
+
 
 @verb(after="recall")
 @click.argument("name", shell_complete=completing("complete_names"))
@@ -20,6 +24,8 @@ from ..output import plain, show, tell
 @click.pass_context
 def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias.
+
+    Its tags, aliases, sources and the day until which it holds go to stderr, beside the text.
 
     \b
     crabmem show "Deploy key"
@@ -34,5 +40,22 @@ def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -
         json_of(entry) | ({"stale_since": since} if since else {}) | ({"sources": json_of(sources)} if sources else {})
     )
     show(json_wanted, data, lambda: plain(entry_text(entry.name, entry.description, entry.content)))
+    if (about := _about(entry)) and not json_wanted:
+        tell(plain(about))
     if (told := told_caveat(since, sources, "`crabmem confirm NAME`")) and not json_wanted:
         tell(plain(told))
+
+
+def _about(entry: Entry) -> str:
+    """What a fact has beside its text: tags, other names, the files it rests on, its last day; "" for nothing."""
+    rows = {"tags": entry.tags, "aliases": entry.aliases, "sources": _sources(entry)}
+    told = [f"{key}: {', '.join(values)}" for key, values in rows.items() if values]
+    return "; ".join([*told, *([f"stale after {entry.stale_after}"] if entry.stale_after else [])])
+
+
+def _sources(entry: Entry) -> list[str]:
+    if "sources" not in entry.keys:
+        return []
+    from ...text.sources import sources_in  # late: few facts have any
+
+    return [source.place for source in sources_in(entry.keys)]
