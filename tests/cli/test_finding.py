@@ -76,6 +76,11 @@ def test_no_tags_is_said(tmp_path: Path) -> None:
     assert (told.stdout, told.stderr[:17]) == ("", "no fact has a tag")
 
 
+def test_tags_of_a_tag_that_none_has_are_one_answer(run: Run) -> None:
+    told = run("list", "--tags", "--tag", "nowhere")
+    assert (told.exit_code, told.stderr) == (1, "no fact has the tag nowhere\n")
+
+
 def slugs(result: Result) -> list[str]:
     return [line.split()[0] for line in result.stdout.splitlines()]
 

@@ -97,7 +97,7 @@ def list_(
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = (entries[::-1] if reverse else entries)[:limit]
     if is_tags:
-        return _show_tags(ctx, shown, unreadable, json_wanted)
+        return _show_tags(ctx, shown, unreadable, json_wanted, has_tag=bool(tags))
     if json_wanted:
         data = json_of(shown)
         if is_long:
@@ -116,8 +116,10 @@ def list_(
         tell("this memory is empty")
 
 
-def _show_tags(ctx: click.Context, entries: Sequence[Entry | Header], unreadable: int, json_wanted: bool) -> None:
-    """Print the tags of facts, those first that most have."""
+def _show_tags(
+    ctx: click.Context, entries: Sequence[Entry | Header], unreadable: int, json_wanted: bool, has_tag: bool
+) -> None:
+    """Print the tags of facts, those first that most have; with `has_tag` of those that were asked for."""
     spelled: dict[str, str] = {}
     counts = Counter(
         spelled.setdefault(label.casefold(), label) and label.casefold()
@@ -128,6 +130,8 @@ def _show_tags(ctx: click.Context, entries: Sequence[Entry | Header], unreadable
     if json_wanted:
         return show(True, {"tags": [{"tag": spelled[label], "facts": count} for label, count in found]}, str)
     paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
+    if has_tag and not found:
+        ctx.exit(1)  # which tag none has is said
     if not found and (entries or not unreadable):
         tell("no fact has a tag; `crabmem remember NAME -t TAG` gives one")
 
