@@ -317,13 +317,16 @@ def test_another_workspace_of_crabmem(tmp_path: Path, imported: Import) -> None:
         assert entries(tmp_path) == {"Wifi": other.get("wifi")}
 
 
-def test_the_overview_of_another_workspace_is_taken_over_as_the_reason_says(tmp_path: Path, imported: Import) -> None:
-    laid(tmp_path / "my notes", {"memory/MEMORY.md": "Overview.\n", "memory/entries/a.md": "---\nname: a\n---\n\nA.\n"})
-    reason = reasons(imported(tmp_path / "my notes", "--json"))["memory/MEMORY.md"]
-    way = shlex.split(reason.split("`")[1])[1:]
-    assert typed("--dir", tmp_path / "memory", *way).exit_code == 0
+def test_the_files_of_another_workspace_are_taken_over_as_the_reasons_say(tmp_path: Path, imported: Import) -> None:
+    fact = "---\nname: a\n---\n\nA.\n"
+    laid(tmp_path / "my notes", {"memory/MEMORY.md": "Overview.\n", "Crab.md": "# Me\n", "memory/entries/a.md": fact})
+    said = reasons(imported(tmp_path / "my notes", "--json"))
+    for path, verb in {"memory/MEMORY.md": "overview", "Crab.md": "identity"}.items():
+        way = shlex.split(said[path].split("`")[1])[1:]
+        assert way[0] == verb, "a former name of a verb is in no help"
+        assert typed("--dir", tmp_path / "memory", *way).exit_code == 0
     with Memory(tmp_path / "memory") as memory:
-        assert memory.overview().text == "Overview.\n"
+        assert (memory.overview().text, memory.identity().text) == ("Overview.\n", "# Me\n")
 
 
 def test_a_fact_of_another_workspace_keeps_its_bytes_and_its_folder(tmp_path: Path, imported: Import) -> None:

@@ -35,7 +35,7 @@ def _is_exported(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    verbs = {ORDINARY.identity: "soul", ORDINARY.overview: "memory"}
+    verbs = {ORDINARY.identity: "identity", ORDINARY.overview: "overview"}
     for path, error in tree.files.items():
         if path in verbs and not error:
             way = f"crabmem {verbs[path]} set --file {shlex.quote(str(PurePosixPath(*tree.parts, path)))}"
