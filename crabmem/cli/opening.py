@@ -57,6 +57,8 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     if is_person and tells_place and not is_begun(memory):
         memory.engine.history.ownership.around = _project_around(memory)
         ctx.with_resource(_telling_place(memory))
+    elif is_person and tells_place and not os.path.lexists(git := os.path.join(memory.engine.workspace.folder, ".git")):
+        ctx.call_on_close(lambda: _tell_new_history(git))
     for repair in memory.recovered:
         tell(repair)
     if problem := settings_problem(memory):
@@ -81,13 +83,18 @@ def _tell_waiting(memory: Session) -> None:
         tell(f"not written yet, as it waits for the person ({proposal.rule}): {short(proposal.id)}  {where}{way}")
 
 
+def _tell_new_history(git: str) -> None:
+    """Say that a verb began a history beside files: somebody may have removed the one that was there."""
+    if os.path.lexists(git):
+        tell(f"began a new history: there was none in {git}")
+
+
 def _project_around(memory: Session) -> Path | None:
     """The project's repository in which a memory would begin, though it has a place of its own; None for none.
 
     A home folder that is a repository is no project. Agents and projects have their folders where their memory is.
     """
-    import os  # late, as what follows: there is a memory, mostly
-    from pathlib import Path
+    from pathlib import Path  # late, as what follows: there is a memory, mostly
 
     from ..disk import fs, state
     from ..workspace.layout import AGENTS

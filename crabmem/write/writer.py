@@ -41,6 +41,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 _ADVICE = (
     ((errno.ENOSPC, errno.EDQUOT), "free some space and try again"),
+    ((errno.ENOENT,), "try again, or name another folder"),
     ((errno.EROFS,), "it is mounted read-only, and nothing can be remembered there until that changes"),
     (
         (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY, errno.ELOOP, errno.EINVAL, errno.ENXIO),

@@ -1,5 +1,7 @@
 """Which memory a command is about: told where there is none yet, and chosen before or after the verb."""
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,6 +60,20 @@ def test_a_memory_that_a_verb_began_is_told_with_its_folder_and_only_then(home: 
     began = f"began a new memory in {home / 'notse'}\n"
     assert run("--dir", str(home / "notse"), *FACT).stderr == began
     assert run("--dir", str(home / "notse"), *FACT).stderr == ""
+
+
+def test_a_history_that_begins_anew_beside_files_is_told(notes: Path) -> None:
+    shutil.rmtree(notes / ".git")
+    assert run("--dir", str(notes), "list").stderr == ""
+    told = f"began a new history: there was none in {notes / '.git'}\n"
+    assert run("--dir", str(notes), *FACT).stderr == told
+    assert run("--dir", str(notes), *FACT).stderr == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self"), reason="only Linux has such a folder")
+def test_a_folder_in_which_no_file_can_be_made_is_not_to_be_tried_again_only() -> None:
+    done = run("--dir", "/proc", *FACT)
+    assert done.exit_code == 1 and done.stderr.endswith("try again, or name another folder\n")
 
 
 def test_the_usual_folder_is_begun_without_a_word_for_nobody_mistypes_it(home: Path) -> None:

@@ -70,7 +70,7 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bo
     made = [name for name in (".git", SETTINGS) if not os.path.lexists(root / name)]
     _prepare(root, meant.profile, yes_really)
     ctx.obj = replace(meant, folder=str(root))
-    memory = open_session(ctx)
+    memory = open_session(ctx, tells_place=False)
     before = history.log(memory, limit=1)
     with progress_bar("recording") as progress:
         setup.init(memory, claim=True, is_seeded=False, progress=progress)
