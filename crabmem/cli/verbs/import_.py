@@ -109,7 +109,8 @@ def import_(
     of the same name are told apart by their paths. Files of other kinds, and names with a leading dot, are passed over,
     and named. All else in a file's frontmatter stays as it is written there,
     comments and dates too: the commit is of today. The key `imported-from` says the path of the file that a fact came
-    from, so that a later import of that file finds the fact again, whatever it is called by then. A file that was
+    from, so that a later import of that file finds the fact again, whatever it is called by then; it is not taken from
+    a file, nor from an export, which would choose what it stands for. A file that was
     renamed or moved is a new one, and its fact a second one unless name and text are the same; a fact that you forgot
     is made again while its file is there. Exit status 1 when nothing of it could be taken.
 
