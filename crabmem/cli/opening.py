@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import contextmanager
 
-from ..errors import NotFound
+from ..errors import InvalidSettings, NotFound
 from ..text.comparison import nearest
 from .options import global_options
 from .output import echo, tell, warn
@@ -62,8 +62,28 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     for repair in memory.recovered:
         tell(repair)
     if problem := settings_problem(memory):
-        warn([problem])
+        if memory.actor.is_agent:
+            ctx.with_resource(_warning(problem))
+        else:
+            warn([problem])
     return memory
+
+
+@contextmanager
+def _warning(problem: str) -> Iterator[None]:
+    """Warn of settings at the end, but where an agent's write was refused for them: the refusal says the same.
+
+    Raises:
+        InvalidSettings: the refusal.
+    """
+    try:
+        yield
+    except InvalidSettings:
+        raise
+    except BaseException:
+        warn([problem])
+        raise
+    warn([problem])
 
 
 def _tell_waiting(memory: Session) -> None:

@@ -79,6 +79,14 @@ def test_a_memory_with_nothing_in_it_says_so_once(run: Run, tmp_path: Path) -> N
         assert run("--dir", str(tmp_path / "none"), *words).stderr == none
 
 
+def test_an_unknown_setting_is_told_once(run: Run, root: Path) -> None:
+    (root / "crabmem.toml").write_text("nope = 1\n")
+    write = ("remember", "A", "-d", "a", "-c", "a")
+    told = [run(*words).stderr for words in (("--agent", "bot", *write), ("--agent", "bot", "list"), write)]
+    assert [each.count("unknown setting `nope`") for each in told] == [1, 1, 1]
+    assert told[0].startswith("crabmem: ") and "warning" not in told[0]
+
+
 def test_a_memory_with_a_file_where_its_folder_belongs_is_not_told_to_be_empty(run: Run, tmp_path: Path) -> None:
     (tmp_path / "odd/memory").mkdir(parents=True)
     (tmp_path / "odd/memory/entries").write_text("precious\n")
