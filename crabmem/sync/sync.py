@@ -313,8 +313,10 @@ class _Syncing:
         raw = offer.refs.get(ref)
         if raw:
             self._fetch([raw], None, True)
-        theirs = self.purging.tip(raw)
-        self._check_goes_on(ref, self._history.tracked(f"{TRACKED}{ref.removeprefix(HEADS)}"), theirs, raw)
+        theirs, before = self.purging.tip(raw), self._history.tracked(f"{TRACKED}{ref.removeprefix(HEADS)}")
+        # Of before a purge that is not taken in yet, it is on another line.
+        if not (before and self.purging.record.concerns(before)):
+            self._check_goes_on(ref, before, theirs, raw)
         return theirs
 
     def _ref_of(self, offer: Offer) -> str:

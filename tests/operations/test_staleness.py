@@ -58,7 +58,7 @@ def test_a_fact_read_whole_says_since_when_it_is_stale_but_not_as_it_was_then(
     said = f", stale since {day}: still true? Then save it with a later stale_after)"
     asked = json.dumps({"name": FACT[0]})
     assert (said in crabmem(root, "call", "--tools", "get", "get", asked).stdout) == is_stale
-    assert "stale" not in crabmem(root, "show", FACT[0], "--as-of", "HEAD").stderr
+    assert "stale since" not in crabmem(root, "show", FACT[0], "--as-of", "HEAD").stderr
     assert "stale" not in crabmem(root, "call", "--tools", "get", "get", asked[:-1] + ', "at": "HEAD"}').stdout
     with Memory(root) as memory:
         read = read_resource(Served(memory, None, None), {"uri": "crabmem://entries/parking-permit"}, Caller())
