@@ -476,7 +476,7 @@ def index(data: bytes) -> None:
     """Any index is read or made anew, and settled."""
     workspace = Workspace(scratch() / "index")
     git, private = workspace.git, workspace.private
-    private.mkdir(parents=True, exist_ok=True)
+    (private / state.TEMPORARY).mkdir(parents=True, exist_ok=True)
     (git / "index").write_bytes(data)
     head = {PATH: (0o100644, "1" * 40), "memory/x.md": (0o100644, "2" * 40)}
     found = Index(Parts.of(workspace, Redo(private / state.REDO)), lambda: head)
