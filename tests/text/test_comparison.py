@@ -84,10 +84,12 @@ def longest(one: list[str], other: list[str]) -> int:
 
 
 @settings(max_examples=examples(300))
-@given(st.lists(st.sampled_from("abc"), max_size=40), st.lists(st.sampled_from("abc"), max_size=40))
+@given(st.lists(st.sampled_from("abc"), max_size=80), st.lists(st.sampled_from("abc"), max_size=80))
+@example([*"aabaaccccc"] * 2, [*"aabcaacccc"] * 2)  # between the common ends, b stands once in both: an anchor
 def test_without_anchors_as_much_is_matched_as_can_be(one: list[str], other: list[str]) -> None:
-    # Twice, so that no item stands once on both sides.
-    assert len(matched(one * 2, other * 2)) == longest(one * 2, other * 2)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        bounded(monkeypatch, {"_ROUNDS": 0})
+        assert len(matched(one, other)) == longest(one, other)
 
 
 @settings(max_examples=examples(200))
