@@ -43,7 +43,7 @@ def agent_name(given: str, person: str) -> str:
     name = without_unseen(_MAIL.sub(" ", given)).strip(_DROPPED + _STARS)
     if not _skeleton(name):
         return "agent"
-    return f"{name.replace('@', ' at ')}{_MARK}" if _is_taken(given, person) else name
+    return f"{name.replace('@', ' at ').strip()}{_MARK}" if _is_taken(given, person) else name
 
 
 def without_unseen(text: str) -> str:

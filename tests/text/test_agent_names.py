@@ -6,7 +6,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabmem import InvalidArguments, Memory
@@ -136,6 +136,7 @@ def test_no_sign_that_nobody_sees_gets_into_the_line_of_an_author(tmp_path: Path
 
 
 @given(st.text(max_size=30), st.sampled_from(["person", ANN, "Петя <p@example.org>"]))
+@example("@Aµ", "person")
 def test_what_an_agent_is_called_is_never_taken(given: str, person: str) -> None:
     called = agent_name(given, person)
     refuse_taken(called, person)
