@@ -62,7 +62,7 @@ def echo(text: str, err: bool = False) -> None:
 
 
 def unwritten(error: OSError, stream: str = "output") -> Failure:
-    """What is said when an answer cannot be printed: an operation comes before its answer, and is done."""
+    """The failure to print an answer, in words: an operation comes before its answer, and is done."""
     from ..disk import fs
 
     lost = "what was to be said is lost, what was done stays done"

@@ -1,4 +1,4 @@
-"""What a repository says of the past: commits, their files and texts, who wrote what. Changes nothing."""
+"""The past as a repository has it: commits, their files and texts, who wrote what. Changes nothing."""
 
 import math
 import stat

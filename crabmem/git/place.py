@@ -12,7 +12,7 @@ from . import repository
 from .objects import denied
 from .parts import Parts
 
-#: What a folder is, by `fs.identity`; None for none.
+#: The identity of a folder, by `fs.identity`; None for none.
 Identity = tuple[int, int] | None
 
 
@@ -36,7 +36,7 @@ class Place:
         self._looked_into = workspace.repository_folders
         self._is_free_of_links = False
         self._links = repository.LinkSearch(self._git)
-        #: What the repository and the folder around it are, None before there is one; its newest commit.
+        #: The identities of the repository and of the folder around it, None before there is one; its newest commit.
         self._repository, self._around = identities or (
             None if os.path.islink(self._git) else fs.identity(self._git),
             fs.identity(self.root),

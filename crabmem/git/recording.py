@@ -29,7 +29,7 @@ class Recording:
         self._walk, self._keep = parts.walk, parts.keep
         self._past, self._index = past, index
         self._waiting = Waiting(parts.private / state.WAITING)
-        #: What failed after the commit of this write was on the branch: no failure of the write, the next one mends it.
+        #: Failures after the commit of this write was on the branch: none of the write, as the next one mends them.
         self.late_failures: list[OSError | CrabmemError] = []
 
     def begin(self) -> None:

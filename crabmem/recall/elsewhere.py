@@ -26,7 +26,7 @@ from .file_search import Files
 _TEXTS = (".adoc", ".markdown", ".md", ".org", ".rst", ".text", ".txt")
 # Bytes of a file; the transcript of a day of work has some millions.
 _LARGEST_TEXT, _LARGEST_TRANSCRIPT = 1_000_000, 20_000_000
-#: Of all that is found the newest so many files, and so many bytes, are searched.
+#: So many files and so many bytes are searched, the newest of all that is found.
 MOST_FILES, _MOST_BYTES = 2_000, 200_000_000
 #: So many names are looked at in one place.
 MOST_NAMES = 50_000

@@ -103,7 +103,7 @@ def exactly_called(entries: Sequence[Entry], name: str) -> Sequence[Entry]:
 
 
 def _distinct_names(source: EntrySource, entries: Sequence[Entry]) -> str:
-    """What tells entries apart, as it may be typed: their slugs, or their paths where a slug means others too."""
+    """The ways to tell entries apart, as typed: by their slugs, or by paths where a slug means others too."""
     keys = [name_key(entry.slug) for entry in entries]
     is_enough = all(len(source.having(FILE + key)) == 1 and not source.having(NAME + key) for key in keys)
     return ", ".join(entry.slug if is_enough else entry.path for entry in entries)

@@ -159,7 +159,7 @@ class _HistoryJoin:
         taken whole from one side.
         """
         bases = self._history.bases(head, tip) if head else []
-        # Of several the first is enough, as `_files_of` took the texts of all. At worst a mode or link that one side
+        # The first of several is enough, as `_files_of` took the texts of all. At worst a mode or link that one side
         # put back becomes the other side's again: the same one on every machine.
         base, ours, theirs = (self._history.items(each) for each in (bases[0] if bases else None, head, tip))
         found = dict[str, Item | None]()

@@ -38,7 +38,7 @@ from ..text.slug import composed, name_key
 from ..workspace.layout import SETTINGS, Layout
 from ..workspace.layout import way as ways_to
 
-#: What a path says: a str is the id of a blob of either side, bytes are a new text, None is no file.
+#: The text that a path has: a str is the id of a blob of either side, bytes are a new text, None is no file.
 Said = str | bytes | None
 
 _DIGITS, _ALL_DIGITS = 8, 40

@@ -24,7 +24,7 @@ from .outside_edits import Edit, edit_note
 
 @value
 class Agreed:
-    """What files and history agree on: all files of `scan` are in the commit `head`, apart from `doubts`.
+    """The state that files and history agree on: all files of `scan` are in the commit `head`, apart from `doubts`.
 
     These are the paths that differed when they were compared, and those committed since. They are compared again at the
     next look.

@@ -306,7 +306,7 @@ KEPT: tuple[Kept, ...] = (
          "test_a_purge_fails_when_nobody_can_say_whether_another_file_has_it"),
 )  # fmt: skip
 
-#: What no one line keeps, or no test holds: who looks instead.
+#: Promises that no one line keeps, or no test holds: who looks instead.
 ELSEWHERE = {
     "nothing-started": "no hook, filter, pager or helper is started, no setting of the person's Git counts: no line "
     "would; test_no_trap_springs_whatever_looks_at_it, test_no_setting_of_the_person_touches_an_agents_write",

@@ -47,7 +47,7 @@ def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -
 
 
 def _about(entry: Entry) -> str:
-    """What a fact has beside its text: tags, other names, the files it rests on, its last day; "" for nothing."""
+    """The rest of a fact, beside its text: tags, other names, the files it rests on, its last day; "" for nothing."""
     rows = {"tags": entry.tags, "aliases": entry.aliases, "sources": _sources(entry)}
     told = [f"{key}: {', '.join(values)}" for key, values in rows.items() if values]
     return "; ".join([*told, *([f"stale after {entry.stale_after}"] if entry.stale_after else [])])
