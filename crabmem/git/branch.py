@@ -7,7 +7,7 @@ from pathlib import Path
 from ..errors import CrabmemError, DamagedHistory
 from .kept import Keep
 from .objects import denied
-from .refs import MAIN, Head, Refs
+from .refs import HEADS, MAIN, Head, Refs
 from .walk import Walk
 
 # While one of these exists the person is in the middle of something that moves the branch.
@@ -19,7 +19,7 @@ _IN_PROGRESS = {
     "REVERT_HEAD": "revert",
     "BISECT_LOG": "bisect",
 }
-# What Git goes back to when such a thing is aborted.
+# The files that say where Git goes back to when such a thing is aborted.
 _BEFORE = ("rebase-merge/orig-head", "rebase-apply/orig-head", "sequencer/head")
 
 
@@ -52,6 +52,10 @@ class Branch:
         """Return the reference of the branch that HEAD is on; of the usual one where it is on none."""
         ref = self._refs.head().ref
         return MAIN if ref == "HEAD" else ref
+
+    def short_name(self) -> str:
+        """Return the same as people say it: `main`."""
+        return self.name().removeprefix(HEADS)
 
     def is_detached(self) -> bool:
         """Return whether HEAD is on no branch."""

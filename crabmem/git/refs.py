@@ -18,7 +18,8 @@ from ..disk import fs
 from ..errors import Busy, DamagedHistory
 from ..text.values import value
 
-MAIN = "refs/heads/main"
+#: The folder of branches, and the usual one.
+HEADS, MAIN = "refs/heads/", "refs/heads/main"
 #: The reference of the record of purges (see `purged`).
 PURGED = "refs/crabmem/purged"
 _PID = re.compile(r"[0-9]{1,9}\Z")

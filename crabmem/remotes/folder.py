@@ -17,7 +17,7 @@ from ..git.objects import Objects
 from ..git.packing import Packing
 from ..git.packs import Growing, publish
 from ..git.reach import outgoing
-from ..git.refs import Refs
+from ..git.refs import HEADS, Refs
 from ..text.hashes import blob_id
 from .address import Address
 from .limit import FEW, Limit
@@ -26,13 +26,12 @@ from .remote import Offer, Remote, Updates, offer, pack_of
 # Hooks that decide about a push. Git starts them also where it pushes to a folder.
 _DECIDING = ("pre-receive", "update", "reference-transaction", "proc-receive")
 _PATIENCE = 10.0
-_HEADS = "refs/heads/"
 # What disks of the network say that have no locks: nothing is cleared away there.
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 def _in_folder(error: DamagedHistory) -> str:
-    """What is wrong in a repository that need not be called `.git`."""
+    """The faults of a repository that need not be called `.git`."""
     return str(error).replace("`.git/", "`")
 
 
@@ -138,10 +137,10 @@ class Folder(Remote):
 
         if not repository.takes_rewrites(self._there):
             for ref, (old, new) in updates.items():
-                if ref.startswith(_HEADS) and old and new and not self._stands_on(new, old):
+                if ref.startswith(HEADS) and old and new and not self._stands_on(new, old):
                     raise Refused(
                         f"{self._limit.where} keeps every commit (receive.denyNonFastForwards): "
-                        f"{ref.removeprefix(_HEADS)} was not rewritten, and shows still what was purged: set that to "
+                        f"{ref.removeprefix(HEADS)} was not rewritten, and shows still what was purged: set that to "
                         "false there, and sync again"
                     )
 

@@ -22,7 +22,6 @@ from .record import Record
 
 #: The reference that says where the remote's branch was seen last.
 TRACKED = "refs/remotes/origin/"
-HEADS = "refs/heads/"
 # A failure that lasts so long is told to a person who does not ask.
 _LONG = timedelta(days=1)
 
@@ -64,7 +63,7 @@ def trouble(found: SyncState, now: datetime) -> str:
 
 def branch(session: Session) -> str:
     """Return the name of the branch that memory is on."""
-    return session.engine.history.branch.name().removeprefix(HEADS)
+    return session.engine.history.branch.short_name()
 
 
 def lacking(history: History, tip: str | None, other: str | None) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 from ..disk.background import start
 from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected, Untrusted
 from ..git.kept import ASIDE, MOST_ASIDE
-from ..git.refs import PURGED
+from ..git.refs import HEADS, PURGED
 from ..git.repository import create_bare
 from ..remotes.address import Address, Kind, parse_address
 from ..remotes.limit import Limit, Progress
@@ -32,7 +32,7 @@ from ..text.words import counted, listed
 from .joining import Taken
 from .purged import Purging
 from .record import Record
-from .standing import HEADS, TRACKED, branch, doubled, is_of_sync, lacking
+from .standing import TRACKED, branch, doubled, is_of_sync, lacking
 
 _ROUNDS = 5
 # Seconds that one is outrun for before the next round, at most, times the number of the round.
@@ -191,6 +191,11 @@ def _check_is_person(session: Session) -> None:
         raise Disabled("a person syncs, and no agent; leave out --agent (and CRABMEM_AGENT)")
 
 
+def _tracking(ref: str) -> str:
+    """Return the reference that says where a branch of the remote was seen last."""
+    return f"{TRACKED}{ref.removeprefix(HEADS)}"
+
+
 class _Waiting:
     """The proposals on both sides: what one of them decided on, it had at the last sync, and has no more."""
 
@@ -227,7 +232,7 @@ class _Syncing:
         """Fetch, take in, push; Outrun where the remote moved meanwhile."""
         offer = self._other.refs()
         ref = self._ref_of(offer)
-        raw, tracked = offer.refs.get(ref), f"{TRACKED}{ref.removeprefix(HEADS)}"
+        raw, tracked = offer.refs.get(ref), _tracking(ref)
         self.purging.meet(offer)
         before = self._history.tracked(tracked)
         wants = dict.fromkeys([*filter(None, [raw]), *self._waiting(offer).come, *self.purging.stale()])
@@ -313,8 +318,8 @@ class _Syncing:
         raw = offer.refs.get(ref)
         if raw:
             self._fetch([raw], None, True)
-        theirs, before = self.purging.tip(raw), self._history.tracked(f"{TRACKED}{ref.removeprefix(HEADS)}")
-        # Of before a purge that is not taken in yet, it is on another line.
+        theirs, before = self.purging.tip(raw), self._history.tracked(_tracking(ref))
+        # A commit of before a purge that is not taken in yet is on another line.
         if not (before and self.purging.record.concerns(before)):
             self._check_goes_on(ref, before, theirs, raw)
         return theirs

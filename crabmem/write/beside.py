@@ -64,8 +64,12 @@ def settled(root: Path, beside: Mapping[str, Item | None], steps: Mapping[str, S
 
 def left(history: History, workspace: Workspace) -> list[str]:
     """Return the files that a sync left as they are, and that still differ from the head."""
-    marked = history.index.left() if history.place.exists() else {}
-    return sorted(path for path, item in marked.items() if _is_left(workspace, path, item))
+    return sorted(path for path, item in marked(history).items() if _is_left(workspace, path, item))
+
+
+def marked(history: History) -> Mapping[str, Item]:
+    """Return what Git's index has of the files that it is told to overlook; nothing where there is no repository."""
+    return history.index.left() if history.place.exists() else {}
 
 
 def no_longer_left(history: History, workspace: Workspace) -> dict[str, Settled]:

@@ -26,7 +26,7 @@ from ..text.values import field, replace, value
 from .actor import SOMEBODY, Actor
 from .adoption import Adoption, IsLater
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
-from .beside import checkout_steps, left, no_longer_left, settled
+from .beside import checkout_steps, left, marked, no_longer_left, settled
 from .bylines import bylines_for
 from .intent import Intent, Join, Step
 from .losses import LEAST_OF_FEW, Losses, losses_of_change
@@ -211,7 +211,7 @@ class Writer:
 
     def left_beside(self) -> list[str]:
         """Return the files that are not memory and that syncs left as they are, though the head has another text."""
-        if not (self._history.place.exists() and self._history.index.left()):
+        if not marked(self._history):
             return []
         with self._alone():
             self._history.index.settle(no_longer_left(self._history, self._recorder.workspace))

@@ -392,10 +392,10 @@ class RepositoryRewrite:
         rewriter.ids |= ids
         for oid in found.tags:
             rewriter.add(oid)
-        index = self._index_of(head.commit, ids)
-        staged = {path: blob for path, blob in self.staged().items() if path not in index}
-        staged = {path: blob for path, blob in staged.items() if line.new_path(path, blob) is not None}
-        pieces = [Piece(rewriter.blob(path, blob), path) for path, blob in staged.items()]
+        staged = self.staged()
+        index = self._index_of(head.commit, ids, staged)
+        others = ((path, blob) for path, blob in staged.items() if path not in index)
+        pieces = [Piece(rewriter.blob(path, blob), path) for path, blob in others if line.new_path(path, blob)]
         self._store(taken)
         new_refs, lacking = dict[str, str](), {oid for oid in filter(None, [head.commit]) if oid not in ids}
         for ref, oid in sorted(followed.items()):
@@ -416,7 +416,7 @@ class RepositoryRewrite:
         made |= PurgeRecord(line.erased(False))
         return NewHistory(found, line, rewriter, filling, head, refs, new_refs, 0, (), record | made, made, index)
 
-    def _index_of(self, head: str | None, ids: Mapping[str, str]) -> dict[str, str | None]:
+    def _index_of(self, head: str | None, ids: Mapping[str, str], staged: Mapping[str, str]) -> dict[str, str | None]:
         """Return what Git's index is to say of all files, as what the head became has them; None for no file.
 
         Not of one that the person staged otherwise. A text that went may stand in the new head: somebody has said it
@@ -424,7 +424,7 @@ class RepositoryRewrite:
         """
         if head is None or head not in ids:
             return {}
-        trees, staged = Trees(self._objects), self.staged()
+        trees = Trees(self._objects)
         before, after = (trees.files(self._objects.header(commit).tree) for commit in (head, ids[head]))
         return {path: after.get(path) for path in {**before, **after} if staged.get(path) == before.get(path)}
 

@@ -103,7 +103,7 @@ def position(history: History) -> Iterator[Finding]:
         words = "what was written during your rebase or merge, or on no branch, is not in the files yet"
         yield warning(".git", f"{words}; the next write brings it back")
     if not doing and history.branch.is_detached():
-        switch = f"`git -C {quote(str(history.place.root))} switch {history.branch.name().removeprefix('refs/heads/')}`"
+        switch = f"`git -C {quote(str(history.place.root))} switch {history.branch.short_name()}`"
         words = f"HEAD is detached, so writes are on no branch; after {switch} the next write brings them there"
         yield warning(".git", words)
 
