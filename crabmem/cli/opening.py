@@ -14,7 +14,6 @@ from .output import echo, tell, warn
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from collections.abc import Iterator
-    from pathlib import Path
     from typing import Any
 
     from ..session.session import Session
@@ -55,7 +54,7 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
 
         memory.actor = replace(memory.actor, only_reads=Toolbox(memory).only_look)
     if is_person and tells_place and not is_begun(memory):
-        memory.engine.history.ownership.around = _project_around(memory)
+        memory.engine.history.ownership.keep_out_of_projects()
         ctx.with_resource(_telling_place(memory))
     elif is_person and tells_place and not os.path.lexists(git := os.path.join(memory.engine.workspace.folder, ".git")):
         ctx.call_on_close(lambda: _tell_new_history(git))
@@ -76,14 +75,15 @@ def _warning(problem: str) -> Iterator[None]:
     Raises:
         InvalidSettings: the refusal.
     """
+    is_said = False
     try:
         yield
     except InvalidSettings:
+        is_said = True
         raise
-    except BaseException:
-        warn([problem])
-        raise
-    warn([problem])
+    finally:
+        if not is_said:
+            warn([problem])
 
 
 def _tell_waiting(memory: Session) -> None:
@@ -107,26 +107,6 @@ def _tell_new_history(git: str) -> None:
     """Say that a verb began a history beside files: somebody may have removed the one that was there."""
     if os.path.lexists(git):
         tell(f"began a new history: there was none in {git}")
-
-
-def _project_around(memory: Session) -> Path | None:
-    """The project's repository in which a memory would begin, though it has a place of its own; None for none.
-
-    A home folder that is a repository is no project. Agents and projects have their folders where their memory is.
-    """
-    from pathlib import Path  # late, as what follows: there is a memory, mostly
-
-    from ..disk import fs, state
-    from ..workspace.layout import AGENTS
-    from ..workspace.workspace import PROJECTS, Workspace
-
-    if memory.root.parent.name in (AGENTS, PROJECTS):
-        return None
-    around = next((folder for folder in memory.root.parents if os.path.lexists(folder / ".git")), None)
-    if around is None or around in (home := Path.home(), *home.parents):
-        return None
-    private = Workspace(around).private
-    return None if fs.is_own_folder(private) and not os.path.lexists(private / state.PROJECT) else around
 
 
 @contextmanager

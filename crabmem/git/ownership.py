@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ..disk import fs, state
 from ..errors import DamagedHistory, Unwritable
-from ..workspace.layout import SETTINGS
-from ..workspace.workspace import Workspace
+from ..workspace.layout import AGENTS, SETTINGS
+from ..workspace.workspace import PROJECTS, Workspace
 from . import repository
 from .past import Past
 
@@ -21,10 +21,7 @@ class Ownership:
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
         self._layout, self._past = workspace.layout, past
         self._claim_caches = claim_caches
-        self._is_claimed = False
-        #: The project's repository around the folder, in which nobody said that a memory is to begin; None where there
-        #: is none, or nobody has to say so.
-        self.around: Path | None = None
+        self._is_claimed = self._keeps_out = False
 
     def holds_memory(self) -> bool:
         """Return whether memory lives here: there is a first commit and the folder of what is ours; no project's.
@@ -37,16 +34,20 @@ class Ownership:
         except DamagedHistory:
             return os.path.isdir(self._private)
 
+    def keep_out_of_projects(self) -> None:
+        """Begin no memory below a project's repository from now on: nobody said that one is meant to be there."""
+        self._keeps_out = True
+
     def prepare(self) -> None:
         """Make the repository, or what is ours in one that was cloned or begun by hand.
 
         Raises:
             Unwritable: it is the repository of something else, or would lie in a project's.
         """
-        if self.around and not self._past.place.exists():
-            beside, own = shlex.quote(str(self.around)), shlex.quote(str(self._root))
+        if self._keeps_out and not self._past.place.exists() and (project := self._project_around()):
+            beside, own = shlex.quote(str(project)), shlex.quote(str(self._root))
             raise Unwritable(
-                f"{self._root} lies in a project's repository, {self.around}. For a memory beside it: "
+                f"{self._root} lies in a project's repository, {project}. For a memory beside it: "
                 f"`crabmem --project {beside}`; for one with a history of its own in that folder: "
                 f"`crabmem --dir {own} init`"
             )
@@ -63,6 +64,19 @@ class Ownership:
         if not os.path.isdir(self._private / state.TEMPORARY):
             fs.make_folder(self._private / state.TEMPORARY)
         self._claim_caches(self._private)
+
+    def _project_around(self) -> Path | None:
+        """Return the project's repository in which a memory would begin, though it has a place of its own, or None.
+
+        A home folder that is a repository is no project. Agents and projects have their folders where their memory is.
+        """
+        if self._root.parent.name in (AGENTS, PROJECTS):
+            return None
+        around = next((folder for folder in self._root.parents if os.path.lexists(folder / ".git")), None)
+        if around is None or around in (home := Path.home(), *home.parents):
+            return None
+        private = Workspace(around).private
+        return None if fs.is_own_folder(private) and not os.path.lexists(private / state.PROJECT) else around
 
     def is_of_project(self) -> bool:
         """Return whether the repository is a project's, on whose branch there is no memory: it has files, none is ours.
