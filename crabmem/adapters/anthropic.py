@@ -234,7 +234,7 @@ def _replaced(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree,
 
 
 def _inserted(command: beta.BetaMemoryTool20250818InsertCommand, tree: Tree, path: str) -> Edit:
-    """As the SDK's own tool inserts: without the blank lines that a text ends with, and the last line gets its end."""
+    """As the SDK's own tool inserts: without line breaks at the end of what is inserted; and the file ends with one."""
     given = command.insert_text.rstrip("\r\n")
     try:
         text = insert_lines(_file(tree, path, command.path), command.insert_line, given)

@@ -70,7 +70,10 @@ def unwritten(error: OSError, stream: str = "output") -> Failure:
 
 
 def progress_bar(label: str) -> AbstractContextManager[Callable[[int, int], None]]:
-    """What shows on a terminal how much of how much is done, once it is told."""
+    """A bar on the terminal: what it yields is called with how much is done, and of how much.
+
+    It is made at the first call, as the total is not known before; without a terminal nothing shows.
+    """
     from contextlib import ExitStack, contextmanager
 
     @contextmanager

@@ -93,14 +93,14 @@ class WriterLock:
 
 @contextmanager
 def locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
-    """Hold the kernel's lock on a file or folder, whose handle this is.
+    """Hold the kernel's lock on a file or folder; its open handle.
 
     Raises:
         TimeoutError: that did not work until `deadline`.
     """
     import fcntl
 
-    # A link may lead to a place where locking makes a file, or keeps somebody else waiting.
+    # A link may lead to a place where locking makes a file, or keeps somebody else waiting; a pipe blocks `open`.
     handle = os.open(place, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, fs.PRIVATE_FILE)
     try:
         while not _try_lock(handle):
@@ -109,7 +109,7 @@ def locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
             time.sleep(_POLL)
         yield handle
     finally:
-        with suppress(OSError):  # by word: a child that was forked meanwhile has the handle too
+        with suppress(OSError):  # closing alone frees nothing while a child that was forked meanwhile has the handle
             fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
 

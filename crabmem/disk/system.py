@@ -110,7 +110,8 @@ def end_lease(handle: int) -> None:
 def is_just_written(status: os.stat_result) -> bool:
     """Whether a file was written in place a moment ago, so that more may come: for where nobody tells of writers.
 
-    One that got its name after it was written is whole: that changes its status alone.
+    A write sets the times of the content (mtime) and of the status (ctime) to the same. A renaming sets ctime alone: a
+    file that was written elsewhere and then renamed to here differs in them, and is whole.
     """
     age = time.time_ns() - status.st_mtime_ns
     return status.st_mtime_ns == status.st_ctime_ns and 0 <= age < JUST_NOW

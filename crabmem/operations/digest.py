@@ -132,7 +132,10 @@ def _named(fate: _Fate, history: History, layout: Layout) -> News:
 
 
 def _with_moves(fates: Iterable[_Fate]) -> list[_Fate]:
-    """A fact that was dropped in one file and learned in another, under its name or as it was, is one that changed."""
+    """The fates, where a fact that went to another file has one, instead of being dropped here and learned there.
+
+    It is known by its name, or by its file's text. With the same text nothing became of it (`kind` is "").
+    """
     rest = list(fates)
     dropped = [fate for fate in rest if fate.kind == "dropped"]
     for new in [fate for fate in rest if fate.kind == "learned"]:
@@ -140,6 +143,7 @@ def _with_moves(fates: Iterable[_Fate]) -> list[_Fate]:
         if old:
             dropped.remove(old)
             rest.remove(old)
+            # As `News` has them: commits the newest first, steps the oldest first.
             commits = tuple(dict.fromkeys((*new.news.commits, *old.news.commits)))
             news = replace(new.news, commits=commits, steps=(*old.news.steps, *new.news.steps))
             rest[rest.index(new)] = replace(new, before=old.before, news=news)

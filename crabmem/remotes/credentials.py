@@ -81,7 +81,7 @@ class Credentials:
 
         found: list[str] = []
         origin = f"{self._asked['protocol']}://{self._asked['host']}"
-        for file in self._files():
+        for file in self._git_configs():
             with suppress(OSError, ValueError):
                 config = ConfigFile.from_file(io.BytesIO(fs.read(file.resolve())[0]), expand_includes=False)
                 for section in config.sections():
@@ -91,11 +91,12 @@ class Credentials:
                             found = [*found, helper] if helper else []
         return found
 
-    def _files(self) -> Iterator[Path]:
+    def _git_configs(self) -> Iterator[Path]:
+        """Yield the person's own configurations of Git, in Git's order: what the later one says counts more."""
         home = self._environ.get("HOME") or self._environ.get("USERPROFILE") or ""
         above = self._environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
         for place in (os.path.join(above, "git", "config"), os.path.join(home, ".gitconfig")):
-            if os.path.isabs(place):
+            if os.path.isabs(place):  # without a home it would be sought where we are: in a workspace, perhaps
                 yield Path(place)
 
 

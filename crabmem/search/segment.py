@@ -105,16 +105,17 @@ class Names:
         return range(self._first(start), end)
 
     def containing(self, part: str) -> list[str]:
-        """The names that have `part` in them."""
+        """The names that have `part` in them: one after the other, names are one text, which is searched."""
         text, wanted = bytes(self._text), encoded(part)
         found, start = [], text.find(wanted)
         while start >= 0:
             at = bisect_right(self._at, start) - 1
             end = self._at[at + 1]
-            if start + len(wanted) <= end:  # not half in the next one
+            if start + len(wanted) <= end:
                 found.append(self[at])
-                start = end - 1
-            start = text.find(wanted, start + 1)
+                start = text.find(wanted, end)  # on with the next name
+            else:  # half of it is in the next name
+                start = text.find(wanted, start + 1)
         return found
 
     def all(self) -> list[str]:

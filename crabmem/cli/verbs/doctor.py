@@ -100,13 +100,13 @@ def _without_profile(ctx: click.Context) -> list[Finding]:
 
 
 def _reindex(ctx: click.Context, json_wanted: bool) -> None:
-    done = maintenance.reindex(open_session(ctx), _embedding)
+    done = maintenance.reindex(open_session(ctx), _show_embedding)
     about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""
     sections = f" and {counted(done.sections, 'section')} of files" if done.sections else ""
     show(json_wanted, json_of(done), lambda: f"read: {counted(done.entries, 'fact')}{sections}{plain(about)}")
 
 
-def _embedding(done: int, total: int) -> None:
+def _show_embedding(done: int, total: int) -> None:
     if sys.stderr.isatty():
         width = round(_BAR * done / total)
         progress_bar = f"\rmaking vectors: [{'#' * width}{'-' * (_BAR - width)}] {done:,} of {total:,}"

@@ -95,6 +95,7 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
 
 
 def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
+    """The memory that the options name, for clients; `environment` is what their host gave us, nothing over HTTP."""
     from ...mcp.served import Served
 
     wanted = global_options(ctx)

@@ -140,7 +140,7 @@ def _pause(call: Call) -> str:
 
 def _waiting(call: Call, memory: Session) -> str:
     """How many proposals wait for the person, and since when; "" for none."""
-    if not call.input.dialect.notice or call.kind != "main" or not _may_wait(call.workspace.git):
+    if not call.input.dialect.notice or call.kind != "main" or not _may_have_proposals(call.workspace.git):
         return ""
     from ...operations.status import waiting, waiting_words
 
@@ -162,8 +162,8 @@ def _untidy(call: Call, memory: Session) -> str:
     return f"{counted(len(found), 'thing')} to look at in memory: `crabmem tidy`" if found else ""
 
 
-def _may_wait(git: Path) -> bool:
-    """Whether there may be a reference of a proposal: who finds none need not load what reads the history."""
+def _may_have_proposals(git: Path) -> bool:
+    """Whether a reference of a proposal may be there, loose or packed: asked before what reads history is loaded."""
     with suppress(OSError):
         if os.listdir(git / _PROPOSALS):
             return True
