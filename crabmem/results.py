@@ -6,7 +6,7 @@ line for each key, in order:
     "path"                  the attribute of that name, a field or a property
     "bytes=size"            the attribute `size`, under another name
     "commits=commits.brief" the attribute of an attribute; of each where it is a tuple, null where it is None
-    "as_of?"                left out where it is None, "" or empty
+    "as_of?"                left out where it is None, "", empty, 0 or False
 
 A key that comes twice stands where it was first, and says what it said last.
 """

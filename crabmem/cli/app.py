@@ -249,7 +249,7 @@ _ELSEWHERE = {
     "grep": "recall", "query": "recall", "ask": "recall", "add": "remember", "save": "remember", "store": "remember",
     "set": "remember", "new": "remember", "put": "remember", "rm": "forget", "delete": "forget", "del": "forget",
     "remove": "forget", "erase": "purge", "history": "log", "changes": "log", "ls": "list", "all": "list",
-    "mv": "rename", "move": "rename", "info": "status", "check": "doctor", "fsck": "doctor",
+    "mv": "rename", "info": "status", "check": "doctor", "fsck": "doctor",
     "settings": "config", "serve": "mcp", "server": "mcp", "commit": "record", "reset": "restore",
     "checkout": "restore", "agent": "agents", "annotate": "blame", "redo": "undo",
 }  # fmt: skip
