@@ -10,7 +10,7 @@ nobody could compare, or that does not hold, changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ from ..git.rewrite.comparison import Version
 from ..git.rewrite.overlay import Overlay
 from ..git.rewrite.purged_line import PurgedLine
 from ..git.rewrite.repository import FileChange, Put
-from ..git.rewrite.went import Went
+from ..git.rewrite.went import Known
 from ..remotes.remote import Offer, Remote, Updates
 from ..session.engine import Engine
 from ..text.edit import unified_diff
@@ -51,16 +51,26 @@ class Purging:
     here went with them, `quoting` files that quote them.
     """
 
-    def __init__(self, engine: Engine, other: Remote, shown: str, beside: Callable[[Path], Remote]) -> None:
-        """`beside` opens the remote, shown as `shown`, for a repository in another folder."""
+    def __init__(
+        self,
+        engine: Engine,
+        other: Remote,
+        shown: str,
+        beside: Callable[[Path], Remote],
+        note_given_up: Callable[[Set[str]], None],
+    ) -> None:
+        """`beside` opens the remote, shown as `shown`, for a repository in another folder; `note_given_up` remembers
+        files until an answer names them, whatever fails meanwhile.
+        """
         self._engine, self._other, self._shown, self._beside = engine, other, shown, beside
+        self._note_given_up = note_given_up
         self._history = engine.history
         self.arrived, self.given_up, self.quoting = 0, set[str](), tuple[str, ...]()
         self._proposed = set[str]()
         #: Commits and texts of before purges that were here as these were taken in: some stay, as nobody compares them.
         self._met = set[frozenset[str]]()
         #: What went by what this sync took in: none of it is here any more when it looks again.
-        self._went: Went | None = None
+        self._went: Known | None = None
         #: What goes at the remote by purges of others, which the person is asked about.
         self._goes = list[Going]()
         self.record = PurgeRecord()
@@ -137,6 +147,7 @@ class Purging:
                 "it; nothing was changed. Copy what you want to keep",
                 is_meant=True,
             )
+        self._give_up(line.lost)
         self.became |= {want: line.ids[want] for want in wants}
 
     @contextmanager
@@ -227,15 +238,24 @@ class Purging:
             self._met.add(there)
             self._engine.upkeep.close()
             before = self._waiting()
-            if self._engine.writer.rewrite(lambda scan, put: self._exchange(scan, put, also, is_expected)):
+            try:
+                is_taken_in = self._engine.writer.rewrite(
+                    lambda scan, put: self._exchange(scan, put, also, is_expected)
+                )
+            finally:
+                self._give_up(before - self._waiting())
+            if is_taken_in:
                 self._other.forget()
-                self.given_up |= before - self._waiting()
                 self.arrived += self.news
                 return True
         if self._goes and not (is_expected or self._is_allowed(self._goes)):
             self._ask(self._goes)
         rewrite.keep_record(self.record)
         return False
+
+    def _give_up(self, paths: Set[str]) -> None:
+        self.given_up |= paths
+        self._note_given_up(paths)
 
     def _waiting(self) -> set[str]:
         """Return the paths of texts that wait, of which a purge may leave nothing."""
@@ -254,7 +274,7 @@ class Purging:
                 return False
             line, head = new.rule, self._history.head()
             assert isinstance(line, PurgedLine)
-            self._went = line.went
+            self._went = line.went.known
             if line.lacking:
                 raise self._lacks(min(line.lacking))
             files = PurgedFiles(self._engine.workspace, self._history, line)
@@ -265,9 +285,9 @@ class Purging:
                 if not (is_expected or self._is_allowed([here, *self._goes])):
                     self._ask([here, *self._goes])
             self.quoting = tuple(sorted({*self.quoting, *line.quoting}))
+            self._give_up(line.lost)  # before it is gone
             rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered(), put)
         self.record = new.record
-        self.given_up |= line.lost
         if held := files.held(new):
             raise SyncError(
                 f"a purge that {self._shown} knows of was taken in, but what it took still stands in "
@@ -311,17 +331,20 @@ class Purging:
 
         Raises:
             HoldsPurged: one of the commits has it again.
+            SyncError: one is not on the purged line yet.
             Unexpected: one has what another machine says was purged.
         """
         own = self._history.rewrite().own_record() if len(self.record) else self.record
         for commit in commits if len(self.record) else ():
             texts = {each.after or "": each.path for each in self._history.changes.own(commit)}
-            held = next((path for blob, path in texts.items() if own.has_blob(blob)), "")
-            if held or self.record.is_old(commit):
+            if held := next((path for blob, path in texts.items() if own.has_blob(blob)), ""):
+                what = "this" if self._engine.workspace.layout.is_entry(held) else "--text its words"
                 raise HoldsPurged(
-                    f"{held or 'a file'} in commit {short(commit)} is again what was purged, so nothing was pushed: "
-                    "say it in other words and `crabmem purge` this, then sync"
+                    f"{held} in commit {short(commit)} is again what was purged, so nothing was pushed: say it in "
+                    f"other words and `crabmem purge` {what}, then sync"
                 )
+            if self.record.is_old(commit):
+                raise SyncError(f"commit {short(commit)} is of before a purge, so nothing was pushed: sync again")
             said = next((path for blob, path in texts.items() if self.record.has_blob(blob)), "")
             if said and not is_expected:
                 raise Unexpected(

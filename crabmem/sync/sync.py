@@ -222,7 +222,7 @@ class _Syncing:
     def __init__(self, session: Session, other: Remote, address: Address, record: Record) -> None:
         self._session, self._other, self._address, self._record = session, other, address, record
         self._engine, self._history = session.engine, session.engine.history
-        self.purging = Purging(session.engine, other, address.shown, self._beside)
+        self.purging = Purging(session.engine, other, address.shown, self._beside, record.note_given_up)
 
     def _beside(self, git: Path) -> Remote:
         """Return the remote, to be fetched from into another repository."""
@@ -245,7 +245,6 @@ class _Syncing:
                 self._tell_unexpected(theirs, self._is_apart(theirs))
             self.purging.check_expected(is_expected, self._record.purged())
             if self.purging.take_in({tracked: theirs}, is_expected):
-                self._record.note_given_up(self.purging.given_up)
                 return self.round(number, is_expected, joins_apart, even_if_many)
         self._check_goes_on(ref, before, theirs, raw)
         taken, mine = None, self._history.head()

@@ -1,5 +1,6 @@
 """What a stranger's repository says of other files, or stands for, is not believed."""
 
+import shutil
 import zlib
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from crabmem.git.rewrite import purged_line
 from crabmem.git.rewrite.objects import Survey, survey
 from crabmem.git.rewrite.overlay import Overlay
 from crabmem.git.rewrite.purged_line import PurgedLine
+from crabmem.git.rewrite.went import Went
 from crabmem.git.store import Disk
 from crabmem.git.trees import FOLDER, REGULAR, Trees, read_rows, row_of
 from tests.conftest import git
@@ -132,6 +134,17 @@ def test_purges_of_trees_of_trees_are_compared_within_a_bound(
     monkeypatch.setattr(trees, "MOST_FILES", 1_000)
     with pytest.raises(DamagedHistory, match="more than 1,000 files"):
         run(few)
+
+
+def test_what_went_is_known_when_none_of_it_is_here_any_more(tmp_path: Path, store: Objects) -> None:
+    text = store.put("blob", b"Her chip is hunter2-of-luna.\n")
+    store.flush()
+    record, nothing = PurgeRecord([Erased({}, {text: None})]), Overlay(tmp_path / "objects", store)
+    went = Went(record, record, {}, store)
+    went.here.add(text)
+    known = went.known
+    shutil.rmtree(tmp_path / "objects", ignore_errors=True)
+    assert b"Her chip is hunter2-of-luna." in Went(record, record, {}, nothing, known).lines
 
 
 def test_a_reference_that_somebody_moved_meanwhile_is_left_to_them(tmp_path: Path) -> None:

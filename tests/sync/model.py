@@ -249,8 +249,11 @@ class Machine:
                 held = re.match(r"(.+) in commit \w+ is again what was purged", refused.problem)
                 if held is None:
                     raise
-                self.person.purge(held[1])
-                self._known.purged_facts.add(held[1])
+                if held[1].startswith("memory/entries/"):
+                    self.person.purge(held[1])
+                    self._known.purged_facts.add(held[1])
+                for token in _traces(self.root, self._known.purged):
+                    self.person.purge(text=token)
                 self._known.counts["purged again"] += 1
             except SyncError as refused:
                 if refused.problem.endswith(": sync again"):

@@ -20,6 +20,7 @@ from crabmem.git.objects import Objects
 from crabmem.git.purged import Erased, PurgeRecord
 from crabmem.git.refs import PURGED
 from crabmem.git.rewrite import repository
+from crabmem.git.rewrite.files import PurgedFiles
 from crabmem.git.rewrite.overlay import Overlay
 from crabmem.operations.proposals import proposals
 from crabmem.results import Synced
@@ -253,6 +254,19 @@ def test_what_went_with_a_purge_is_told_by_the_next_answer_if_what_came_after_it
     assert not traces(other.root, SECRET)
     assert sync(other, is_expected=True, even_if_many=True).given_up == ("memory/MEMORY.md",)
     assert synced(other).given_up == ()
+
+
+def test_what_went_with_a_purge_is_told_by_the_next_answer_if_something_of_it_still_stands(
+    two: tuple[Memory, Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = two
+    (other.root / "memory/MEMORY.md").write_text(f"# Memory\n\nThe chip: {SECRET}.\n")
+    one.purge(text=SECRET)
+    synced(one)
+    with monkeypatch.context() as context, pytest.raises(SyncError, match=r"still stands in .*: sync again"):
+        context.setattr(PurgedFiles, "held", lambda *_: ["memory/entries/luna.md"])  # an editor that saves just then
+        synced(other)
+    assert synced(other).given_up == ("memory/MEMORY.md",)
 
 
 def test_a_line_and_a_key_that_were_copied_elsewhere_go_and_another_word_is_said(two: tuple[Memory, Memory]) -> None:

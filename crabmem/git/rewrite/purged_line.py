@@ -26,7 +26,7 @@ from .cleaning import Cleaning
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, put_together, with_new_words
 from .objects import IDENTITIES, Survey
 from .overlay import Overlay
-from .went import Went
+from .went import Known, Went
 
 Files: TypeAlias = dict[str, Item]
 
@@ -58,13 +58,16 @@ class PurgedLine:
         objects: Overlay,
         own: PurgeRecord | None = None,
         doubts_lacking: bool = False,
-        before: Went | None = None,
+        before: Known | None = None,
+        made: PurgeRecord | None = None,
     ) -> None:
         """`objects` has the line as it was, above what stands here; ends of purges are in either. `own` is the part of
-        the record that this machine made. With `doubts_lacking` a commit of which the purged line is not here stays.
-        What went `before` goes now, too.
+        the record that this machine made, `made` what it has made in this sync. With `doubts_lacking` a commit of which
+        the purged line is not here stays. What went `before` goes now, too.
         """
         self._by_us, self._doubts_lacking = own or PurgeRecord(), doubts_lacking
+        self._made_now = made or PurgeRecord()
+        self._put_by_us = self._by_us | self._made_now
         self.believed, self.doubted = set[str](), set[PurgeRow]()
         self._record, self._objects, self._text = record, objects, objects.blob
         self._trees, self._compared = Trees(objects, MOST_NAMES), 0
@@ -106,6 +109,8 @@ class PurgedLine:
             end: str | None = oid
             if made := self._made_here(oid):
                 end = made
+                if self._record.is_purged(oid):
+                    self._is_purged(oid, end, is_behind)  # learns what became of its files
             elif self._record.is_purged(oid):
                 end = self._end(oid, is_behind, self._doubts_lacking or oid in kept)
             elif self._record.is_old(oid) and not is_behind:
@@ -132,8 +137,12 @@ class PurgedLine:
         return self.ids
 
     def _made_here(self, oid: str) -> str:
-        """Return what this machine put a commit on the purged line as, which needs no comparison; "" for nothing."""
-        ends = self._by_us.ends(oid) if self._by_us.is_old(oid) and not self._by_us.is_purged(oid) else frozenset()
+        """Return what this machine has made of a commit, and nobody anything else; "" for nothing.
+
+        That holds, whatever a comparison with more commits would say now: two answers made circles of commits.
+        """
+        known = self._made_now if self._record.is_purged(oid) else self._put_by_us
+        ends = known.ends(oid) if known.is_old(oid) else frozenset()
         return min(ends) if len(ends) == 1 and ends == self._record.ends(oid) and self._is_there(min(ends)) else ""
 
     def learn(self, found: Survey) -> None:

@@ -34,7 +34,7 @@ from .overlay import Overlay
 from .purged_line import PurgedLine
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
-from .went import Went
+from .went import Known
 
 _REMOTES = "refs/remotes/"
 _STASH = "refs/stash"
@@ -189,7 +189,7 @@ class RepositoryRewrite:
         aside: Set[str],
         is_ours: Callable[[str], bool],
         doubts_lacking: bool,
-        before: Went | None,
+        before: Known | None,
     ) -> tuple[PurgedLine, PurgeRecord]:
         """Find what commits in the store `there` are on the purged line, which is here; those `aside` are proposals,
         and `is_ours` tells whether our references reach a commit. What went `before` goes now, too.
@@ -213,12 +213,15 @@ class RepositoryRewrite:
         is_pushed: bool = False,
         doubts_lacking: bool = False,
         also: Survey | None = None,
-        before: Went | None = None,
+        before: Known | None = None,
+        made: PurgeRecord | None = None,
     ) -> tuple[PurgedLine, PurgeRecord]:
-        """Find what was surveyed on the purged line, by the rows of the record that hold; `also` tells what went."""
+        """Find what was surveyed on the purged line, by the rows of the record that hold; `also` tells what went, and
+        what this sync has `made` holds.
+        """
         own = self.own_record()
         for _ in range(_MOST_ROUNDS):
-            line = PurgedLine(record, there, own, doubts_lacking, before)
+            line = PurgedLine(record, there, own, doubts_lacking, before, made)
             if also:
                 line.learn(also)
             line.run(found, tips, aside, is_pushed)
@@ -349,7 +352,7 @@ class RepositoryRewrite:
         made: PurgeRecord,
         also: Mapping[str, str],
         doubts_lacking: bool = False,
-        before: Went | None = None,
+        before: Known | None = None,
     ) -> NewHistory | PurgeRecord:
         """Put what is here on the line that purges elsewhere left, of which all is stored here.
 
@@ -371,7 +374,7 @@ class RepositoryRewrite:
         tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
         with closing(self.beside(self._git / "objects")) as here:
             line, record = self._compared(
-                record, here, found, tips, aside, doubts_lacking=doubts_lacking, before=before
+                record, here, found, tips, aside, doubts_lacking=doubts_lacking, before=before, made=made
             )
             if not any(map(record.concerns, self.present(record))):
                 return record

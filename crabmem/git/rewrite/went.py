@@ -5,6 +5,7 @@ from collections.abc import Mapping, Set
 from contextlib import suppress
 from functools import reduce
 from itertools import islice
+from typing import NamedTuple
 
 from ...errors import DamagedHistory
 from ...text.marks import MARKS, shared
@@ -23,12 +24,21 @@ _MARK = MARKS[0][0].encode()
 _KEY = re.compile(rb"(?!description:)[a-z_]+:")
 
 
+class Known(NamedTuple):
+    """What purges took, for whoever looks when none of it is here any more: what became of `texts`, and the `lines` by
+    which they were known.
+    """
+
+    texts: Mapping[str, str | None]
+    lines: Set[bytes]
+
+
 class Went:
     """Knows which texts and lines the purges of a record took, as far as these can be told here.
 
     `own` is the part of the record that this machine made, `moved` what versions of files became, which grows as
     commits are compared. `here` are texts of the record that can be read, as those in `moved` can: what each had tells
-    their lines. What was known `before` stays known, though none of it is here any more.
+    their lines. What was known `before` stays known.
     """
 
     def __init__(
@@ -37,15 +47,21 @@ class Went:
         own: PurgeRecord,
         moved: Mapping[Version, Version | None],
         objects: Objects,
-        before: "Went | None" = None,
+        before: Known | None = None,
     ) -> None:
         self._record, self._own, self._moved, self._objects = record, own, moved, objects
         self.here = set[str]()
         #: What became of the texts of so many of `moved`.
-        self._texts: dict[str, str | None] = {**before._texts} if before else {}
+        self._texts: dict[str, str | None] = {**before.texts} if before else {}
         self._met = 0
         #: The lines of those `_seen`, of so many of `moved` and `here`.
         self._lines, self._of, self._seen = {*before.lines} if before else set[bytes](), (0, 0), set[str]()
+
+    @property
+    def known(self) -> Known:
+        """What is known now, which has to be asked for while the texts are here."""
+        lines = frozenset(self.lines)
+        return Known({**self._texts}, lines)
 
     def is_gone(self, blob: str) -> bool:
         """Return whether a text may not come back: a purge of this machine took it, or one that was compared here, or
