@@ -1,31 +1,43 @@
-"""Commits set aside on no branch, as what waits for a person: each has a reference of its own until that is decided."""
+"""Commits set aside on no branch, as what waits for a person: each has a reference of its own until that is decided.
+
+Each stands on a commit of its own that has the files it changes as they were, and nothing else. They stood on the
+history once: each purge made all of it anew that waited, every machine in its way, and a person was asked ten times.
+"""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
-from .commits import Note
+from .commits import COMMITTER, Note, raw_commit
 from .kept import ASIDE, MOST_ASIDE
 from .parts import Parts
 from .past import Past
-from .recording import Recording
+
+# What a commit set aside stands on: the same for the same files, whoever makes it.
+_GROUND = Note("what a proposal changes, as it was", COMMITTER)
+_NEVER = datetime.fromtimestamp(0, UTC)
 
 
 class Aside:
     """The commits of one repository that were set aside."""
 
-    def __init__(self, parts: Parts, past: Past, recording: Recording) -> None:
-        self._refs, self._objects = parts.refs, parts.objects
-        self._past, self._recording = past, recording
+    def __init__(self, parts: Parts, past: Past) -> None:
+        self._refs, self._objects, self._trees, self._past = parts.refs, parts.objects, parts.trees, past
         #: The references as they were last looked at, and their commits as `all` returns them.
         self._known: tuple[frozenset[str], list[str]] = frozenset(), []
 
     def add(self, changes: Mapping[str, str | None], note: Note, when: datetime, base: str | None = None) -> str | None:
-        """Commit `changes` on top of the head, or of `base`, on no branch; return its id, one of `readable` then."""
-        commit = self._recording.new_commit(base or self._past.head(), changes, note, when)
-        if commit:
-            self._objects.flush()
-            self._refs.restore(f"{ASIDE}/{commit}", commit)
-            self._objects.put_back()
+        """Commit `changes` of files of the head, or of `base`, on no branch; return its id, one of `readable` then."""
+        tip, put = base or self._past.head(), self._objects.put
+        files = {path: blob for path in changes if tip and (blob := self._past.file(tip, path))}
+        after = {path: blob for path, blob in {**files, **changes}.items() if blob}
+        if after == files:
+            return None
+        was, is_now = (self._trees.grafted(None, each) or put("tree", b"") for each in (files, after))
+        ground = put("commit", raw_commit(was, [], _GROUND, _NEVER, 0))
+        commit = put("commit", raw_commit(is_now, [ground], note, when, 0))
+        self._objects.flush()
+        self._refs.restore(f"{ASIDE}/{commit}", commit)
+        self._objects.put_back()
         return commit
 
     def readable(self) -> list[str]:

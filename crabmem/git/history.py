@@ -49,7 +49,7 @@ class History(Past):
         self.ownership = Ownership(workspace, self, claim_caches)
         self.index = Index(parts, lambda: self.items(self.head()))
         self.recording = Recording(parts, self, self.index)
-        self.aside = Aside(parts, self, self.recording)
+        self.aside = Aside(parts, self)
         self.mending = Mending(parts, self.index)
         self._packing = Packing(parts.git, parts.private, parts.refs)
 

@@ -18,6 +18,7 @@ from ..session.snapshot import Snapshot
 from ..text import frontmatter
 from ..text.edit import is_in_conflict, lenient_text, sides_of_conflict
 from ..text.entry import MAX_DESCRIPTION, Entry, entry_in
+from ..text.hashes import blob_id
 from ..text.merge import Conflict, Conflicting, Side, with_both
 from ..text.slug import name_key, spelled
 from .proposals import Wording, apply_proposal, is_of_sync, proposals, reject_proposal
@@ -38,12 +39,11 @@ def _disputed(session: Session, proposal: Proposal) -> Disputed:
     history, path = session.engine.history, proposal.path
     now = session.look(lambda now: now.read(path)) or b""
     theirs = proposal.data or b""
-    join = history.parent(proposal.id)
-    parents = history.commit(join, with_paths=False).parents if join else ()
+    wrote = history.last_changes({path: blob_id(theirs)}).get(path)
     return Disputed(
         proposal,
         _newest(session, now, theirs, path, [None]),
-        _newest(session, theirs, now, path, parents),
+        _newest(session, theirs, now, path, [wrote.commit] if wrote else []),
     )
 
 

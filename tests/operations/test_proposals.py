@@ -103,10 +103,13 @@ def test_without_the_setting_it_is_refused_as_ever(root: Path, agent: Memory) ->
     agent.adopt()
 
 
-def test_git_shows_a_proposal_as_a_commit_on_what_it_was_made_against(root: Path, agent: Memory) -> None:
-    made, head = proposed(agent, reason="Too soft.\n\nSays Ann."), git(root, "rev-parse", "HEAD").strip()
+def test_git_shows_a_proposal_as_a_commit_on_the_files_that_it_changes_alone(root: Path, agent: Memory) -> None:
+    made = proposed(agent, reason="Too soft.\n\nSays Ann.")
+    ground = git(root, "rev-parse", f"{made.id}^").strip()
+    assert git(root, "log", "-1", "--format=%P|%an", ground) == "|crabmem\n"
+    assert git(root, "ls-tree", "-r", ground) == git(root, "ls-tree", "-r", "HEAD", "Crab.md")
     assert git(root, "for-each-ref", "--format=%(refname)", REFS).split() == [f"{REFS}/{made.id}"]
-    assert git(root, "log", "-1", "--format=%P %an %s", made.id) == f"{head} coder propose: Crab.md\n"
+    assert git(root, "log", "-1", "--format=%P %an %s", made.id) == f"{ground} coder propose: Crab.md\n"
     trailers = git(root, "log", "-1", "--format=%(trailers)", made.id).splitlines()
     assert trailers[:3] == ["Tool: propose", "Agent: coder", "Session: s-1"]
     assert trailers[3] == f"Time: {made.time.isoformat()}"

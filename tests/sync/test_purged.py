@@ -216,6 +216,26 @@ def test_a_text_that_waits_for_a_purged_fact_goes_with_it_and_is_named(two: tupl
     assert not proposals(one) and not proposals(other)
 
 
+def test_what_waits_stays_as_it_is_when_two_machines_purge_other_texts(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    (one.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
+    agent = one.for_actor("coder", "s-1")
+    for name in ("Tea", "Boat"):
+        agent.remember(name, f"about {name}", "As an agent has it.")
+    synced(one)
+    synced(other)
+    waiting = {each.id: each.diff for each in proposals(one)}
+    one.purge(text=SECRET)
+    other.purge(text="Ten years")
+    other.remember("Vet", "who looks after her", "Dr. Moreno.")
+    for memory in (one, other, one, other):
+        synced(memory)
+    assert len(waiting) == 2
+    assert (
+        {each.id: each.diff for each in proposals(one)} == {each.id: each.diff for each in proposals(other)} == waiting
+    )
+
+
 def test_a_copy_in_which_a_mark_stands_now_is_not_told_to_quote_what_was_purged(two: tuple[Memory, Memory]) -> None:
     one, other = two
     other.remember("Copy", "of the chip", f"Zebra {SECRET} again.")

@@ -104,7 +104,8 @@ class PurgedLine:
         self.learn(found)
         behind, tips = set[str](), {*tips}
         tips.update(parent for oid in found.commits if oid in kept for parent in self._objects.header(oid).parents)
-        for oid in found.commits:
+        # What is kept comes last: what others made of the same files by then is told from what was purged of them.
+        for oid in sorted(found.commits, key=lambda each: each in kept):
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
             end: str | None = oid
             if made := self._made_here(oid):
@@ -123,7 +124,7 @@ class PurgedLine:
                 behind.add(oid)
                 if self._by_us.ends(oid) != {end}:
                     self.believed.add(oid)
-            elif not is_behind:
+            elif not (is_behind or oid in kept):
                 self._stand(oid, oid)
                 if self._record.is_old(oid):
                     self.doubted |= self._record.rows(oid, self._record.ends(oid))
