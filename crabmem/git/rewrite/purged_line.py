@@ -84,6 +84,8 @@ class PurgedLine:
         self._there = dict[str, bool]()
         #: Commits that are said to be of one, and cannot be.
         self._apart = set[str]()
+        #: What kept commits alone stand on, and what is touched of commits that became others.
+        self._grounds, self._touches = set[str](), dict[str, dict[str, str]]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
         #: The rows and texts of so many of `ids`.
@@ -95,16 +97,20 @@ class PurgedLine:
         """Find what was surveyed, parents first, on the purged line; return `ids`, which has each of the `tips`.
 
         A tip that nobody purged is one commit there, with what stands below it and has no place there; one that is
-        `kept` has its words, too, and stands on one, as what it changes is what it says. Of what is pushed each commit
-        is one, as some machine may stand there. A tip of which something is lacking has no id.
+        `kept` has its words, too, and stands on one, as what it changes is what it says: on a ground of its own, or on
+        the history, as all did once. Of what is pushed each commit is one, as some machine may stand there. A tip of
+        which something is lacking has no id.
 
         Raises:
             DamagedHistory: some of it is missing.
         """
         self.learn(found)
         behind, tips = set[str](), {*tips}
-        tips.update(parent for oid in found.commits if oid in kept for parent in self._objects.header(oid).parents)
-        # What is kept comes last: what others made of the same files by then is told from what was purged of them.
+        below = {parent for oid in found.commits if oid in kept for parent in self._objects.header(oid).parents}
+        line = {parent for oid in found.commits if oid not in kept for parent in self._objects.header(oid).parents}
+        self._grounds = {oid for oid in below - line - tips if not self._objects.header(oid).parents}
+        tips, kept = tips | below, {*kept, *self._grounds}
+        # What is kept comes last: it is compared with what became of all the others.
         for oid in sorted(found.commits, key=lambda each: each in kept):
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
             end: str | None = oid
@@ -289,9 +295,9 @@ class PurgedLine:
         if self.lacking.intersection(group):
             self.lacking.add(tip)
             return ""
-        files = self._files(tip)
-        for base in self._newest([each for each in below if self.ids[each] != each]):
-            files = self._without(files, base)
+        files, is_apart = self._files(tip), is_kept and self._grounds.issuperset([*below, *group[1:]] or group)
+        for base in self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each]):
+            files = self._without(files, base, is_apart)
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         kept = parted(self._objects.raw(tip)[1]) if is_kept else self._words(group)
         return self._commit(self._refuse(files, parents), parents, *kept)
@@ -312,14 +318,28 @@ class PurgedLine:
         behind = set[str]().union(*(reached(parents(each), parents) for each in commits))
         return sorted(each for each in commits if each not in behind)
 
-    def _without(self, files: Files, base: str) -> Files:
-        """Return files without what a purge took from those of the commit `base`, of which they were made.
+    @cached_property
+    def _ends_of_old(self) -> list[str]:
+        """The commits that became others, and on which stands none that did."""
+        olds = {oid for oid, end in self.ids.items() if oid != end}
+        return sorted(olds.difference(*(self._objects.header(oid).parents for oid in olds)))[:_MOST_PARENTS]
+
+    def _touched(self, base: str) -> dict[str, str]:
+        """Return the texts of the commit `base` that are not in what it became, by path."""
+        if base not in self._touches:
+            now = self._files(self.ids[base])
+            items = self._files(base).items()
+            self._touches[base] = {path: item[1] for path, item in items if now.get(path) != item}
+        return self._touches[base]
+
+    def _without(self, files: Files, base: str, is_some: bool) -> Files:
+        """Return files without what a purge took from those of the commit `base`, of which they were made; `is_some`
+        tells that they are not all that it became.
 
         A text that stands in a commit that stays was not made of what was purged: two machines may have begun one file.
         """
-        was, now = self._files(base), self._files(self.ids[base])
-        touched = {path: item[1] for path, item in was.items() if now.get(path) != item}
-        left, free = Files(), {path: blob for path, blob in touched.items() if path not in files}
+        was, touched = self._files(base), self._touched(base)
+        left, free = Files(), {path: blob for path, blob in touched.items() if not (is_some or path in files)}
         places = {blob: path for path, blob in reversed(touched.items())}
         likeness = Likeness(self._text)  # for each commit, so that each machine finds the same of it
         for path, (mode, blob) in sorted(files.items()):
