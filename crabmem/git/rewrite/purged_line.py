@@ -364,10 +364,6 @@ class PurgedLine:
             self._mine[path, blob] = (place, text) if place and text else None
             if place and text:
                 self._place(left, place, (mode, text))
-            went = _lines(self._text(before)) - (_lines(self._text(became[1])) if became else frozenset())
-            # What a purge left is no text of anybody's that could come back.
-            if blob != before and went & _lines(self._text(blob)) and not self._record.sources(blob):
-                self._gone[blob] = text
         self._compared += likeness.done
         return left
 
@@ -487,17 +483,16 @@ class PurgedLine:
     def erased(self, with_own: bool = True) -> Iterator[Erased]:
         """Yield what was made here, for other machines, so that each has just that of the same commits.
 
-        Without `with_own` only what became of ends of purges: nobody else has the rest.
+        Without `with_own` only what became of ends of purges: nobody else has the rest. Texts are gone by purges, and
+        where two purges left several of one: a text that was put on the line may stand elsewhere, or come to.
         """
         news = {old: new for old, new in self._news.items() if old != new and not self._record.is_old(old)}
-        gone = self._gone | self._cleaning.cut
-        gone = {old: new for old, new in gone.items() if not (self._record.has_blob(old) or self._stays(old))}
+        gone = {old: new for old, new in self._gone.items() if not (self._record.has_blob(old) or self._stays(old))}
         blobs = {old: new for old, new in gone.items() if old != new and self._text(old).strip()}
         told = {old: new for old, new in news.items() if with_own or self._record.is_end(old)}
         for kind, is_join in ((JOIN, True), (PUT, False)):
             if commits := {old: new for old, new in told.items() if (old in self._record.siblings) == is_join}:
-                yield Erased(commits, blobs, kind=kind)
-                blobs = {}
+                yield Erased(commits, blobs if is_join else {}, kind=kind)
 
     @property
     def quoting(self) -> tuple[str, ...]:
@@ -518,10 +513,6 @@ class PurgedLine:
 def _by_key(rows: Sequence[Sequence[Row]]) -> Iterator[tuple[bytes, list[str]]]:
     """Yield each key that all have, with what each says."""
     return ((each[0][0], [said for _, said in each]) for each in zip(*rows, strict=False))
-
-
-def _lines(data: bytes) -> frozenset[bytes]:
-    return frozenset(line.strip() for line in data.splitlines())
 
 
 def _author(raw: bytes) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ...errors import DamagedHistory
-from ...text.marks import MARKS, shared
+from ...text.marks import MARKS, shared, takes_from_file
 from ..objects import Objects
 from ..purged import Erased, PurgeRecord
 from ..trees import to_bytes, to_text
@@ -79,7 +79,21 @@ class Went:
         return {end for end in ends if end is None or blob not in self._record.became(end)}
 
     def _is_refused(self, blob: str) -> bool:
-        return self._own.has_blob(blob) or (blob in self._texts and self._record.has_blob(blob))
+        is_told = self._record.has_blob(blob)
+        return self._own.has_blob(blob) or (is_told and (blob in self._texts or self._has_marked_ends(blob)))
+
+    def _has_marked_ends(self, blob: str) -> bool:
+        """Return whether all that purges are said to have left of a text is here, and is that text with marks: then no
+        commit has to be compared, as it may stand in others here than where it was purged.
+        """
+        ends = self._record.became(blob)
+        if None in ends or not all(end and self._objects.is_there(end) for end in (blob, *ends)):
+            return False
+        text, left = self._objects.blob(blob), [self._objects.blob(end) for end in sorted(filter(None, ends))]
+        if not all(takes_from_file(text, each) for each in left):
+            return False
+        self._texts[blob] = self._objects.put("blob", to_bytes(reduce(shared, map(to_text, left))))
+        return True
 
     def end(self, blob: str) -> str | None:
         """Return what a text that is gone became, which need not be here; None for nothing.
