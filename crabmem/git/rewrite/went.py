@@ -120,8 +120,10 @@ class Went:
             known = self.here | {blob for _, blob in self._moved}
             new = set(filter(self.is_gone, known - self._seen))
             self._seen |= new
+            # What another purge left of a text has the lines of it that this one took.
+            roots = {blob: {blob, *self._record.sources(blob)} for blob in new}
             for erased in self._record.erased if new else ():
-                if went := self._lines_of(new & {*erased.blobs, *erased.ends}):
+                if went := self._lines_of({blob for blob in new if not roots[blob].isdisjoint(erased.blobs)}):
                     self._lines |= went - self._standing(erased)
         return self._lines
 
