@@ -244,7 +244,10 @@ class _Syncing:
             if brings and before is None and not is_expected:
                 self._tell_unexpected(theirs, self._is_apart(theirs))
             self.purging.check_expected(is_expected, self._record.purged())
-            if self.purging.take_in({tracked: theirs}, is_expected):
+            # What waits there comes along: made again after the exchange it would be something else.
+            if self.purging.take_in(
+                {tracked: theirs, **{f"{ASIDE}/{each}": each for each in waiting.come}}, is_expected
+            ):
                 return self.round(number, is_expected, joins_apart, even_if_many)
         self._check_goes_on(ref, before, theirs, raw)
         taken, mine = None, self._history.head()

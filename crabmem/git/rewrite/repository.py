@@ -369,7 +369,7 @@ class RepositoryRewrite:
             self._refs.head(),
             self._followed(record),
         )
-        aside = {oid for ref, oid in refs.items() if ref == f"{ASIDE}/{oid}"}
+        aside = {oid for ref, oid in (refs | {**also}).items() if ref == f"{ASIDE}/{oid}"}
         tips = {*followed.values(), *also.values(), *filter(None, [head.commit])}
         tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
         with closing(self.beside(self._git / "objects")) as here:
@@ -407,7 +407,9 @@ class RepositoryRewrite:
             else:
                 lacking.add(oid)
         line.lacking = lacking
-        new_refs |= {ref: ids.get(oid, oid) for ref, oid in also.items()}
+        new_refs |= {
+            _new_ref(ref, line, new): new for ref, new in ((ref, ids.get(oid, oid)) for ref, oid in also.items())
+        }
         filling = Filling(self._objects.raw, Growing(), {})
         for piece in outgoing(self._git, self._private, self._objects, sorted({*new_refs.values()}), []):
             filling.take(piece)
