@@ -147,7 +147,7 @@ class Purging:
                 "it; nothing was changed. Copy what you want to keep",
                 is_meant=True,
             )
-        self._give_up(line.lost)
+        self.given_up |= line.lost
         self.became |= {want: line.ids[want] for want in wants}
 
     @contextmanager
@@ -242,8 +242,9 @@ class Purging:
                 is_taken_in = self._engine.writer.rewrite(
                     lambda scan, put: self._exchange(scan, put, also, is_expected)
                 )
-            finally:
-                self._give_up(before - self._waiting())
+            finally:  # what was noted before would say (purged) for a path that went
+                self.given_up |= before - self._waiting()
+                self._note_given_up(self.given_up)
             if is_taken_in:
                 self._other.forget()
                 self.arrived += self.news
@@ -252,10 +253,6 @@ class Purging:
             self._ask(self._goes)
         rewrite.keep_record(self.record)
         return False
-
-    def _give_up(self, paths: Set[str]) -> None:
-        self.given_up |= paths
-        self._note_given_up(paths)
 
     def _waiting(self) -> set[str]:
         """Return the paths of texts that wait, of which a purge may leave nothing."""
@@ -285,9 +282,9 @@ class Purging:
                 if not (is_expected or self._is_allowed([here, *self._goes])):
                     self._ask([here, *self._goes])
             self.quoting = tuple(sorted({*self.quoting, *line.quoting}))
-            self._give_up(line.lost)  # before it is gone
             rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered(), put)
         self.record = new.record
+        self.given_up |= line.lost
         if held := files.held(new):
             raise SyncError(
                 f"a purge that {self._shown} knows of was taken in, but what it took still stands in "

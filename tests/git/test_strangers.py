@@ -147,6 +147,16 @@ def test_what_went_is_known_when_none_of_it_is_here_any_more(tmp_path: Path, sto
     assert b"Her chip is hunter2-of-luna." in Went(record, record, {}, nothing, known).lines
 
 
+def test_lines_that_a_purge_took_are_known_by_what_another_left_of_the_same_text(store: Objects) -> None:
+    both = store.put("blob", b"Her chip is hunter2-of-luna.\nShe was born in Harbour Lane.\n")
+    left = store.put("blob", b"Her chip is hunter2-of-luna.\nShe was born in (purged).\n")
+    store.flush()
+    ours, theirs = Erased({}, {both: None}), Erased({}, {both: left})
+    went = Went(PurgeRecord([ours, theirs]), PurgeRecord([ours]), {}, store)
+    went.here.add(left)
+    assert b"Her chip is hunter2-of-luna." in went.lines
+
+
 def test_a_reference_that_somebody_moved_meanwhile_is_left_to_them(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         memory.remember("Luna", "the cat", "A cat.")

@@ -236,6 +236,39 @@ def test_what_waits_stays_as_it_is_when_two_machines_purge_other_texts(two: tupl
     )
 
 
+def test_a_text_that_waits_at_the_remote_goes_with_the_fact_that_was_changed_there_and_is_purged_here(
+    two: tuple[Memory, Memory], hub: Path
+) -> None:
+    one, other = two
+    (other.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
+    other.remember("Tea", "a drink", "Hot.")
+    other.for_actor("coder", "s-1").remember("Tea", "a drink", "Cold.")
+    synced(other)
+    one.purge("Tea")
+    synced(one)
+    assert not proposals(one)
+    assert not traces(one.root, "Cold.", "Hot.")
+    assert "Cold." not in git(hub, "log", "-p", "--all")
+    assert synced(other).given_up == ("memory/entries/tea.md",)
+    assert not proposals(other)
+
+
+def test_a_text_that_two_wrote_alike_is_purged_where_no_commit_of_the_purge_has_it(
+    two: tuple[Memory, Memory], hub: Path
+) -> None:
+    one, other = two
+    for memory in two:
+        memory.remember("Vet", "who looks after her", "Dr. Moreno.\nHer code is vet-77af2c.")
+    one.purge(text="vet-77af2c")
+    synced(one)
+    synced(other)
+    synced(one)
+    assert tip(one.root) == tip(other.root) == tip(hub)
+    for memory in two:
+        assert memory.get("Vet").content == "Dr. Moreno.\nHer code is (purged)."
+        assert not traces(memory.root, "vet-77af2c")
+
+
 def test_a_copy_in_which_a_mark_stands_now_is_not_told_to_quote_what_was_purged(two: tuple[Memory, Memory]) -> None:
     one, other = two
     other.remember("Copy", "of the chip", f"Zebra {SECRET} again.")

@@ -132,13 +132,13 @@ class PurgedLine:
                     self.believed.add(oid)
             elif not (is_behind or oid in kept):
                 self._stand(oid, oid)
-                if self._record.is_old(oid):
-                    self.doubted |= self._record.rows(oid, self._record.ends(oid))
             else:
                 behind.add(oid)
                 is_one = is_pushed and len(self._news) < _MOST_PUT and self._is_work_left
                 if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
+            if self.ids.get(oid) == oid and self._record.is_old(oid):
+                self.doubted |= self._record.rows(oid, self._record.ends(oid))
         for oid in tips & self.ids.keys():  # what one became may have been put anew itself, later
             self.ids[oid] = self._cleaning.place(oid)
         return self.ids

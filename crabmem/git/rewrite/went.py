@@ -87,7 +87,7 @@ class Went:
         commit has to be compared, as it may stand in others here than where it was purged.
         """
         ends = self._record.became(blob)
-        if None in ends or not all(end and self._objects.is_there(end) for end in (blob, *ends)):
+        if not ends.isdisjoint((None, blob)) or not all(end and self._objects.is_there(end) for end in (blob, *ends)):
             return False
         text, left = self._objects.blob(blob), [self._objects.blob(end) for end in sorted(filter(None, ends))]
         if not all(takes_from_file(text, each) for each in left):
