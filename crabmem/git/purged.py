@@ -222,6 +222,10 @@ class PurgeRecord:
         ends = self._blobs.ends(oid)
         return None if None in ends else min(filter(None, ends), default=None)
 
+    def left(self, blob: str) -> Ends:
+        """Return all that purges left of a text that may not come back, None for nothing; of any other that itself."""
+        return self._blobs.ends(blob)
+
     def became(self, blob: str) -> Ends:
         """Return the texts that a text became where it went, and None where it is gone."""
         return self._texts.ends(blob)

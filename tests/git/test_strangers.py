@@ -157,6 +157,19 @@ def test_lines_that_a_purge_took_are_known_by_what_another_left_of_the_same_text
     assert b"Her chip is hunter2-of-luna." in went.lines
 
 
+def test_what_this_machine_left_of_a_text_loses_what_another_purge_took_of_it(store: Objects) -> None:
+    whole = oid_of("blob", b"Chip 4711, code 0815.\n")
+    ours, theirs = (
+        store.put("blob", each) for each in (b"Chip (purged), code 0815.\n", b"Chip 4711, code (purged).\n")
+    )
+    store.flush()
+    own = PurgeRecord([Erased({}, {whole: ours})])
+    went = Went(own | PurgeRecord([Erased({}, {whole: theirs})]), own, {}, store)
+    end = went.end(ours) if went.is_gone(ours) else None
+    store.flush()
+    assert store.blob(end or "") == b"Chip (purged), code (purged).\n"
+
+
 def test_a_reference_that_somebody_moved_meanwhile_is_left_to_them(tmp_path: Path) -> None:
     with Memory(tmp_path) as memory:
         memory.remember("Luna", "the cat", "A cat.")

@@ -74,8 +74,8 @@ class Went:
 
     def _beside(self, blob: str) -> set[str | None]:
         """Return what other purges made of the text of which one left this."""
-        sources = filter(self._is_refused, self._record.sources(blob))  # `end` knows theirs, and asks no further
-        ends = {self.end(each) for each in sources} - {blob}
+        sources = [*filter(self._is_refused, self._record.sources(blob))]  # `end` knows theirs, and asks no further
+        ends = {self.end(each) for each in sources}.union(*map(self._record.left, sources)) - {blob}
         return {end for end in ends if end is None or blob not in self._record.became(end)}
 
     def _is_refused(self, blob: str) -> bool:
@@ -86,7 +86,7 @@ class Went:
         """Return whether all that purges are said to have left of a text is here, and is that text with marks: then no
         commit has to be compared, as it may stand in others here than where it was purged.
         """
-        ends = self._record.became(blob)
+        ends = self._record.left(blob)
         if not ends.isdisjoint((None, blob)) or not all(end and self._objects.is_there(end) for end in (blob, *ends)):
             return False
         text, left = self._objects.blob(blob), [self._objects.blob(end) for end in sorted(filter(None, ends))]
