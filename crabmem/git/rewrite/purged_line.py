@@ -320,8 +320,8 @@ class PurgedLine:
 
     @cached_property
     def _ends_of_old(self) -> list[str]:
-        """The commits that became others, and on which stands none that did."""
-        olds = {oid for oid, end in self.ids.items() if oid != end}
+        """The commits of the history that became others, and on which stands none that did."""
+        olds = {oid for oid, end in self.ids.items() if oid != end} - self._grounds
         return sorted(olds.difference(*(self._objects.header(oid).parents for oid in olds)))[:_MOST_PARENTS]
 
     def _touched(self, base: str) -> dict[str, str]:

@@ -54,6 +54,8 @@ class Went:
         #: What became of the texts of so many of `moved`.
         self._texts: dict[str, str | None] = {**before.texts} if before else {}
         self._met = 0
+        #: Those that were compared with what is said to be left of them; what holds is in `_texts`.
+        self._compared = set[str]()
         #: The lines of those `_seen`, of so many of `moved` and `here`.
         self._lines, self._of, self._seen = {*before.lines} if before else set[bytes](), (0, 0), set[str]()
 
@@ -87,7 +89,10 @@ class Went:
         commit has to be compared, as it may stand in others here than where it was purged.
         """
         ends = self._record.left(blob)
-        if not ends.isdisjoint((None, blob)) or not all(end and self._objects.is_there(end) for end in (blob, *ends)):
+        if blob in self._compared or not ends.isdisjoint((None, blob)):
+            return False
+        self._compared.add(blob)
+        if not all(end and self._objects.is_there(end) for end in (blob, *ends)):
             return False
         text, left = self._objects.blob(blob), [self._objects.blob(end) for end in sorted(filter(None, ends))]
         if not all(takes_from_file(text, each) for each in left):
