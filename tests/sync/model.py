@@ -230,11 +230,15 @@ class Machine:
         self._untold += [*self.files().items(), *((file.path, (file.data or b"").decode()) for file in waiting_files)]
         done = sync(self.person, is_expected=True, joins_apart=True, even_if_many=may)
         before, self._untold = self._untold, []
+        places = self._known.places
         for path, text in before:  # which may be named as it was called when it was changed
-            places = self._known.places
             self._known.given_up |= {
                 token for token in tokens_in([text]) if {path, *places.get(token, ())} & {*done.given_up}
             }
+        # What goes at the remote is named where that is found out, be it another machine's.
+        self._known.given_up |= {token for token, paths in places.items() if paths & {*done.given_up}} - tokens_in(
+            text for _, text in before
+        )
         self._known.doubled |= set(done.doubled)
         self.note_places()
         self._known.counts["joined"] += done.is_joined
