@@ -114,7 +114,7 @@ class PurgedLine:
         for oid in sorted(found.commits, key=lambda each: each in kept):
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
             end: str | None = oid
-            if made := self._made_here(oid):
+            if made := self._made_here(oid, is_behind):
                 end = made
                 if self._record.is_purged(oid):
                     self._is_purged(oid, end, is_behind)  # learns what became of its files
@@ -143,12 +143,14 @@ class PurgedLine:
             self.ids[oid] = self._cleaning.place(oid)
         return self.ids
 
-    def _made_here(self, oid: str) -> str:
+    def _made_here(self, oid: str, is_behind: bool) -> str:
         """Return what this machine has made of a commit, and nobody anything else; "" for nothing.
 
-        That holds, whatever a comparison with more commits would say now: two answers made circles of commits.
+        What it has made in this sync holds, whatever a comparison with more commits would say now: two answers made
+        circles of commits. Of what it has put on the line before that is so while the commit stands on others that were
+        put: else it is compared as any, or this machine takes away for ever what all others have.
         """
-        known = self._made_now if self._record.is_purged(oid) else self._put_by_us
+        known = self._put_by_us if is_behind and not self._record.is_purged(oid) else self._made_now
         ends = known.ends(oid) if known.is_old(oid) else frozenset()
         return min(ends) if len(ends) == 1 and ends == self._record.ends(oid) and self._is_there(min(ends)) else ""
 
@@ -298,9 +300,15 @@ class PurgedLine:
         files, is_apart = self._files(tip), is_kept and self._grounds.issuperset([*below, *group[1:]] or group)
         for base in self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each]):
             files = self._without(files, base, is_apart)
-        parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
+        parents, before = self._newest(list(dict.fromkeys(self.ids[each] for each in below))), self._objects.header(tip)
+        if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
+            order = [self.ids[each] for each in before.parents]
+            parents.sort(key=order.index)
+        files = self._refuse(files, parents)
+        if parents == [*before.parents] and files == self._files(tip):
+            return tip
         kept = parted(self._objects.raw(tip)[1]) if is_kept else self._words(group)
-        return self._commit(self._refuse(files, parents), parents, *kept)
+        return self._commit(files, parents, *kept)
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
