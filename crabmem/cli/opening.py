@@ -54,7 +54,9 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
 
         memory.actor = replace(memory.actor, only_reads=Toolbox(memory).only_look)
     if is_person and tells_place and not is_begun(memory):
-        memory.engine.history.ownership.keep_out_of_projects()
+        from pathlib import Path  # late: mostly there is a memory
+
+        memory.engine.history.ownership.keep_out_of_projects(Path.home())
         ctx.with_resource(_telling_place(memory))
     elif is_person and tells_place and not os.path.lexists(git := os.path.join(memory.engine.workspace.folder, ".git")):
         ctx.call_on_close(lambda: _tell_new_history(git))

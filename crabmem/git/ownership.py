@@ -21,7 +21,8 @@ class Ownership:
         self._root, self._git, self._private = workspace.root, workspace.git, workspace.private
         self._layout, self._past = workspace.layout, past
         self._claim_caches = claim_caches
-        self._is_claimed = self._keeps_out = False
+        self._is_claimed = False
+        self._home: Path | None = None
 
     def holds_memory(self) -> bool:
         """Return whether memory lives here: there is a first commit and the folder of what is ours; no project's.
@@ -34,9 +35,12 @@ class Ownership:
         except DamagedHistory:
             return os.path.isdir(self._private)
 
-    def keep_out_of_projects(self) -> None:
-        """Begin no memory below a project's repository from now on: nobody said that one is meant to be there."""
-        self._keeps_out = True
+    def keep_out_of_projects(self, home: Path) -> None:
+        """Begin no memory below a project's repository from now on: nobody said that one is meant to be there.
+
+        A repository in the `home` folder of the person, or above it, is no project.
+        """
+        self._home = home
 
     def prepare(self) -> None:
         """Make the repository, or what is ours in one that was cloned or begun by hand.
@@ -44,7 +48,7 @@ class Ownership:
         Raises:
             Unwritable: it is the repository of something else, or would lie in a project's.
         """
-        if self._keeps_out and not self._past.place.exists() and (project := self._project_around()):
+        if self._home and not self._past.place.exists() and (project := self._project_around(self._home)):
             beside, own = shlex.quote(str(project)), shlex.quote(str(self._root))
             raise Unwritable(
                 f"{self._root} lies in a project's repository, {project}. For a memory beside it: "
@@ -65,15 +69,15 @@ class Ownership:
             fs.make_folder(self._private / state.TEMPORARY)
         self._claim_caches(self._private)
 
-    def _project_around(self) -> Path | None:
+    def _project_around(self, home: Path) -> Path | None:
         """Return the project's repository in which a memory would begin, though it has a place of its own, or None.
 
-        A home folder that is a repository is no project. Agents and projects have their folders where their memory is.
+        Agents and projects have their folders where their memory is.
         """
         if self._root.parent.name in (AGENTS, PROJECTS):
             return None
         around = next((folder for folder in self._root.parents if os.path.lexists(folder / ".git")), None)
-        if around is None or around in (home := Path.home(), *home.parents):
+        if around is None or around in (home, *home.parents):
             return None
         private = Workspace(around).private
         return None if fs.is_own_folder(private) and not os.path.lexists(private / state.PROJECT) else around

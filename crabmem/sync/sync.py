@@ -15,7 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from ..disk.background import start
-from ..errors import Busy, Disabled, HoldsSecret, InvalidArguments, NotFound, Outrun, SyncError, Unexpected, Untrusted
+from ..errors import (
+    Busy,
+    CrabmemError,
+    Disabled,
+    HoldsSecret,
+    InvalidArguments,
+    NotFound,
+    Outrun,
+    SyncError,
+    Unexpected,
+    Untrusted,
+)
 from ..git.kept import ASIDE, MOST_ASIDE
 from ..git.refs import HEADS, PURGED
 from ..git.repository import create_bare
@@ -141,6 +152,9 @@ def sync(
             except Outrun:
                 time.sleep(random.uniform(0, _PAUSE * attempt))
                 continue
+            except CrabmemError:
+                record.note_given_up(syncing.purging.given_up)  # of what others have there, too: the next answer tells
+                raise
             if (done.sent or done.is_rewritten) and session.engine.environment.get("CRABMEM_FLEET"):
                 start("fleet.notify", session.root)
             return done
