@@ -63,8 +63,7 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
     installation = _installation(options, here, request)
     is_by_project = bool(global_options(ctx).project)
     if request.memory == "inside" and (request.project or not (host.own_memory and host.own_memory.can_unite)):
-        able = " and ".join(each.name for each in HOSTS if each.own_memory and each.own_memory.can_unite)
-        raise InvalidArguments(f"--memory inside is for {able}, and for all of its projects at once")
+        raise InvalidArguments("--memory inside is for claude-code, and for all of its projects at once")
     if not installation.has_content:
         raise InvalidArguments(f"{host.title} has nothing but the server here; leave out --no-server")
     if not _is_found(host, here):

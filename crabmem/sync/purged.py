@@ -147,7 +147,6 @@ class Purging:
                 "it; nothing was changed. Copy what you want to keep",
                 is_meant=True,
             )
-        self.given_up |= line.lost
         self.became |= {want: line.ids[want] for want in wants}
 
     @contextmanager

@@ -153,7 +153,7 @@ def sync(
                 time.sleep(random.uniform(0, _PAUSE * attempt))
                 continue
             except CrabmemError:
-                record.note_given_up(syncing.purging.given_up)  # of what others have there, too: the next answer tells
+                record.note_given_up(syncing.purging.given_up)  # the next answer tells
                 raise
             if (done.sent or done.is_rewritten) and session.engine.environment.get("CRABMEM_FLEET"):
                 start("fleet.notify", session.root)

@@ -235,10 +235,6 @@ class Machine:
             self._known.given_up |= {
                 token for token in tokens_in([text]) if {path, *places.get(token, ())} & {*done.given_up}
             }
-        # What goes at the remote is named where that is found out, be it another machine's.
-        self._known.given_up |= {token for token, paths in places.items() if paths & {*done.given_up}} - tokens_in(
-            text for _, text in before
-        )
         self._known.doubled |= set(done.doubled)
         self.note_places()
         self._known.counts["joined"] += done.is_joined

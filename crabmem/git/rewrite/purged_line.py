@@ -300,15 +300,12 @@ class PurgedLine:
         files, is_apart = self._files(tip), is_kept and self._grounds.issuperset([*below, *group[1:]] or group)
         for base in self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each]):
             files = self._without(files, base, is_apart)
-        parents, before = self._newest(list(dict.fromkeys(self.ids[each] for each in below))), self._objects.header(tip)
+        parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
-            order = [self.ids[each] for each in before.parents]
+            order = [self.ids[each] for each in self._objects.header(tip).parents]
             parents.sort(key=order.index)
-        files = self._refuse(files, parents)
-        if parents == [*before.parents] and files == self._files(tip):
-            return tip
         kept = parted(self._objects.raw(tip)[1]) if is_kept else self._words(group)
-        return self._commit(files, parents, *kept)
+        return self._commit(self._refuse(files, parents), parents, *kept)
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
