@@ -5,16 +5,15 @@ history once: each purge made all of it anew that waited, every machine in its w
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
-from .commits import COMMITTER, Note, raw_commit
+from .commits import COMMITTER, NEVER, Note, raw_commit
 from .kept import ASIDE, MOST_ASIDE
 from .parts import Parts
 from .past import Past
 
-# What a commit set aside stands on: the same for the same files, whoever makes it.
+# The words of the commit that one set aside stands on: the same for the same files, whoever makes it.
 _GROUND = Note("what a proposal changes, as it was", COMMITTER)
-_NEVER = datetime.fromtimestamp(0, UTC)
 
 
 class Aside:
@@ -33,7 +32,7 @@ class Aside:
         if after == files:
             return None
         was, is_now = (self._trees.grafted(None, each) or put("tree", b"") for each in (files, after))
-        ground = put("commit", raw_commit(was, [], _GROUND, _NEVER, 0))
+        ground = put("commit", raw_commit(was, [], _GROUND, NEVER, 0))
         commit = put("commit", raw_commit(is_now, [ground], note, when, 0))
         self._objects.flush()
         self._refs.restore(f"{ASIDE}/{commit}", commit)

@@ -18,6 +18,8 @@ _FIRST_TIME = -62_104_060_800
 _DAY = 24 * 60 - 1
 _AUTHOR = re.compile(rb"(?P<who>.*) (?P<time>-?\d{1,20}) (?P<sign>[+-])(?P<zone>\d{1,20})")
 COMMITTER = "crabmem <crabmem@crabmem.invalid>"
+#: The time of a commit that is the same whenever it is made.
+NEVER = datetime.fromtimestamp(0, UTC)
 _TRAILER = re.compile(r"([A-Z][A-Za-z-]*): (.*)")
 _UNFIT = re.compile("[\x00-\x1f\x7f<>\ud800-\udfff]+")
 _BREAKS = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+")

@@ -7,12 +7,11 @@ says. The records of two machines are joined by having the files of both, and eq
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
 
 from ..errors import DamagedHistory, Untrusted
 from ..text.hashes import blob_id, short
-from .commits import COMMITTER, Note, raw_commit
+from .commits import COMMITTER, NEVER, Note, raw_commit
 from .objects import Objects, oid_of
 from .trees import REGULAR, parsed_row, read_rows, row_of
 
@@ -29,7 +28,6 @@ _FORM = re.compile(
 )
 _NONE = "-"
 _NOTE = Note("purges: which commits became which, and which texts are gone", COMMITTER)
-_NEVER = datetime.fromtimestamp(0, UTC)
 
 Ends = frozenset[str | None]
 #: What a record says of one commit: its old id, and its new one.
@@ -249,7 +247,7 @@ class PurgeRecord:
             yield "blob", each.data
             rows.append(row_of(oid.encode(), REGULAR, oid))
         yield "tree", (tree := b"".join(rows))
-        yield "commit", raw_commit(oid_of("tree", tree), [], _NOTE, _NEVER, 0)
+        yield "commit", raw_commit(oid_of("tree", tree), [], _NOTE, NEVER, 0)
 
     @cached_property
     def ids(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ nobody could compare, or that does not hold, changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,19 +51,9 @@ class Purging:
     here went with them, `quoting` files that quote them.
     """
 
-    def __init__(
-        self,
-        engine: Engine,
-        other: Remote,
-        shown: str,
-        beside: Callable[[Path], Remote],
-        note_given_up: Callable[[Set[str]], None],
-    ) -> None:
-        """`beside` opens the remote, shown as `shown`, for a repository in another folder; `note_given_up` remembers
-        files until an answer names them, whatever fails meanwhile.
-        """
+    def __init__(self, engine: Engine, other: Remote, shown: str, beside: Callable[[Path], Remote]) -> None:
+        """`beside` opens the remote, shown as `shown`, for a repository in another folder."""
         self._engine, self._other, self._shown, self._beside = engine, other, shown, beside
-        self._note_given_up = note_given_up
         self._history = engine.history
         self.arrived, self.given_up, self.quoting = 0, set[str](), tuple[str, ...]()
         self._proposed = set[str]()
@@ -241,9 +231,8 @@ class Purging:
                 is_taken_in = self._engine.writer.rewrite(
                     lambda scan, put: self._exchange(scan, put, also, is_expected)
                 )
-            finally:  # what was noted before would say (purged) for a path that went
+            finally:
                 self.given_up |= before - self._waiting()
-                self._note_given_up(self.given_up)
             if is_taken_in:
                 self._other.forget()
                 self.arrived += self.news

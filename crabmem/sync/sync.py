@@ -152,7 +152,7 @@ def sync(
             except Outrun:
                 time.sleep(random.uniform(0, _PAUSE * attempt))
                 continue
-            except CrabmemError:
+            except (CrabmemError, OSError):
                 record.note_given_up(syncing.purging.given_up)  # the next answer tells
                 raise
             if (done.sent or done.is_rewritten) and session.engine.environment.get("CRABMEM_FLEET"):
@@ -236,7 +236,7 @@ class _Syncing:
     def __init__(self, session: Session, other: Remote, address: Address, record: Record) -> None:
         self._session, self._other, self._address, self._record = session, other, address, record
         self._engine, self._history = session.engine, session.engine.history
-        self.purging = Purging(session.engine, other, address.shown, self._beside, record.note_given_up)
+        self.purging = Purging(session.engine, other, address.shown, self._beside)
 
     def _beside(self, git: Path) -> Remote:
         """Return the remote, to be fetched from into another repository."""
@@ -258,10 +258,11 @@ class _Syncing:
             if brings and before is None and not is_expected:
                 self._tell_unexpected(theirs, self._is_apart(theirs))
             self.purging.check_expected(is_expected, self._record.purged())
-            # What waits there comes along: made again after the exchange it would be something else.
-            if self.purging.take_in(
-                {tracked: theirs, **{f"{ASIDE}/{each}": each for each in waiting.come}}, is_expected
-            ):
+            # Texts that wait there come along: made again after the exchange they would be others.
+            come = {f"{ASIDE}/{each}": each for each in waiting.come}
+            if self.purging.take_in({tracked: theirs, **come}, is_expected):
+                # Noted before the exchange, a path that went would be marked in the note.
+                self._record.note_given_up(self.purging.given_up)
                 return self.round(number, is_expected, joins_apart, even_if_many)
         self._check_goes_on(ref, before, theirs, raw)
         taken, mine = None, self._history.head()

@@ -544,7 +544,7 @@ def _check(machines: Sequence[Machine], hub: Path, known: Known) -> None:
         status = git(machine.root, "status", "--short")
         assert not status, f"status: {status}"
         found = _traces(machine.root, known.purged)
-        if known.waited.keys() & {*found}:  # what waited and was decided elsewhere is in no history: Git removes it
+        if known.waited.keys() & {*found}:  # decided elsewhere it is in no history: Git removes it
             git(machine.root, "gc", "-q", "--prune=now")
             found = _traces(machine.root, known.purged)
         assert not found, f"purged: found {found}"

@@ -84,7 +84,7 @@ class PurgedLine:
         self._there = dict[str, bool]()
         #: Commits that are said to be of one, and cannot be.
         self._apart = set[str]()
-        #: What kept commits alone stand on, and what is touched of commits that became others.
+        #: Commits on which kept ones alone stand, and the texts that are touched of commits that became others.
         self._grounds, self._touches = set[str](), dict[str, dict[str, str]]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
@@ -110,7 +110,7 @@ class PurgedLine:
         line = {parent for oid in found.commits if oid not in kept for parent in self._objects.header(oid).parents}
         self._grounds = {oid for oid in below - line - tips if not self._objects.header(oid).parents}
         tips, kept = tips | below, {*kept, *self._grounds}
-        # What is kept comes last: it is compared with what became of all the others.
+        # Kept commits come last: they are compared with what became of all the others.
         for oid in sorted(found.commits, key=lambda each: each in kept):
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
             end: str | None = oid
@@ -297,7 +297,10 @@ class PurgedLine:
         if self.lacking.intersection(group):
             self.lacking.add(tip)
             return ""
-        files, is_apart = self._files(tip), is_kept and self._grounds.issuperset([*below, *group[1:]] or group)
+        files, is_apart = (
+            self._files(tip),
+            is_kept and self._grounds.issuperset(self._objects.header(tip).parents or [tip]),
+        )
         for base in self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each]):
             files = self._without(files, base, is_apart)
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))

@@ -25,8 +25,8 @@ _KEY = re.compile(rb"(?!description:)[a-z_]+:")
 
 
 class Known(NamedTuple):
-    """What purges took, for whoever looks when none of it is here any more: what became of `texts`, and the `lines` by
-    which they were known.
+    """The texts and lines that purges took, kept for a look when none of it is here any more: what became of `texts`,
+    and the `lines` by which they were known.
     """
 
     texts: Mapping[str, str | None]
@@ -61,8 +61,8 @@ class Went:
 
     @property
     def known(self) -> Known:
-        """What is known now, which has to be asked for while the texts are here."""
-        lines = frozenset(self.lines)
+        """All that is known now, which has to be asked for while the texts are here."""
+        lines = frozenset(self.lines)  # first: to look for them learns what became of texts
         return Known({**self._texts}, lines)
 
     def is_gone(self, blob: str) -> bool:
@@ -125,7 +125,7 @@ class Went:
             known = self.here | {blob for _, blob in self._moved}
             new = set(filter(self.is_gone, known - self._seen))
             self._seen |= new
-            # What another purge left of a text has the lines of it that this one took.
+            # A text that another purge left has the lines that this one took of the same source.
             roots = {blob: {blob, *self._record.sources(blob)} for blob in new}
             for erased in self._record.erased if new else ():
                 if went := self._lines_of({blob for blob in new if not roots[blob].isdisjoint(erased.blobs)}):
