@@ -6,7 +6,7 @@ A check is a function from a `Patient` to findings; adding one is adding it to `
 from collections.abc import Callable, Iterator
 
 from ...disk import fs
-from ...errors import CrabmemError, InvalidSettings
+from ...errors import CrabmemError, DamagedHistory, InvalidSettings
 from ...results import Finding
 from ...text.values import replace
 from . import files, machine, past
@@ -36,7 +36,6 @@ CHECKS: dict[str, Callable[[Patient], Iterator[Finding]]] = {
     "memories beside": machine.memories_beside,
     "secrets": files.secrets,
 }
-_ABOUT_HISTORY = ("history", "repository", "branch", "times", "identity", "proposals", "sync", "locks and leftovers")
 _LEVELS = ("error", "warning", "info")
 
 
@@ -55,6 +54,6 @@ def _checked(name: str, patient: Patient) -> Iterator[Finding]:
     except InvalidSettings:
         return  # which the check of the settings tells
     except CrabmemError as failed:
-        yield error(".git" if name in _ABOUT_HISTORY else "", str(failed))
+        yield error(".git" if isinstance(failed, DamagedHistory) else "", str(failed))
     except OSError as failed:  # nobody asks `doctor` to stop at the first folder that it may not enter
         yield error("", f"{failed.filename} cannot be read: {fs.reason(failed)}")
