@@ -11,7 +11,7 @@ from crabmem import DamagedHistory, Memory
 from crabmem.disk import state
 from crabmem.git import objects, trees
 from crabmem.git.objects import Objects, oid_of
-from crabmem.git.purged import Erased, PurgeRecord
+from crabmem.git.purged import PUT, Erased, PurgeRecord
 from crabmem.git.refs import Refs
 from crabmem.git.repository import remotes
 from crabmem.git.rewrite import objects as rewrite_objects
@@ -168,6 +168,42 @@ def test_what_this_machine_left_of_a_text_loses_what_another_purge_took_of_it(st
     end = went.end(ours) if went.is_gone(ours) else None
     store.flush()
     assert store.blob(end or "") == b"Chip (purged), code (purged).\n"
+
+
+def test_what_another_machine_left_of_a_text_loses_what_a_third_took_of_it(store: Objects) -> None:
+    """The text itself is nowhere here any more, as one of their purges was taken in before."""
+    whole = oid_of("blob", b"Chip 4711, code 0815.\n")
+    one, other = (store.put("blob", each) for each in (b"Chip (purged), code 0815.\n", b"Chip 4711, code (purged).\n"))
+    store.flush()
+    went = Went(PurgeRecord([Erased({}, {whole: each}) for each in (one, other)]), PurgeRecord(), {}, store)
+    for text in (one, other):
+        end = went.end(text) if went.is_gone(text) else None
+        store.flush()
+        assert store.blob(end or "") == b"Chip (purged), code (purged).\n"
+
+
+def test_a_commit_stays_where_what_it_stands_on_was_put_anew_and_came_to_the_same(
+    tmp_path: Path, store: Objects
+) -> None:
+    """A purge has made what is here of a commit of which another machine made something else: else two machines would
+    put each other's joins on the line for ever."""
+    tree = store.put("tree", row_of(b"x.md", REGULAR, store.put("blob", b"x")))
+    purged, elsewhere, missing = committed(store, tree), committed(store, tree, committed(store, tree)), "9" * 40
+    store.flush()
+
+    def put(oid: str) -> tuple[str, Overlay]:
+        overlay = Overlay(tmp_path / "objects", store)
+        record = PurgeRecord([Erased({missing: below}), Erased({missing: elsewhere}, kind=PUT)])
+        return PurgedLine(record, overlay).run(survey([oid], overlay), [oid])[oid], overlay
+
+    below = purged
+    below, overlay = put(purged)
+    for kind, data in overlay.made.values():
+        store.put(kind, data)
+    later = committed(store, tree, below)
+    store.flush()
+    assert below != purged and put(below)[0] == below
+    assert put(later)[0] == later
 
 
 def test_a_reference_that_somebody_moved_meanwhile_is_left_to_them(tmp_path: Path) -> None:

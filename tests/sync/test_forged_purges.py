@@ -22,6 +22,7 @@ from crabmem.operations.proposals import proposals
 from crabmem.sync.standing import state, trouble
 from crabmem.sync.sync import sync
 from crabmem.text import marks
+from crabmem.text.hashes import blob_id
 from tests.conftest import git
 
 from .conftest import Machine, Two, crabs, synced
@@ -371,6 +372,26 @@ def test_nothing_goes_unasked_whatever_a_record_calls_itself(victims: Two, hub: 
             "  +The account is {+(purged)+}, pay there.",
         )
         assert "DE333" in crabs(memory.root, "show", "Bank") and "{+(purged)+}" in crabs(memory.root, "sync", status=1)
+
+
+def test_what_goes_by_a_row_of_a_text_alone_is_shown_too(victims: Two, hub: Path) -> None:
+    """What is said to be left of a fact is here, as somebody pushed it under another name, and is it with marks."""
+    one, other = victims
+    fact = (one.root / BANK).read_text()
+    left = fact.replace("DE333", "(purged)")
+    (one.root / "memory/entries/account.md").write_text(left)
+    for memory in (one, other):
+        synced(memory)
+    texts = PurgeRecord([Erased({}, {blob_id(fact.encode()): blob_id(left.encode())})])
+    say(hub, texts)
+    sync(other)
+    assert "DE333" in (other.root / BANK).read_text()
+    forged(hub, Forger(lambda path, data: data.replace(b"milk", b"(purged)")), texts)
+    before = looks(other)
+    with pytest.raises(PurgeWaits) as caught:
+        sync(other)
+    assert looks(other) == before
+    assert {f"{BANK}: changed", f"{TEA}: changed"} < {*caught.value.becomes}
 
 
 def test_what_a_person_is_shown_is_bounded(machine: Machine, hub: Path) -> None:

@@ -91,9 +91,7 @@ class PurgedLine:
         #: The rows and texts of so many of `ids`.
         self._standing, self._looked = (set[bytes](), set[str]()), 0
 
-    def run(
-        self, found: Survey, tips: Collection[str], kept: Collection[str] = (), is_pushed: bool = False
-    ) -> Mapping[str, str]:
+    def run(self, found: Survey, tips: Collection[str], kept: Collection[str] = ()) -> Mapping[str, str]:
         """Find what was surveyed, parents first, on the purged line; return `ids`, which has each of the `tips`.
 
         A tip that nobody purged is one commit there, with what stands below it and has no place there; one that is
@@ -133,10 +131,10 @@ class PurgedLine:
             elif not (is_behind or oid in kept):
                 self._stand(oid, oid)
             else:
-                behind.add(oid)
-                is_one = is_pushed and len(self._news) < _MOST_PUT and self._is_work_left
+                is_one = len(self._news) < _MOST_PUT and self._is_work_left
                 if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
+                behind |= {oid} if self.ids.get(oid) != oid else set()
             if self.ids.get(oid) == oid and self._record.is_old(oid):
                 self.doubted |= self._record.rows(oid, self._record.ends(oid))
         for oid in tips & self.ids.keys():  # what one became may have been put anew itself, later
@@ -454,7 +452,7 @@ class PurgedLine:
 
     def _became(self, path: str, blob: str) -> Version | None:
         known = self._mine if (path, blob) in self._mine else self._moved
-        became = known.get((path, blob), None if self.is_gone(blob) else (path, blob))
+        became = known.get((path, blob), (path, blob))
         text = self._cleaning.blob(became[1]) if became else None
         return (became[0], text) if became and text else None
 

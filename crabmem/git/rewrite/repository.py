@@ -197,7 +197,7 @@ class RepositoryRewrite:
         Returns the record without the rows that do not hold, too. What is made is stored here, and reached by nothing.
         """
         line, record = self._compared(
-            record, there, survey(tips, there), tips, aside, True, doubts_lacking, self.survey(record), before
+            record, there, survey(tips, there), tips, aside, doubts_lacking, self.survey(record), before
         )
         if not line.lacking:
             self._store(there.new((line.ids[tip] for tip in tips), is_ours))
@@ -210,7 +210,6 @@ class RepositoryRewrite:
         found: Survey,
         tips: Collection[str],
         aside: Collection[str],
-        is_pushed: bool = False,
         doubts_lacking: bool = False,
         also: Survey | None = None,
         before: Known | None = None,
@@ -224,7 +223,7 @@ class RepositoryRewrite:
             line = PurgedLine(record, there, own, doubts_lacking, before, made)
             if also:
                 line.learn(also)
-            line.run(found, tips, aside, is_pushed)
+            line.run(found, tips, aside)
             if line.doubted <= record.doubted:
                 return line, record
             record = record.without(line.doubted)
