@@ -85,19 +85,22 @@ class Went:
         return self._own.has_blob(blob) or (is_told and (blob in self._texts or self._has_marked_ends(blob)))
 
     def _has_marked_ends(self, blob: str) -> bool:
-        """Return whether all that purges are said to have left of a text is here, and is that text with marks: then no
-        commit has to be compared, as it may stand in others here than where it was purged.
+        """Return whether all that purges are said to have left of a text is here, and what that shares is each of it,
+        and the text, with marks: then no commit has to be compared, as it may stand in others here than where it was
+        purged. The text itself need not be here, as one of these purges has been taken in before.
         """
         ends = self._record.left(blob)
         if blob in self._compared or not ends.isdisjoint((None, blob)):
             return False
         self._compared.add(blob)
-        if not all(end and self._objects.is_there(end) for end in (blob, *ends)):
+        left = sorted(filter(None, ends))
+        if not all(map(self._objects.is_there, left)):
             return False
-        text, left = self._objects.blob(blob), [self._objects.blob(end) for end in sorted(filter(None, ends))]
-        if not all(takes_from_file(text, each) for each in left):
+        became = to_bytes(reduce(shared, (to_text(self._objects.blob(each)) for each in left)))
+        here = [*left, *([blob] if self._objects.is_there(blob) else [])]
+        if not all(takes_from_file(self._objects.blob(each), became) for each in here):
             return False
-        self._texts[blob] = self._objects.put("blob", to_bytes(reduce(shared, map(to_text, left))))
+        self._texts[blob] = self._objects.put("blob", became)
         return True
 
     def end(self, blob: str) -> str | None:
