@@ -1,7 +1,8 @@
 """How long a remote may be silent, how slowly it may speak, and how much it may say."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from ..disk.background import in_time
@@ -94,6 +95,15 @@ class Limit:
         self.left()
         self._end = time.monotonic() + self._seconds
         self._progress(step, done)
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Let work of our own take as long as it does, of which the remote hears nothing."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._end += time.monotonic() - began
 
     def run(self, work: Callable[[], T]) -> T:
         """Return what `work` does, which is left alone when the time is over."""

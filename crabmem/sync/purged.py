@@ -4,8 +4,8 @@ A purge leaves a record (`git/purged`): which commits became which, and which te
 that purged gives the remote the purged line, the only push that takes a commit away from a branch. A machine that
 meets the record compares each commit that is here, or that it fetched, with what it is said to have become
 (`git/rewrite/comparison`), and asks its person once for all that would change by that, here or there. Then what it has
-not pushed yet is put on that line as one commit, and its copies go, by the exchange of a purge. A row of commits that
-nobody could compare, or that does not hold, changes nothing.
+not pushed yet is put on that line, commit by commit, and its copies go, by the exchange of a purge. A row of commits
+that nobody could compare, or that does not hold, changes nothing.
 """
 
 from __future__ import annotations
@@ -121,9 +121,10 @@ class Purging:
     def _clean(self, wants: Collection[str], is_ours: Callable[[str], bool], is_expected: bool) -> None:
         """Fetch to a place aside, find what is new there on the purged line, and throw the place away."""
         with self._aside(wants) as there:
-            line, self.record = self._history.rewrite().clean(
-                wants, there, self.record, self._proposed, is_ours, is_expected, self._went
-            )
+            with self._other.limit.stopped():
+                line, self.record = self._history.rewrite().clean(
+                    wants, there, self.record, self._proposed, is_ours, is_expected, self._went
+                )
             if line.lacking:
                 raise self._lacks(min(line.lacking))
             self._made |= PurgeRecord(line.erased())
@@ -228,9 +229,10 @@ class Purging:
             self._engine.upkeep.close()
             before = self._waiting()
             try:
-                is_taken_in = self._engine.writer.rewrite(
-                    lambda scan, put: self._exchange(scan, put, also, is_expected)
-                )
+                with self._other.limit.stopped():  # to put a thousand commits takes longer than a remote may be silent
+                    is_taken_in = self._engine.writer.rewrite(
+                        lambda scan, put: self._exchange(scan, put, also, is_expected)
+                    )
             finally:
                 self.given_up |= before - self._waiting()
             if is_taken_in:

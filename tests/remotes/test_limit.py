@@ -40,3 +40,10 @@ def test_steps_of_work_buy_time_and_none_is_begun_after_the_end() -> None:
     limit.run(work)
     with pytest.raises(Unreachable):
         Limit("there", -1).tell("packing", 1)
+
+
+def test_work_of_our_own_takes_none_of_the_time_of_a_remote() -> None:
+    limit = Limit("there", 0.2)
+    with limit.stopped():
+        time.sleep(0.3)
+    assert 0.1 < limit.left() <= 0.2

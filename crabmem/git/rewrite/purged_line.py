@@ -2,7 +2,7 @@
 
 Each commit that the record names is compared with what it became: only texts may be gone. A row that does not hold, or
 of whose commits one is not here, changes nothing. What a machine made of an old line since is put on the purged one as
-a state: the files of its newest commit, merged by line with what the purge made of the files below it, in one commit.
+states: the files of each commit, merged by line with what the purge made of the files below it.
 Two purges of the same commits that knew nothing of each other become one, which took what either took.
 """
 
@@ -29,6 +29,8 @@ from .overlay import Overlay
 from .went import Known, Went
 
 Files: TypeAlias = dict[str, Item]
+#: What becomes of paths of a tree; None for no file.
+Changes: TypeAlias = dict[str, Item | None]
 
 _TOOL = "purge"
 # A word has to have one of these to tell a text from others.
@@ -85,7 +87,7 @@ class PurgedLine:
         #: Commits that are said to be of one, and cannot be.
         self._apart = set[str]()
         #: Commits on which kept ones alone stand, and the texts that are touched of commits that became others.
-        self._grounds, self._touches = set[str](), dict[str, dict[str, str]]()
+        self._grounds, self._touches = set[str](), dict[str, Files]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
         #: The rows and texts of so many of `ids`.
@@ -94,10 +96,10 @@ class PurgedLine:
     def run(self, found: Survey, tips: Collection[str], kept: Collection[str] = ()) -> Mapping[str, str]:
         """Find what was surveyed, parents first, on the purged line; return `ids`, which has each of the `tips`.
 
-        A tip that nobody purged is one commit there, with what stands below it and has no place there; one that is
+        A commit that nobody purged, and that stands on one that became another, is one there, without its words. Of
+        more than a bound each of the `tips` is one, with what stands below it and has no place there. One that is
         `kept` has its words, too, and stands on one, as what it changes is what it says: on a ground of its own, or on
-        the history, as all did once. Of what is pushed each commit is one, as some machine may stand there. A tip of
-        which something is lacking has no id.
+        the history, as all did once. A tip of which something is lacking has no id.
 
         Raises:
             DamagedHistory: some of it is missing.
@@ -224,7 +226,7 @@ class PurgedLine:
             headers = [(key, self._shared_header(key, said)) for key, said in _by_key(rows)]
             files = reduce(self._shared_files, map(self._files, fork))
             parents = [self.ids.get(each, each) for each in self._objects.header(oid).parents]
-            made = self._commit(files, parents, headers, reduce(self._shared, messages))
+            made = self._commit(self._trees.grafted(None, files), parents, headers, reduce(self._shared, messages))
             self._news |= dict.fromkeys(fork, made)
         return self._news[fork[0]]
 
@@ -242,7 +244,7 @@ class PurgedLine:
                 name = "/".join(shared_name(*each, self._work) for each in steps)
                 text = text if text == blob else self._shared_text(*sorted((blob, text)))
                 self._gone |= {blob: text, other[place][1]: text}
-                self._place(found, name, (mode, text))
+                found[self._place(name, (mode, text), found.get(name))] = mode, text
         self._gone |= {blob: None for blob in others if blob not in self._gone}
         return found
 
@@ -295,18 +297,17 @@ class PurgedLine:
         if self.lacking.intersection(group):
             self.lacking.add(tip)
             return ""
-        files, is_apart = (
-            self._files(tip),
-            is_kept and self._grounds.issuperset(self._objects.header(tip).parents or [tip]),
-        )
+        says = self._objects.header(tip)
+        tree: str | None = says.tree
+        is_apart = is_kept and self._grounds.issuperset(says.parents or [tip])
         for base in self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each]):
-            files = self._without(files, base, is_apart)
+            tree = self._trees.grafted(tree, self._without(tree, base, is_apart))
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
-            order = [self.ids[each] for each in self._objects.header(tip).parents]
+            order = [self.ids[each] for each in says.parents]
             parents.sort(key=order.index)
         kept = parted(self._objects.raw(tip)[1]) if is_kept else self._words(group)
-        return self._commit(self._refuse(files, parents), parents, *kept)
+        return self._commit(self._trees.grafted(tree, self._refused(tree, parents)), parents, *kept)
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
@@ -330,48 +331,64 @@ class PurgedLine:
         olds = {oid for oid, end in self.ids.items() if oid != end} - self._grounds
         return sorted(olds.difference(*(self._objects.header(oid).parents for oid in olds)))[:_MOST_PARENTS]
 
-    def _touched(self, base: str) -> dict[str, str]:
-        """Return the texts of the commit `base` that are not in what it became, by path."""
+    def _touched(self, base: str) -> Files:
+        """Return the files of the commit `base` that are not in what it became."""
         if base not in self._touches:
-            now = self._files(self.ids[base])
-            items = self._files(base).items()
-            self._touches[base] = {path: item[1] for path, item in items if now.get(path) != item}
+            before, after = (self._objects.header(each).tree for each in (base, self.ids[base]))
+            found = self._trees.item_differences(before, after)
+            self._touches[base] = {path: item for path, item, _ in found if item}
         return self._touches[base]
 
-    def _without(self, files: Files, base: str, is_some: bool) -> Files:
-        """Return files without what a purge took from those of the commit `base`, of which they were made; `is_some`
-        tells that they are not all that it became.
+    def _item(self, tree: str | None, path: str) -> Item | None:
+        """Return what is at a path, if it is no folder."""
+        item = self._trees.item(tree, path)
+        return item if item and item[0] != FOLDER else None
+
+    def _without(self, tree: str | None, base: str, is_some: bool) -> Changes:
+        """Return how a tree becomes one without what a purge took from that of the commit `base`, of which it was made;
+        `is_some` tells that it is not all that this became.
 
         A text that stands in a commit that stays was not made of what was purged: two machines may have begun one file.
         """
-        was, touched = self._files(base), self._touched(base)
-        left, free = Files(), {path: blob for path, blob in touched.items() if not (is_some or path in files)}
-        places = {blob: path for path, blob in reversed(touched.items())}
+        was, touched, changes = self._objects.header(base).tree, self._touched(base), Changes()
+        # Of each file what `base` had at its path, and what the tree has; all that is left out is the same in both.
+        found, gone = dict[str, tuple[Item | None, Item]](), set[str]()
+        if is_some:
+            found = {path: (self._item(was, path), item) for path, item in self._trees.items(tree).items()}
+        else:
+            for path, before, now in self._trees.item_differences(was, tree):
+                if now:
+                    found[path] = before, now
+                else:
+                    gone.add(path)
+            found |= {path: (item, item) for path, item in touched.items() if path not in found.keys() | gone}
+        free = {path: blob for path, (_, blob) in touched.items() if path in gone}
+        places = {blob: path for path, (_, blob) in reversed(touched.items())}
         likeness = Likeness(self._text)  # for each commit, so that each machine finds the same of it
-        for path, (mode, blob) in sorted(files.items()):
-            origin = path if path in was else places.get(blob) or likeness.most_alike(blob, free)
-            if origin not in touched or (blob != touched[origin] and self._stays(blob)):
-                self._own |= {(path, blob)} if was.get(path) != (mode, blob) else set()
-                self._place(left, path, (mode, blob))
+        for path, (before, (mode, blob)) in sorted(found.items()):
+            origin = path if before else places.get(blob) or likeness.most_alike(blob, free)
+            if origin not in touched or (blob != touched[origin][1] and self._stays(blob)):
+                self._own |= {(path, blob)} if before != (mode, blob) else set()
                 continue
-            before = touched[origin]
-            became = self._became(origin, before)
+            changes[path] = None
+            old = touched[origin][1]
+            became = self._became(origin, old)
             place = became and (became[0] if path == origin else path)
             if not (became and place):
-                self.lost |= {path} if blob != before else set()
-                text = None
-            elif blob == before:
-                text = became[1]
-            else:
-                done = merge(place, self._text(before), self._text(blob), self._text(became[1]), take="theirs")
+                self.lost |= {path} if blob != old else set()
+                self._mine[path, blob] = None
+                continue
+            text = became[1]
+            if blob != old:
+                done = merge(place, self._text(old), self._text(blob), self._text(text), take="theirs")
                 self.lost |= {path} if done.conflicts else set()
                 text = self._objects.put("blob", done.data or b"")
                 self._own.add((place, text))
-            self._mine[path, blob] = (place, text) if place and text else None
-            if place and text:
-                self._place(left, place, (mode, text))
+            self._mine[path, blob] = place, text
+            taken = changes[place] if place in changes else self._item(tree, place)
+            changes[self._place(place, (mode, text), taken)] = mode, text
         self._compared += likeness.done
-        return left
+        return changes
 
     def _stays(self, blob: str) -> bool:
         """Return whether a text stands in a commit on the purged line."""
@@ -385,31 +402,30 @@ class PurgedLine:
                 trees += [oid for _, mode, oid in map(parsed_row, rows) if mode == FOLDER]
         return blob in self._standing[1]
 
-    def _refuse(self, files: Files, parents: Iterable[str]) -> Files:
-        """Return files without texts that may not come back: where such a one took the place of another, as `parents`
-        have it, that stays."""
-        left, before = Files(), Files()
-        if any(self.is_gone(blob) for _, blob in files.values()):
-            before = {path: item for each in parents for path, item in self._files(each).items()}
-        for path, (mode, blob) in sorted(files.items()):
-            text: str | None = blob
-            if self.is_gone(blob):
-                end, there = self.end(blob), before.get(path, (mode, None))[1]
+    def _refused(self, tree: str | None, parents: Sequence[str]) -> Changes:
+        """Return how a tree becomes one without texts that may not come back: where such a one took the place of
+        another, as `parents` have it, that stays. What the first of these has is clean.
+        """
+        befores, changes = [self._objects.header(each).tree for each in parents], Changes()
+        for path, _, item in self._trees.item_differences(befores[0] if befores else None, tree):
+            if item and self.is_gone(item[1]):
+                mode, blob = item
+                end, stood = self.end(blob), [each for before in befores if (each := self._item(before, path))]
                 if end and not (self._objects.is_there(end) and self._comparison.is_text_purged(blob, end)):
                     end = None
-                text = end or (there if there and not self.is_gone(there) else None)
+                text = end or (stood[-1][1] if stood and not self.is_gone(stood[-1][1]) else None)
                 self.lost.add(path)
                 self._mine[path, blob] = (path, text) if text else None
-            if text:
-                self._place(left, path, (mode, text))
-        return left
+                changes[path] = (mode, text) if text else None
+        return changes
 
     @staticmethod
-    def _place(files: Files, path: str, item: Item) -> None:
-        """Have a file at `path`, or beside another one that is there."""
-        if files.setdefault(path, item) != item:
-            stem, dot, ending = path.rpartition(".")
-            files[f"{stem or path}-{item[1][:8]}{dot}{ending if dot else ''}"] = item
+    def _place(path: str, item: Item, taken: Item | None) -> str:
+        """Return where a file goes: to `path`, or beside another one by which that is `taken`."""
+        if taken in (None, item):
+            return path
+        stem, dot, ending = path.rpartition(".")
+        return f"{stem or path}-{item[1][:8]}{dot}{ending if dot else ''}"
 
     def _words(self, group: Sequence[str]) -> tuple[list[Row], str]:
         """Return headers and message of a commit that stands for several: no word of theirs, as it may be a purged one.
@@ -434,9 +450,9 @@ class PurgedLine:
 
     # Making objects
 
-    def _commit(self, files: Files, parents: Iterable[str], headers: Iterable[Row], message: str) -> str:
-        tree = self._trees.grafted(None, files) or self._objects.put("tree", b"")
-        return self._objects.put("commit", put_together(tree, parents, headers, message))
+    def _commit(self, tree: str | None, parents: Iterable[str], headers: Iterable[Row], message: str) -> str:
+        made = put_together(tree or self._objects.put("tree", b""), parents, headers, message)
+        return self._objects.put("commit", made)
 
     # The rule by which what is no commit follows: the index, logs and tags
 
