@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 HOUSEHOLD = Path(__file__).parent.parent / "fixtures" / "household" / "memory" / "entries"
 VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
 WIFI = {"name": "Wifi", "description": "the password for guests", "content": "On the router."}
+#: The tools that a session of profile crab has, in their order, where the settings say nothing.
+USUAL = ["remember", "forget", "recall", "memory"]
 #: Stands in a sample for the id of a proposal that waits.
 PROPOSAL = "PROPOSAL"
 

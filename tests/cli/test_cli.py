@@ -541,7 +541,7 @@ def test_call_with_json_gives_an_error_as_data_and_status_1(run: Run) -> None:
 
 
 def test_tools_lists_what_call_accepts(run: Run) -> None:
-    assert [line.split()[0] for line in run("tools").stdout.splitlines()] == ["remember", "forget", "recall", "memory"]
+    assert [line.split()[0] for line in run("tools").stdout.splitlines()] == samples.USUAL
 
 
 def test_the_tools_of_a_family_are_listed_in_two_columns(run: Run) -> None:

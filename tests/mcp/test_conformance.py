@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from crabmem import Memory
+from tests import samples
 from tests.hosts.rig import PLACES, program
 from tests.serving import TOKEN, command, environment, web
 
@@ -100,7 +101,7 @@ def inspected(root: Path, *asked: str) -> Any:
 
 def test_the_inspector_lists_and_calls_what_there_is(root: Path) -> None:
     tools = inspected(root, "tools/list")["tools"]
-    assert [tool["name"] for tool in tools] == ["remember", "forget", "recall", "memory"]
+    assert [tool["name"] for tool in tools] == samples.USUAL
     call = ("tools/call", "--tool-name", "recall", "--tool-arg", "query=deploy key")
     assert "In the vault." in inspected(root, *call)["content"][0]["text"]
     assert len(inspected(root, "resources/list")["resources"]) == 4

@@ -9,6 +9,7 @@ import pytest
 
 from crabmem import Memory
 from crabmem.mcp.kept import kept
+from tests import samples
 from tests.conftest import typed
 from tests.serving import TOKEN, Wire, command, environment, piped
 
@@ -45,7 +46,7 @@ def is_kept(root: Path, *arguments: str) -> bool:
 def test_what_a_server_answered_first_is_kept_until_the_settings_change(root: Path) -> None:
     assert not is_kept(root)
     said = first(root)
-    assert is_kept(root) and not is_kept(root, "--data") and said[1] == ["remember", "forget", "recall", "memory"]
+    assert is_kept(root) and not is_kept(root, "--data") and said[1] == samples.USUAL
     assert first(root) == said
     (root / "crabmem.toml").write_text("soul_editable = true\n")
     assert not is_kept(root)

@@ -186,7 +186,7 @@ async def test_tools_are_those_of_memory_with_all_hints_and_schemas(
     async with looking(served, transport, mode) as client:
         listed = (await client.list_tools()).tools
         assert client.instructions == guidance
-    assert [tool.name for tool in listed] == ["remember", "forget", "recall", "memory"]
+    assert [tool.name for tool in listed] == samples.USUAL
     for tool, ours in zip(listed, offered, strict=True):
         assert (tool.title, tool.description) == (ours.title, ours.description)
         assert (tool.input_schema, tool.output_schema) == (ours.input_schema, None)

@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from crabmem import Disabled, InvalidSettings, Memory
 from crabmem.operations import agents
 from crabmem.prompt.profile import Kind
-from tests import forked
+from tests import forked, samples
 from tests.conftest import assert_clean, git, typed
 
 SIXTH = """
@@ -155,7 +155,7 @@ def test_its_budgets_hold_and_the_account_tells_what_was_cut(root: Path) -> None
     assert (parts["LEDGER.md"]["status"], parts["LEDGER.md"]["raw"], parts["LEDGER.md"]["injected"]) == (
         "truncated", 507, 300,
     )  # fmt: skip
-    assert parts["USER.md"]["status"] == "ok" and told["tools"] == ["remember", "forget", "recall", "memory", "get"]
+    assert parts["USER.md"]["status"] == "ok" and told["tools"] == [*samples.USUAL, "get"]
     assert "the end" in run(root, "prompt").stdout and "[…]" in run(root, "prompt").stdout
 
 
@@ -175,7 +175,7 @@ def test_its_facts_lie_where_it_says_and_are_recalled_on_the_command_line(root: 
     assert (root / "memory/hives/hive-two.md").is_file()
     assert "Feed it" in run(root, "recall", "weak", "hive").stdout
     listed = json.loads(run(root, "tools", "--json").stdout)["tools"]
-    assert [tool["name"] for tool in listed] == ["remember", "forget", "recall", "memory", "get"]
+    assert [tool["name"] for tool in listed] == [*samples.USUAL, "get"]
     assert run(root, "--kind", "heartbeat", "call", "recall", '{"query": "hive"}').exit_code == 1
     assert_clean(root)
 
@@ -193,7 +193,7 @@ def test_a_client_of_mcp_gets_its_tools_and_no_others(root: Path) -> None:
                 return names, error.message
             return names, str(getattr(block, "text", block))
 
-    tools = ["remember", "forget", "recall", "memory", "get"]
+    tools = [*samples.USUAL, "get"]
     assert asyncio.run(story("main")) == (tools, "remembered: Queen")
     assert asyncio.run(story("group")) == (["recall"], "no tool named: remember (there are: recall)")
     assert "For main." in (root / "memory/hives/queen.md").read_text()

@@ -9,6 +9,7 @@ from crabmem import CrabmemError, Memory
 from crabmem.errors import Disabled, InvalidArguments, InvalidSettings, NotFound
 from crabmem.operations import files, history
 from crabmem.prompt.profile import load_profile
+from tests import samples
 from tests.conftest import allow, git, typed
 
 FAMILY = """
@@ -96,7 +97,7 @@ def test_a_profile_says_how_much_may_be_written_to_a_whole_file(root: Path, fami
 def test_the_prompt_is_what_the_parts_say(root: Path) -> None:
     with Memory(root) as memory:
         memory.write_note("Tea again.")
-        assert [tool.name for tool in memory.tools] == ["remember", "forget", "recall", "memory", "get"]
+        assert [tool.name for tool in memory.tools] == [*samples.USUAL, "get"]
         text = memory.prompt()
     assert text.startswith("You may use:\n`remember`, `forget`, `recall`, `memory`, `get`\n")
     parts = ["I am Ada.", "<memory>\nLikes tea.\n</memory>", "Tea again.", "Take on the tone"]

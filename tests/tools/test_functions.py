@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 
 from crabmem import Memory
 from crabmem.tools import formats as functions
+from tests import samples
 from tests.cli.test_cli import process
 
 VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
@@ -28,7 +29,7 @@ def test_null_for_all_that_is_optional_does_what_leaving_it_out_does(free: Memor
 
 def test_json_schemas_are_valid_and_say_what_the_tool_is_called(free: Memory) -> None:
     schemas = functions.json_schema(free.tools)
-    assert [schema["title"] for schema in schemas] == ["remember", "forget", "recall", "memory", "soul"]
+    assert [schema["title"] for schema in schemas] == [*samples.USUAL, "soul"]
     for schema in schemas:
         Draft202012Validator.check_schema(schema)
     assert Draft202012Validator(schemas[0]).is_valid(VET)
@@ -48,7 +49,7 @@ def test_who_changes_a_definition_changes_nobody_elses(free: Memory, name: str) 
 def test_only_offered_tools_are_defined(tmp_path: Path) -> None:
     with Memory(tmp_path / "m") as memory:
         names = [item["name"] for item in functions.anthropic(memory.tools)]
-    assert names == ["remember", "forget", "recall", "memory"]
+    assert names == samples.USUAL
 
 
 @pytest.mark.parametrize("name", functions.FORMATS)
