@@ -203,6 +203,8 @@ class _HistoryJoin:
             one = Side(_changes(base, files))
             done = join(base, one, self._side(base, older, commit), Rules(self._layout, self._blob))
             said = {path: self._remembered_id(each) for path, each in done.files.items()}
+            # Which of two texts stood in the joins of these is not seen here: as of one both had, what was chosen went.
+            said |= {dispute.path: base.get(dispute.path) for dispute in done.disputes}
             files = {path: blob for path, blob in {**base, **said}.items() if blob is not None}
         return files
 

@@ -150,6 +150,35 @@ def test_histories_that_took_each_other_in_crosswise_are_joined_alike(machines: 
     assert "Likes fish." in one.get("Luna").content
 
 
+@pytest.mark.parametrize("persons", [0, 1])
+def test_what_is_chosen_after_one_of_two_joins_of_the_same_texts_stays_chosen(
+    machines: tuple[Memory, Memory], persons: int
+) -> None:
+    """The newest commits that both stand on are two, of two texts: what both joins made of these is not seen of them.
+
+    It was taken for the text whose id sorts first: where a person's stood, the other one that was chosen then went.
+    """
+    for number, (memory, years) in enumerate(zip(machines, ("Eleven", "Twelve"), strict=True)):
+        with Memory(memory.root, is_person=True) as person:
+            (person if number == persons else memory).remember("Luna", "the cat", f"A cat.\n{years} years old.")
+    copies = [Memory(memory.root.with_name(f"copy of {memory.root.name}")) for memory in machines]
+    for memory, copy in zip(machines, copies, strict=True):
+        take(copy, memory)
+        memory.remember(f"More of {memory.agent}", "d", "Text.")
+    for memory, copy in zip(machines, reversed(copies), strict=True):
+        assert len(take(memory, copy).result.disputes) == 1
+    one, other = machines
+    stood = one.get("Luna").content
+    with Memory(one.root, is_person=True) as person:
+        [waiting] = proposals(person)
+        apply_proposal(person, waiting.id)
+    chosen = one.get("Luna").content
+    assert other.get("Luna").content == stood != chosen
+    take(other, one)
+    take(one, other)
+    assert state(one) == state(other) and one.get("Luna").content == chosen
+
+
 def disputing(machines: tuple[Memory, Memory]) -> tuple[Memory, Memory]:
     """Two machines that have changed the same line, and each something of its own."""
     one, other = machines
