@@ -111,10 +111,11 @@ class Known:
     removed: set[str] = field(default_factory=set)
     purged: set[str] = field(default_factory=set)
     doubled: set[str] = field(default_factory=set)
-    #: In which waiting texts a token was seen, and on which of them a person decided while it stood in no file there:
-    #: two machines may decide on one each.
+    #: In which waiting texts a token was seen, on which of them a person decided, and those of which one was left while
+    #: the token stood in no file there: two machines may decide on one each, and one be right as the file has it.
     waited: dict[str, set[str]] = field(default_factory=dict)
     decided: dict[str, set[str]] = field(default_factory=dict)
+    left: set[str] = field(default_factory=set)
     #: Where a token was seen, by path, and the facts that were purged: what others add to one goes with it.
     places: dict[str, set[str]] = field(default_factory=dict)
     purged_facts: set[str] = field(default_factory=set)
@@ -174,8 +175,9 @@ class Machine:
             for token in tokens_in(texts):
                 self._known.waited.setdefault(token, set()).add(oid)
         for oid in before.keys() - now.keys() if is_decision else ():
-            for token in tokens_in(before[oid]) - filed:
+            for token in tokens_in(before[oid]):
                 self._known.decided.setdefault(token, set()).add(oid)
+            self._known.left |= tokens_in(before[oid]) - filed
 
     def names(self) -> Counter[str]:
         """Return how many facts have which name."""
@@ -530,7 +532,7 @@ def _check(machines: Sequence[Machine], hub: Path, known: Known) -> None:
     there = tokens_in([*files[0].values(), *sum(aside[0].values(), list[str]())])
     lost = known.seen - there - known.removed - known.purged - known.given_up
     lost = {token for token in lost if known.purged_facts.isdisjoint(known.places.get(token, ()))}
-    lost = {token for token in lost if token not in known.waited or known.waited[token] != known.decided.get(token)}
+    lost = {token for token in lost if token not in known.left or known.waited[token] != known.decided[token]}
     assert not lost, f"lost: {sorted(lost)}"
     twice = {name for name, count in machines[0].names().items() if count > 1}
     assert twice <= known.doubled, f"names: twice without a word {sorted(twice - known.doubled)}"
