@@ -27,7 +27,6 @@ from ..git.rewrite.comparison import Version
 from ..git.rewrite.overlay import Overlay
 from ..git.rewrite.purged_line import PurgedLine
 from ..git.rewrite.repository import FileChange, Put
-from ..git.rewrite.went import Known
 from ..remotes.remote import Offer, Remote, Updates
 from ..session.engine import Engine
 from ..text.edit import unified_diff
@@ -59,8 +58,6 @@ class Purging:
         self._proposed = set[str]()
         #: Commits and texts of before purges that were here as these were taken in: some stay, as nobody compares them.
         self._met = set[frozenset[str]]()
-        #: What went by what this sync took in: none of it is here any more when it looks again.
-        self._went: Known | None = None
         #: What goes at the remote by purges of others, which the person is asked about.
         self._goes = list[Going]()
         self.record = PurgeRecord()
@@ -123,7 +120,7 @@ class Purging:
         with self._aside(wants) as there:
             with self._other.limit.stopped():
                 line, self.record = self._history.rewrite().clean(
-                    wants, there, self.record, self._proposed, is_ours, is_expected, self._went
+                    wants, there, self.record, self._proposed, is_ours, is_expected
                 )
             if line.lacking:
                 raise self._lacks(min(line.lacking))
@@ -255,13 +252,12 @@ class Purging:
         rewrite = self._history.rewrite()
         rewrite.check_possible(self._history.branch.in_progress())
         with rewrite.alone():
-            new = rewrite.on_purged_line(self.record, self._made, also, is_expected, self._went)
+            new = rewrite.on_purged_line(self.record, self._made, also, is_expected)
             if isinstance(new, PurgeRecord):
                 self.record = new
                 return False
             line, head = new.rule, self._history.head()
             assert isinstance(line, PurgedLine)
-            self._went = line.went.known
             if line.lacking:
                 raise self._lacks(min(line.lacking))
             files = PurgedFiles(self._engine.workspace, self._history, line)

@@ -1,6 +1,5 @@
 """What a stranger's repository says of other files, or stands for, is not believed."""
 
-import shutil
 import zlib
 from pathlib import Path
 
@@ -134,17 +133,6 @@ def test_purges_of_trees_of_trees_are_compared_within_a_bound(
     monkeypatch.setattr(trees, "MOST_FILES", 1_000)
     with pytest.raises(DamagedHistory, match="more than 1,000 files"):
         run(few)
-
-
-def test_what_went_is_known_when_none_of_it_is_here_any_more(tmp_path: Path, store: Objects) -> None:
-    text = store.put("blob", b"Her chip is hunter2-of-luna.\n")
-    store.flush()
-    record, nothing = PurgeRecord([Erased({}, {text: None})]), Overlay(tmp_path / "objects", store)
-    went = Went(record, record, {}, store)
-    went.here.add(text)
-    known = went.known
-    shutil.rmtree(tmp_path / "objects", ignore_errors=True)
-    assert b"Her chip is hunter2-of-luna." in Went(record, record, {}, nothing, known).lines
 
 
 def test_lines_that_a_purge_took_are_known_by_what_another_left_of_the_same_text(store: Objects) -> None:

@@ -26,7 +26,7 @@ from .cleaning import Cleaning
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, put_together, with_new_words
 from .objects import IDENTITIES, Survey
 from .overlay import Overlay
-from .went import Known, Went
+from .went import Went
 
 Files: TypeAlias = dict[str, Item]
 #: What becomes of paths of a tree; None for no file.
@@ -60,16 +60,11 @@ class PurgedLine:
         objects: Overlay,
         own: PurgeRecord | None = None,
         doubts_lacking: bool = False,
-        before: Known | None = None,
-        made: PurgeRecord | None = None,
     ) -> None:
         """`objects` has the line as it was, above what stands here; ends of purges are in either. `own` is the part of
-        the record that this machine made, `made` what it has made in this sync. With `doubts_lacking` a commit of which
-        the purged line is not here stays. What went `before` goes now, too.
+        the record that this machine made. With `doubts_lacking` a commit of which the purged line is not here stays.
         """
         self._by_us, self._doubts_lacking = own or PurgeRecord(), doubts_lacking
-        self._made_now = made or PurgeRecord()
-        self._put_by_us = self._by_us | self._made_now
         self.believed, self.doubted = set[str](), set[PurgeRow]()
         self._record, self._objects, self._text = record, objects, objects.blob
         self._trees, self._compared = Trees(objects, MOST_NAMES), 0
@@ -79,7 +74,7 @@ class PurgedLine:
         self._news, self._gone = dict[str, str](), dict[str, str | None]()
         self._comparison = Comparison(record, objects, self._trees, self.ids, self._gone)
         self._moved = self._comparison.moved
-        self.went = Went(record, self._by_us, self._moved, objects, before)
+        self.went = Went(record, self._by_us, self._moved, objects)
         self._cleaning = Cleaning(self.went, objects, self._comparison.is_text_purged, self.ids)
         #: What texts of two purges became, and how much work is left for more of them.
         self._joins, self._work = dict[tuple[str, ...], str](), [MOST_WORK]
@@ -114,11 +109,7 @@ class PurgedLine:
         for oid in sorted(found.commits, key=lambda each: each in kept):
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
             end: str | None = oid
-            if made := self._made_here(oid, is_behind):
-                end = made
-                if self._record.is_purged(oid):
-                    self._is_purged(oid, end, is_behind)  # learns what became of its files
-            elif self._record.is_purged(oid):
+            if self._record.is_purged(oid):
                 end = self._end(oid, is_behind, self._doubts_lacking or oid in kept)
             elif self._record.is_old(oid) and not is_behind:
                 end = self._put_elsewhere(oid, oid) or oid
@@ -142,17 +133,6 @@ class PurgedLine:
         for oid in tips & self.ids.keys():  # what one became may have been put anew itself, later
             self.ids[oid] = self._cleaning.place(oid)
         return self.ids
-
-    def _made_here(self, oid: str, is_behind: bool) -> str:
-        """Return what this machine has made of a commit, and nobody anything else; "" for nothing.
-
-        What it has made in this sync holds, whatever a comparison with more commits would say now: two answers made
-        circles of commits. Of what it has put on the line before that is so while the commit stands on others that were
-        put: else it is compared as any, or this machine takes away for ever what all others have.
-        """
-        known = self._put_by_us if is_behind and not self._record.is_purged(oid) else self._made_now
-        ends = known.ends(oid) if known.is_old(oid) else frozenset()
-        return min(ends) if len(ends) == 1 and ends == self._record.ends(oid) and self._is_there(min(ends)) else ""
 
     def learn(self, found: Survey) -> None:
         """Learn from commits that became others what went: before any is put on the line, as it may have that, too."""

@@ -34,7 +34,6 @@ from .overlay import Overlay
 from .purged_line import PurgedLine
 from .rule import Rule, Search
 from .verification import Inspection, inspect_objects
-from .went import Known
 
 _REMOTES = "refs/remotes/"
 _STASH = "refs/stash"
@@ -189,15 +188,14 @@ class RepositoryRewrite:
         aside: Set[str],
         is_ours: Callable[[str], bool],
         doubts_lacking: bool,
-        before: Known | None,
     ) -> tuple[PurgedLine, PurgeRecord]:
         """Find what commits in the store `there` are on the purged line, which is here; those `aside` are proposals,
-        and `is_ours` tells whether our references reach a commit. What went `before` goes now, too.
+        and `is_ours` tells whether our references reach a commit.
 
         Returns the record without the rows that do not hold, too. What is made is stored here, and reached by nothing.
         """
         line, record = self._compared(
-            record, there, survey(tips, there), tips, aside, doubts_lacking, self.survey(record), before
+            record, there, survey(tips, there), tips, aside, doubts_lacking, self.survey(record)
         )
         if not line.lacking:
             self._store(there.new((line.ids[tip] for tip in tips), is_ours))
@@ -212,15 +210,11 @@ class RepositoryRewrite:
         aside: Collection[str],
         doubts_lacking: bool = False,
         also: Survey | None = None,
-        before: Known | None = None,
-        made: PurgeRecord | None = None,
     ) -> tuple[PurgedLine, PurgeRecord]:
-        """Find what was surveyed on the purged line, by the rows of the record that hold; `also` tells what went, and
-        what this sync has `made` holds.
-        """
+        """Find what was surveyed on the purged line, by the rows of the record that hold; `also` tells what went."""
         own = self.own_record()
         for _ in range(_MOST_ROUNDS):
-            line = PurgedLine(record, there, own, doubts_lacking, before, made)
+            line = PurgedLine(record, there, own, doubts_lacking)
             if also:
                 line.learn(also)
             line.run(found, tips, aside)
@@ -351,13 +345,12 @@ class RepositoryRewrite:
         made: PurgeRecord,
         also: Mapping[str, str],
         doubts_lacking: bool = False,
-        before: Known | None = None,
     ) -> NewHistory | PurgeRecord:
         """Put what is here on the line that purges elsewhere left, of which all is stored here.
 
         `made` is the part of the record that this machine made of what it fetched, and `also` are references that are
-        set besides. What went `before` goes now, too. What is made anew is stored, and reached by nothing. If nothing
-        of the record holds of what is here, the record without that is returned.
+        set besides. What is made anew is stored, and reached by nothing. If nothing of the record holds of what is
+        here, the record without that is returned.
 
         Raises:
             Unwritable: a stash stands on what was purged.
@@ -372,9 +365,7 @@ class RepositoryRewrite:
         tips = {*followed.values(), *also.values(), *filter(None, [head.commit])}
         tips |= {tag_target(self._objects.raw(tag)[1]) for tag in found.tags}
         with closing(self.beside(self._git / "objects")) as here:
-            line, record = self._compared(
-                record, here, found, tips, aside, doubts_lacking=doubts_lacking, before=before, made=made
-            )
+            line, record = self._compared(record, here, found, tips, aside, doubts_lacking=doubts_lacking)
             if not any(map(record.concerns, self.present(record))):
                 return record
             self._store(here.made)

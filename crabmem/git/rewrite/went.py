@@ -5,7 +5,6 @@ from collections.abc import Mapping, Set
 from contextlib import suppress
 from functools import reduce
 from itertools import islice
-from typing import NamedTuple
 
 from ...errors import DamagedHistory
 from ...text.marks import MARKS, shared, takes_from_file
@@ -24,21 +23,12 @@ _MARK = MARKS[0][0].encode()
 _KEY = re.compile(rb"(?!description:)[a-z_]+:")
 
 
-class Known(NamedTuple):
-    """The texts and lines that purges took, kept for a look when none of it is here any more: what became of `texts`,
-    and the `lines` by which they were known.
-    """
-
-    texts: Mapping[str, str | None]
-    lines: Set[bytes]
-
-
 class Went:
     """Knows which texts and lines the purges of a record took, as far as these can be told here.
 
     `own` is the part of the record that this machine made, `moved` what versions of files became, which grows as
     commits are compared. `here` are texts of the record that can be read, as those in `moved` can: what each had tells
-    their lines. What was known `before` stays known.
+    their lines.
     """
 
     def __init__(
@@ -47,23 +37,16 @@ class Went:
         own: PurgeRecord,
         moved: Mapping[Version, Version | None],
         objects: Objects,
-        before: Known | None = None,
     ) -> None:
         self._record, self._own, self._moved, self._objects = record, own, moved, objects
         self.here = set[str]()
         #: What became of the texts of so many of `moved`.
-        self._texts: dict[str, str | None] = {**before.texts} if before else {}
+        self._texts = dict[str, str | None]()
         self._met = 0
         #: Those that were compared with what is said to be left of them; what holds is in `_texts`.
         self._compared = set[str]()
         #: The lines of those `_seen`, of so many of `moved` and `here`.
-        self._lines, self._of, self._seen = {*before.lines} if before else set[bytes](), (0, 0), set[str]()
-
-    @property
-    def known(self) -> Known:
-        """All that is known now, which has to be asked for while the texts are here."""
-        lines = frozenset(self.lines)  # first: to look for them learns what became of texts
-        return Known({**self._texts}, lines)
+        self._lines, self._of, self._seen = set[bytes](), (0, 0), set[str]()
 
     def is_gone(self, blob: str) -> bool:
         """Return whether a text may not come back: a purge of this machine took it, or one that was compared here, or
