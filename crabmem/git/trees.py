@@ -265,7 +265,7 @@ class Trees:
     def __init__(self, objects: Objects, most: float = inf) -> None:
         self._objects = objects
         self._most = most
-        #: How many names `items`, `files` and differences went through.
+        #: How many names `items`, `files`, differences and `grafted` went through.
         self.walked = 0
         self._trees: dict[str, Tree] = {}
         self._rows: dict[str, Rows] = {}
@@ -402,6 +402,7 @@ class Trees:
         A file keeps its mode, unless an item says another; None is returned for a tree without files.
         """
         base = self.tree(tree)
+        self.walked += len(base)
         items: dict[bytes, Item | None] = {}
         for name, below in by_first_part(changes).items():
             key = to_bytes(name)

@@ -127,7 +127,8 @@ class PurgedLine:
                 is_one = len(self._news) < _MOST_PUT and self._is_work_left
                 if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
-                behind |= {oid} if self.ids.get(oid) != oid else set()
+                if self.ids.get(oid) != oid:
+                    behind.add(oid)
             if self.ids.get(oid) == oid and self._record.is_old(oid):
                 self.doubted |= self._record.rows(oid, self._record.ends(oid))
         for oid in tips & self.ids.keys():  # what one became may have been put anew itself, later

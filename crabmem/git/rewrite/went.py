@@ -1,13 +1,13 @@
 """The texts that purges took, by their ids, and the lines by which texts are known."""
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
-from functools import reduce
+from functools import partial, reduce
 from itertools import islice
 
 from ...errors import DamagedHistory
-from ...text.marks import MARKS, shared, takes_from_file
+from ...text.marks import MARKS, MOST_WORK, shared, takes_from_file
 from ..objects import Objects
 from ..purged import Erased, PurgeRecord
 from ..trees import to_bytes, to_text
@@ -45,6 +45,8 @@ class Went:
         self._met = 0
         #: Those that were compared with what is said to be left of them; what holds is in `_texts`.
         self._compared = set[str]()
+        #: How much work is left for what texts have in common.
+        self._work = [MOST_WORK]
         #: The lines of those `_seen`, of so many of `moved` and `here`.
         self._lines, self._of, self._seen = set[bytes](), (0, 0), set[str]()
 
@@ -79,7 +81,7 @@ class Went:
         left = sorted(filter(None, ends))
         if not all(map(self._objects.is_there, left)):
             return False
-        became = to_bytes(reduce(shared, (to_text(self._objects.blob(each)) for each in left)))
+        became = self._shared(left)
         here = [*left, *([blob] if self._objects.is_there(blob) else [])]
         if not all(takes_from_file(self._objects.blob(each), became) for each in here):
             return False
@@ -100,8 +102,11 @@ class Went:
         if not others or None in others:
             return None
         there = sorted(other for other in others if other and self._objects.is_there(other))
-        texts = (to_text(self._objects.blob(each)) for each in (blob, *there))
-        return self._objects.put("blob", to_bytes(reduce(shared, texts)))
+        return self._objects.put("blob", self._shared([blob, *there]))
+
+    def _shared(self, blobs: Iterable[str]) -> bytes:
+        texts = (to_text(self._objects.blob(each)) for each in blobs)
+        return to_bytes(reduce(partial(shared, work=self._work), texts))
 
     @property
     def lines(self) -> Set[bytes]:
