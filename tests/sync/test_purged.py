@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from time import process_time
@@ -366,6 +367,65 @@ def test_a_fact_that_has_another_name_here_is_purged_too(two: tuple[Memory, Memo
     agreed(other, r"address\.md: changed where")
     assert not traces(other.root, SECRET, "Harbour Lane")
     assert "(purged)" in other.get("Luna the cat").content
+
+
+def written_again(other: Memory, words: str) -> None:
+    other.forget("Luna")
+    other.remember("Luna", "the cat", f"{words} Well.")
+
+
+def moved_onto_and_back(other: Memory, words: str) -> None:
+    luna, tea = (other.root / f"memory/entries/{name}.md" for name in ("luna", "tea"))
+    texts = luna.read_text(), tea.read_text()
+    tea.replace(luna)
+    other.adopt()
+    luna.write_text(f"{texts[0]}Well.\n")
+    tea.write_text(texts[1])
+    other.adopt()
+
+
+def proposed_for_a_fact_that_is_deleted(other: Memory, words: str) -> None:
+    (other.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
+    other.adopt()
+    other.for_actor("bot", "s-1").remember("Luna", "the cat", f"{words} Well.")
+    (other.root / "memory/entries/luna.md").unlink()
+    other.adopt()
+
+
+@pytest.mark.parametrize("does", [written_again, moved_onto_and_back, proposed_for_a_fact_that_is_deleted])
+@pytest.mark.parametrize("is_pushed", [False, True])
+def test_a_short_line_that_was_away_for_a_commit_and_is_there_again_is_purged(
+    machine: Machine, hub: Path, does: Callable[[Memory, str], None], is_pushed: bool
+) -> None:
+    """By no word that tells it from others: what was made before it was away is compared with it."""
+    one, other = machine("one"), machine("other")
+    words = "A cat.\nHer Pin 12 34.\nTen years old.\nShe sleeps."
+    one.remember("Luna", "the cat", words)
+    one.remember("Tea", "a drink", "What is known of Tea.")
+    synced(one)
+    synced(other)
+    does(other, words)
+    one.purge(text="Pin 12 34")
+    for memory in (other, one) if is_pushed else (one, other):
+        synced(memory)
+    for memory in (other, one, other, one):
+        synced(memory)
+    assert "Pin 12 34" not in git(hub, "log", "--all", "-p")
+    assert tip(one.root) == tip(other.root) and not traces(one.root, "Pin 12 34")
+
+
+def test_a_fact_that_was_moved_onto_a_purged_one_and_back_is_there_once(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    folder = other.root / "memory/entries"
+    (folder / "tea.md").replace(folder / "old-address.md")
+    other.adopt()
+    other.undo()
+    one.purge("Old address")
+    synced(one)
+    for memory in (other, one, other):
+        synced(memory)
+    assert not (folder / "old-address.md").exists() and (folder / "tea.md").exists()
+    assert tip(one.root) == tip(other.root)
 
 
 def test_a_fact_that_was_moved_renamed_and_rewritten_here_is_purged_by_its_lines(two: tuple[Memory, Memory]) -> None:

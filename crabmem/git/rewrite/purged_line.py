@@ -81,6 +81,8 @@ class PurgedLine:
         self._there = dict[str, bool]()
         #: Commits that are said to be of one, and cannot be.
         self._apart = set[str]()
+        #: The newest commits at each one and below of which a purge made others.
+        self._purged_below = dict[str, frozenset[str]]()
         #: Commits on which kept ones alone stand, and the texts that are touched of commits that became others.
         self._grounds, self._touches = set[str](), dict[str, Files]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
@@ -107,7 +109,9 @@ class PurgedLine:
         tips, kept = tips | below, {*kept, *self._grounds}
         # Kept commits come last: they are compared with what became of all the others.
         for oid in sorted(found.commits, key=lambda each: each in kept):
-            is_behind = oid in self._record.overtaken or not behind.isdisjoint(self._objects.header(oid).parents)
+            parents = self._objects.header(oid).parents
+            is_behind = oid in self._record.overtaken or not behind.isdisjoint(parents)
+            self._purged_below[oid] = frozenset().union(*(self._purged_below.get(each, ()) for each in parents))
             end: str | None = oid
             if self._record.is_purged(oid):
                 end = self._end(oid, is_behind, self._doubts_lacking or oid in kept)
@@ -119,6 +123,8 @@ class PurgedLine:
             elif end != oid:
                 self._stand(oid, end)
                 behind.add(oid)
+                if self._record.is_purged(oid):
+                    self._purged_below[oid] = frozenset({oid})
                 if self._by_us.ends(oid) != {end}:
                     self.believed.add(oid)
             elif not (is_behind or oid in kept):
@@ -281,7 +287,10 @@ class PurgedLine:
         says = self._objects.header(tip)
         tree: str | None = says.tree
         is_apart = is_kept and self._grounds.issuperset(says.parents or [tip])
-        for base in self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each]):
+        bases = self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each])
+        # One in between may have removed what this has again: so it is compared with what was purged itself, too.
+        purged = frozenset().union(*(self._purged_below[each] for each in (bases if is_apart else [tip])))
+        for base in dict.fromkeys([*bases, *self._newest(sorted(purged))]):
             tree = self._trees.grafted(tree, self._without(tree, base, is_apart))
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
