@@ -176,7 +176,7 @@ class _HistoryJoin:
             rules, side = self._rules(tip), Side(dict(self._history.files(tip)))
             return {}, (side,), rules, join({}, Side({}), side, rules)
         bases, rules = self._history.bases(head, tip), self._rules(head, tip)
-        base = self._files_of(bases)
+        base = self._base_of(bases, head, tip)
         ours, theirs = (self._side(base, bases, each, other) for each, other in ((head, tip), (tip, head)))
         return base, (ours, theirs), rules, join(base, ours, theirs, rules)
 
@@ -189,24 +189,46 @@ class _HistoryJoin:
         settings = settings_at(self._history, tip)
         return settings is not None and settings.soul_editable
 
-    def _files_of(self, bases: Sequence[str]) -> Mapping[str, str]:
-        """Return path and blob of the files that two histories had when they were one.
+    def _files_of(self, bases: Sequence[str]) -> tuple[Mapping[str, str], Mapping[str, Set[str | None]]]:
+        """Return path and blob of the files that two histories had when they were one, and the texts of each that these
+        do not tell.
 
-        Of several commits, where both took in the other's work before, it is what these make together.
+        Of several commits, where both took in the other's work before, it is what these make together; which of two
+        texts stood in the joins of these is not seen there, so it has the text of before.
         """
-        if not bases:
-            return {}
-        files = dict(self._history.files(bases[0]))
+        files, disputed = dict(self._history.files(bases[0]) if bases else {}), dict[str, set[str | None]]()
         for before, commit in pairwise(bases):
             older = self._history.bases(before, commit)
-            base = self._files_of(older)
-            one = Side(_changes(base, files))
-            done = join(base, one, self._side(base, older, commit), Rules(self._layout, self._blob))
+            base, _ = self._files_of(older)
+            one, other = Side(_changes(base, files)), self._side(base, older, commit)
+            done = join(base, one, other, Rules(self._layout, self._blob))
             said = {path: self._remembered_id(each) for path, each in done.files.items()}
-            # Which of two texts stood in the joins of these is not seen here: as of one both had, what was chosen went.
-            said |= {dispute.path: base.get(dispute.path) for dispute in done.disputes}
+            for path, *_ in done.disputes:
+                disputed.setdefault(path, set()).update(side.changes.get(path, base.get(path)) for side in (one, other))
+                said[path] = base.get(path)
             files = {path: blob for path, blob in {**base, **said}.items() if blob is not None}
-        return files
+        return files, disputed
+
+    def _base_of(self, bases: Sequence[str], head: str, tip: str) -> Mapping[str, str]:
+        """Return path and blob of the files that two histories had when they were one.
+
+        What was disputed then is the text that one of them still has, where nobody has changed it there since.
+        """
+        files, disputed = self._files_of(bases)
+        known = dict[str, set[str | None]]()
+        for each in (head, tip) if disputed else ():
+            now, changed = self._history.files(each), self._changed_since(bases, each)
+            for path, texts in disputed.items():
+                if path not in changed:
+                    known.setdefault(path, set()).update({now.get(path)} & texts)
+        sure = {path: blob for path, texts in known.items() if len(texts) == 1 for blob in texts}
+        return {path: blob for path, blob in {**files, **sure}.items() if blob is not None}
+
+    def _changed_since(self, bases: Sequence[str], tip: str) -> set[str]:
+        """Return the paths that persons and agents changed since some commits, which no join did."""
+        commits = (self._history.commit(oid, with_paths=False) for oid in self._history.commits_since(bases, tip))
+        own = (self._history.changes.own(each.commit) for each in commits if each.author != CREATOR)
+        return {change.path for changes in own for change in changes}
 
     def _side(self, base: Mapping[str, str], bases: Sequence[str], tip: str, other: str | None = None) -> Side:
         """Return what one history changed; of what its agents did that waits which would where the `other` one is."""

@@ -179,6 +179,58 @@ def test_what_is_chosen_after_one_of_two_joins_of_the_same_texts_stays_chosen(
     assert state(one) == state(other) and one.get("Luna").content == chosen
 
 
+@pytest.mark.parametrize("later", ["forgotten", "with a line less", "as it was before"])
+def test_what_changed_after_one_of_two_merges_that_took_the_same_text_of_two_stays(
+    machines: tuple[Memory, Memory], later: str
+) -> None:
+    one, other = machines
+    before = one.get("Luna").content
+    taken, left = "A grey cat.\nTen years old.\nFar below.", "A black cat.\nTen years old."
+    one.remember("Luna", "the cat", taken)
+    other.remember("Luna", "the cat", left)
+    for memory, each in ((one, other), (other, one)):
+        git(memory.root, "fetch", "-q", str(each.root), "main:refs/heads/other")
+    for memory, how in ((one, "ours"), (other, "theirs")):
+        git(memory.root, "-c", "user.name=A", "-c", "user.email=a@x", "merge", "-q", "-X", how, "-m", "merge", "other")
+        memory.adopt()
+        assert memory.get("Luna").content.startswith("A grey cat.")
+        memory.remember(f"More of {memory.agent}", "d", "Text.")
+    if later == "forgotten":
+        other.forget("Luna")
+    else:
+        content = taken.replace("\nFar below.", "") if later == "with a line less" else before
+        other.remember("Luna", "the cat", content)
+    take(one, other)
+    take(other, one)
+    assert state(one) == state(other)
+    said = {entry.name: entry.content for entry in one.entries()}.get("Luna")
+    assert said == {"forgotten": None, "with a line less": "A grey cat.\nTen years old."}.get(later, before)
+
+
+def test_of_two_joins_of_the_same_texts_a_choice_in_one_and_an_edit_in_the_other_are_both_kept(
+    machines: tuple[Memory, Memory],
+) -> None:
+    for memory, years in zip(machines, ("Eleven", "Twelve"), strict=True):
+        memory.remember("Luna", "the cat", f"A cat.\n{years} years old.")
+    copies = [Memory(memory.root.with_name(f"copy of {memory.root.name}")) for memory in machines]
+    for memory, copy in zip(machines, copies, strict=True):
+        take(copy, memory)
+        memory.remember(f"More of {memory.agent}", "d", "Text.")
+    for memory, copy in zip(machines, reversed(copies), strict=True):
+        take(memory, copy)
+    one, other = machines
+    with Memory(one.root, is_person=True) as person:
+        apply_proposal(person, proposals(person)[0].id)
+    chosen = one.get("Luna").content
+    edited = f"{other.get('Luna').content}, or so."
+    other.remember("Luna", "the cat", edited)
+    take(one, other)
+    with Memory(one.root, is_person=True) as person:
+        texts = [each.diff for each in proposals(person)]
+    there = "\n".join([one.get("Luna").content, *texts])
+    assert all(said.splitlines()[-1] in there for said in (chosen, edited))
+
+
 def disputing(machines: tuple[Memory, Memory]) -> tuple[Memory, Memory]:
     """Two machines that have changed the same line, and each something of its own."""
     one, other = machines
