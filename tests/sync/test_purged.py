@@ -384,15 +384,7 @@ def moved_onto_and_back(other: Memory, words: str) -> None:
     other.adopt()
 
 
-def proposed_for_a_fact_that_is_deleted(other: Memory, words: str) -> None:
-    (other.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
-    other.adopt()
-    other.for_actor("bot", "s-1").remember("Luna", "the cat", f"{words} Well.")
-    (other.root / "memory/entries/luna.md").unlink()
-    other.adopt()
-
-
-@pytest.mark.parametrize("does", [written_again, moved_onto_and_back, proposed_for_a_fact_that_is_deleted])
+@pytest.mark.parametrize("does", [written_again, moved_onto_and_back])
 @pytest.mark.parametrize("is_pushed", [False, True])
 def test_a_short_line_that_was_away_for_a_commit_and_is_there_again_is_purged(
     machine: Machine, hub: Path, does: Callable[[Memory, str], None], is_pushed: bool

@@ -288,10 +288,11 @@ class PurgedLine:
         tree: str | None = says.tree
         is_apart = is_kept and self._grounds.issuperset(says.parents or [tip])
         bases = self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each])
-        # One in between may have removed what this has again: so it is compared with what was purged itself, too.
-        purged = frozenset().union(*(self._purged_below[each] for each in (bases if is_apart else [tip])))
-        for base in dict.fromkeys([*bases, *self._newest(sorted(purged))]):
+        for base in bases:
             tree = self._trees.grafted(tree, self._without(tree, base, is_apart))
+        # One in between may have removed what this has again at its path: so it is compared with what was purged, too.
+        for base in () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases))):
+            tree = self._trees.grafted(tree, self._without(tree, base, is_apart, follows=False))
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
             order = [self.ids[each] for each in says.parents]
@@ -334,9 +335,9 @@ class PurgedLine:
         item = self._trees.item(tree, path)
         return item if item and item[0] != FOLDER else None
 
-    def _without(self, tree: str | None, base: str, is_some: bool) -> Changes:
+    def _without(self, tree: str | None, base: str, is_some: bool, follows: bool = True) -> Changes:
         """Return how a tree becomes one without what a purge took from that of the commit `base`, of which it was made;
-        `is_some` tells that it is not all that this became.
+        `is_some` tells that it is not all that this became. Without `follows` a file is only sought at its path.
 
         A text that stands in a commit that stays was not made of what was purged: two machines may have begun one file.
         """
@@ -356,6 +357,8 @@ class PurgedLine:
         places = {blob: path for path, (_, blob) in reversed(touched.items())}
         likeness = Likeness(self._text)  # for each commit, so that each machine finds the same of it
         for path, (before, (mode, blob)) in sorted(found.items()):
+            if not (before or follows):
+                continue
             origin = path if before else places.get(blob) or likeness.most_alike(blob, free)
             if origin not in touched or (blob != touched[origin][1] and self._stays(blob)):
                 self._own |= {(path, blob)} if before != (mode, blob) else set()
