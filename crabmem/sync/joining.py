@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ from ..git.changes import Difference
 from ..git.commits import JOINING, Note, identity
 from ..git.history import History
 from ..git.trees import REGULAR, Item
-from ..results import CREATOR
+from ..results import CREATOR, Commit
 from ..session.engine import Engine
 from ..text.hashes import blob_id
 from ..workspace.layout import SETTINGS, Layout
@@ -217,31 +217,31 @@ class _HistoryJoin:
         files, disputed = self._files_of(bases)
         known = dict[str, set[str | None]]()
         for each in (head, tip) if disputed else ():
-            now, changed = self._history.files(each), self._changed_since(bases, each)
+            now = self._history.files(each)
+            changed = {change.path for _, own in self._written_since(bases, each) for change in own}
             for path, texts in disputed.items():
                 if path not in changed:
                     known.setdefault(path, set()).update({now.get(path)} & texts)
         sure = {path: blob for path, texts in known.items() if len(texts) == 1 for blob in texts}
         return {path: blob for path, blob in {**files, **sure}.items() if blob is not None}
 
-    def _changed_since(self, bases: Sequence[str], tip: str) -> set[str]:
-        """Return the paths that persons and agents changed since some commits, which no join did."""
-        commits = (self._history.commit(oid, with_paths=False) for oid in self._history.commits_since(bases, tip))
-        own = (self._history.changes.own(each.commit) for each in commits if each.author != CREATOR)
-        return {change.path for changes in own for change in changes}
+    def _written_since(self, bases: Sequence[str], tip: str) -> Iterator[tuple[Commit, Sequence[Difference]]]:
+        """Yield each commit of a person or an agent since some commits, no join, and what it changed itself."""
+        for oid in self._history.commits_since(bases, tip):
+            commit = self._history.commit(oid, with_paths=False)
+            if commit.author != CREATOR:
+                yield commit, self._history.changes.own(oid)
 
     def _side(self, base: Mapping[str, str], bases: Sequence[str], tip: str, other: str | None = None) -> Side:
         """Return what one history changed; of what its agents did that waits which would where the `other` one is."""
         changes = _changes(base, self._history.files(tip))
         persons, agents, waiting = set[str](), set[str](), set[str]()
         reviews = [self._review(each) for each in (tip, other) if other]
-        for oid in self._history.commits_since(bases, tip):
-            commit = self._history.commit(oid, with_paths=False)
-            if commit.author != CREATOR:
-                own = self._history.changes.own(oid)
-                (persons if commit.is_person else agents).update(each.path for each in own)
-                if not commit.is_person and any(review.is_on for review in reviews):
-                    waiting |= self._waiting(own, [self._review(self._history.parent(oid)), *reviews[1:]], oid)
+        for commit, own in self._written_since(bases, tip):
+            (persons if commit.is_person else agents).update(each.path for each in own)
+            if not commit.is_person and any(review.is_on for review in reviews):
+                before = self._review(self._history.parent(commit.commit))
+                waiting |= self._waiting(own, [before, *reviews[1:]], commit.commit)
         return Side(changes, persons & changes.keys(), agents & changes.keys(), waiting)
 
     def _waiting(self, changes: Sequence[Difference], reviews: Sequence[Review], commit: str) -> set[str]:

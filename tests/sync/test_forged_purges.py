@@ -375,7 +375,7 @@ def test_nothing_goes_unasked_whatever_a_record_calls_itself(victims: Two, hub: 
 
 
 def test_what_goes_by_a_row_of_a_text_alone_is_shown_too(victims: Two, hub: Path) -> None:
-    """What is said to be left of a fact is here, as somebody pushed it under another name, and is it with marks."""
+    """Somebody pushed what is said to be left of a fact under another name: it is here, and is it with marks."""
     one, other = victims
     fact = (one.root / BANK).read_text()
     left = fact.replace("DE333", "(purged)")

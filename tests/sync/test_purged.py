@@ -106,9 +106,8 @@ def test_work_that_was_not_pushed_is_put_on_the_purged_line(two: tuple[Memory, M
     assert tip(one.root) == tip(other.root) == tip(hub)
     assert SECRET not in git(hub, "log", "--all", "-p")
     assert is_whole(one.root) and is_whole(other.root)
-    agents, persons = git(one.root, "log", "--format=%an%n%b%x1f", "--grep", "before a purge was known").split("\x1f")[
-        :2
-    ]
+    put = git(one.root, "log", "--format=%an%n%b%x1f", "--grep", "before a purge was known")
+    agents, persons, *_ = put.split("\x1f")
     assert agents.startswith("bot\n") and "Agent: bot" in agents and "Session: s-1" in agents
     assert persons.startswith("\nperson\n") and "Agent" not in persons
     assert "Dora" not in agents

@@ -2,8 +2,8 @@
 
 Each commit that the record names is compared with what it became: only texts may be gone. A row that does not hold, or
 of whose commits one is not here, changes nothing. What a machine made of an old line since is put on the purged one as
-states: the files of each commit, merged by line with what the purge made of the files below it.
-Two purges of the same commits that knew nothing of each other become one, which took what either took.
+states: the files of each commit, merged by line with what the purge made of the files below it. Two purges of the same
+commits that knew nothing of each other become one, which took what either took.
 """
 
 import re
