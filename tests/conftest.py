@@ -110,6 +110,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if slow.is_slow(item.nodeid):
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.timeout(600))  # a minute on one machine is three on another
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         functions = {item.nodeid.removeprefix("tests/").partition("[")[0] for item in items}
         if gone := slow.SLOW.keys() - functions:

@@ -28,6 +28,7 @@ from crabmem import Memory
 from crabmem.operations import adoption, maintenance
 from tests import fork_server, samples
 from tests.faults.repository import git
+from tests.pace import pace
 
 ROOT = Path(__file__).parents[2]
 CANARY = "CANARY-of-somebody-else"
@@ -103,7 +104,8 @@ class Seen:
     def faults(self) -> list[str]:
         """What is wrong, in words."""
         found = [f"{self.verb}: {each}" for each in self.violations]
-        if self.seconds > SECONDS or self.wall > WALL:
+        excess = max(self.seconds / SECONDS, self.wall / WALL)
+        if excess > 1 and excess > pace():
             found.append(f"{self.verb}: took {self.seconds:.1f} s of the processor, {self.wall:.1f} s in all")
         if self.peak > BYTES:
             found.append(f"{self.verb}: took {self.peak:,} bytes")

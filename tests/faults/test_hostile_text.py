@@ -24,6 +24,7 @@ from crabmem.text.agent_names import refuse_taken
 from crabmem.text.entry import MAX_CONTENT, MAX_DESCRIPTION, MAX_LABELS, MAX_NAME
 from crabmem.text.quoting import BETWEEN, block, entry_text, hit_text, visible
 from tests.examples import examples
+from tests.pace import costing_less_than
 
 from .attacks import FACES, HIDDEN, CommandLine, Face, Ground, Tools, folder, words_of
 from .repository import complaints, git
@@ -105,13 +106,11 @@ def test_no_header_stops_runs_or_grows(ground: Ground, face: type[Face]) -> None
 @pytest.mark.parametrize("kind", HEADERS)
 def test_a_header_of_any_kind_is_read_at_once_and_the_text_is_found(ground: Ground, kind: str) -> None:
     (ground.root / ENTRIES / "odd.md").write_text(f"---\n{HEADERS[kind]}---\n\nzebra by hand\n")
-    began = time.process_time()
-    with Memory(ground.root) as memory:
+    with costing_less_than(2), Memory(ground.root) as memory:
         assert len(memory.recall("zebra")) == (kind != "NUL")
         assert memory.doctor() is not None
         assert memory.remember("Other", "x", "y").commit
         assert len(json.dumps([str(vars(entry)) for entry in memory.entries()])) < 3_000_000
-    assert time.process_time() - began < 2
 
 
 def test_a_header_that_claims_to_be_the_persons_changes_nothing_about_who_wrote(ground: Ground) -> None:
@@ -461,8 +460,7 @@ def test_the_name_of_who_writes_is_short_or_refused(ground: Ground, who: str) ->
 
 
 def test_a_query_of_any_length_is_answered_or_refused_at_once(ground: Ground) -> None:
-    began = time.process_time()
-    with Memory(ground.root) as memory:
+    with costing_less_than(15), Memory(ground.root) as memory:
         for query in (
             "ordinary " * 100_000,
             "x" * 1_000_000,
@@ -473,7 +471,6 @@ def test_a_query_of_any_length_is_answered_or_refused_at_once(ground: Ground) ->
             assert memory.call("recall", {"query": query}).text
             assert isinstance(memory.before_turn(query), str)
             assert memory.call("forget", {"name": query[:100_000]}).is_error
-    assert time.process_time() - began < 15
 
 
 @pytest.mark.parametrize(

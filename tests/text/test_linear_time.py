@@ -16,6 +16,7 @@ from crabmem.search.tokens import WORD
 from crabmem.text import credentials, odd_signs
 from crabmem.text import patterns as globs
 from crabmem.text.markdown import with_section
+from tests.pace import costing_less_than
 from tests.patterns import Used, used, worst
 
 #: Characters. Every text is tried short, and ten times as long. Some expressions look ahead for a thousand: that they
@@ -129,9 +130,8 @@ _LONG = 200_000
 @pytest.fixture
 def quickly() -> Iterator[None]:
     """A test that is over in seconds, however busy the machine is."""
-    began = time.process_time()
-    yield
-    assert time.process_time() - began < 15
+    with costing_less_than(15):
+        yield
 
 
 @pytest.mark.usefixtures("quickly")

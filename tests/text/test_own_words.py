@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from crabmem.hosts.hooks.input import parse_input
 from crabmem.operations import maintenance
 from crabmem.text.own_words import own_words
 from tests import forked
+from tests.pace import costing_less_than
 
 QUESTION = "where is the deploy key?"
 RECALL = "<recall>\nFrom memory: data.\n\n## Luna's vet\nwho looks after Luna\n\nDr. Moreno.\n</recall>"
@@ -175,9 +175,8 @@ def test_any_text_is_read_and_only_gets_shorter(text: str) -> None:
     ],
 )
 def test_a_long_message_takes_time_in_proportion(text: str) -> None:
-    began = time.process_time()
-    own_words(text * (3_000_000 // len(text)))
-    assert time.process_time() - began < 5
+    with costing_less_than(5):
+        own_words(text * (3_000_000 // len(text)))
 
 
 @pytest.mark.parametrize(
