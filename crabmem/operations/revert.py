@@ -177,9 +177,9 @@ def redo(session: Session, *, even_if_many: bool = False, stops_at_person: bool 
     done = _taken_back(
         session, "redo", lambda undo: _checked(undo.to_redo(), stops_at_person), lambda commit: even_if_many
     )
-    if done.commit and done.operation and done.operation.applies:
+    if done.commit and done.operation and (proposal := done.operation.applies):
         with suppress(CrabmemError):  # it was decided on otherwise meanwhile
-            session.engine.history.aside.drop(done.operation.applies)
+            session.engine.writer.beside(lambda: session.engine.history.aside.drop(proposal))
     return done
 
 

@@ -238,7 +238,7 @@ class Purging:
                 return True
         if self._goes and not (is_expected or self._is_allowed(self._goes)):
             self._ask(self._goes)
-        rewrite.keep_record(self.record)
+        self._engine.writer.beside(lambda: rewrite.keep_record(self.record))
         return False
 
     def _waiting(self) -> set[str]:

@@ -10,7 +10,7 @@ import os
 import random
 import time
 from collections.abc import Iterator, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ def name_remote(session: Session, url: str, folder: str, is_asked: bool = False)
         with _opened(session, address) as other:
             other.refs()
     engine.history.set_origin(address.url)
-    engine.history.track(f"{TRACKED}{branch(session)}", None)
+    engine.writer.beside(lambda: engine.history.track(f"{TRACKED}{branch(session)}", None))
     purges = allowed.purges and allowed.remote == address.url  # of that remote, and of no other
     engine.allowed.allow(session.root, replace(allowed, remote=address.url, purges=purges))
     return address
@@ -273,10 +273,8 @@ class _Syncing:
 
             taken = take_in(self._engine, theirs, even_if_many, waiting.gone).result
             waiting = self._waiting(offer)  # with what this brought
-        for commit in waiting.come:
-            self._history.aside.keep(commit)
-        for commit in waiting.gone:
-            self._history.aside.drop(commit)
+        if waiting.come or waiting.gone:
+            self._engine.writer.beside(lambda: self._take_proposals(waiting))
         head = self._history.head()
         applied = self._applied(theirs, mine) if waiting.decided else {}
         rejected = self._record.rejected() | (waiting.decided - applied.keys())
@@ -284,7 +282,8 @@ class _Syncing:
         sent = self._push(ref, raw, theirs, head, beside, is_expected)
         self._record.note_shared(waiting.shared, self.purging.record.tip, rejected)
         if head and head != before:
-            self._history.track(tracked, head)
+            with suppress(Busy):  # it was pushed: the next sync notes it
+                self._engine.writer.beside(lambda: self._history.track(tracked, head))
         return Synced(
             remote=self._address.shown,
             commit=head,
@@ -299,6 +298,12 @@ class _Syncing:
             not_rewritten=self.purging.others(self._address.url) if raw != theirs or self.purging.arrived else (),
             **self._outcome(taken, mine, theirs, rejected),
         )
+
+    def _take_proposals(self, waiting: _Waiting) -> None:
+        for commit in waiting.come:
+            self._history.aside.keep(commit)
+        for commit in waiting.gone:
+            self._history.aside.drop(commit)
 
     def _outcome(self, taken: Taken | None, mine: str | None, theirs: str | None, rejected: Set[str]) -> dict[str, Any]:
         """Return what the answer says of memory, as it is now: what waits is read from the references."""

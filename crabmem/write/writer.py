@@ -222,6 +222,15 @@ class Writer:
         with self._alone():
             return work(self._adopt_outside())
 
+    def beside(self, work: Callable[[], T]) -> T:
+        """Do to references beside the branch what `work` says, while nobody writes.
+
+        Without it another process, that begins to write, took their locks for what a crash had left: a sync that had
+        pushed said that the disk refused.
+        """
+        with self._alone():
+            return work()
+
     def finish_interrupted(self) -> None:
         """Finish what a crash interrupted; Busy at once when somebody is writing."""
         with self._alone(timeout=0):

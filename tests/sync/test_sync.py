@@ -11,7 +11,10 @@ import pytest
 
 from crabmem import CrabmemError, Memory
 from crabmem.disk import fs
+from crabmem.disk.lock import WriterLock
+from crabmem.disk.state import LOCK
 from crabmem.errors import (
+    Busy,
     Disabled,
     HoldsSecret,
     InvalidArguments,
@@ -21,6 +24,8 @@ from crabmem.errors import (
     Untrusted,
     Unwritable,
 )
+from crabmem.git.kept import ASIDE
+from crabmem.git.refs import PURGED
 from crabmem.operations.proposals import apply_proposal, proposals, reject_proposal
 from crabmem.sync.standing import state
 from crabmem.sync.sync import name_remote, sync, upcoming
@@ -89,6 +94,32 @@ def test_what_was_decided_on_one_machine_waits_on_no_other(
         synced(memory)
         assert not proposals(memory)
         assert memory.get("Luna").content == one.get("Luna").content
+
+
+@pytest.mark.parametrize("decide", [apply_proposal, reject_proposal])
+def test_a_sync_moves_references_only_while_nobody_writes(
+    disputing: tuple[Memory, Memory], decide: Callable[[Memory, str], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A write of another process took their locks for what a crash had left, and a sync that had pushed failed."""
+    one, other = disputing
+    decide(one, proposals(one)[0].id)
+    one.remember("Secret", "to be purged", "The word is mellon.")
+    synced(one)
+    one.purge(text="mellon")
+    synced(one)
+    other.remember("Tea", "hot", "With milk.")
+    folder, moved = str(other.root), set[str]()
+
+    def look(operation: str, path: str) -> None:
+        if operation == "link" and path.startswith(f"{folder}/") and path.endswith(".lock"):
+            with suppress(Busy), WriterLock(other.root / ".git/crabmem" / LOCK).held(0):
+                moved.add("while others may write")
+            moved.add(path.removeprefix(f"{folder}/.git/").removesuffix(".lock"))
+
+    monkeypatch.setattr(fs, "before", look)
+    synced(other)
+    assert moved >= {"refs/heads/main", "refs/remotes/origin/main", PURGED}
+    assert any(each.startswith(ASIDE) for each in moved) and "while others may write" not in moved
 
 
 def test_an_agent_may_not_sync(two: tuple[Memory, Memory]) -> None:
