@@ -287,7 +287,10 @@ class PurgedLine:
         says = self._objects.header(tip)
         tree: str | None = says.tree
         is_apart = is_kept and self._grounds.issuperset(says.parents or [tip])
-        bases = self._ends_of_old if is_apart else self._newest([each for each in below if self.ids[each] != each])
+        if tip in self._grounds:
+            tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
+        bases = self._newest([each for each in below if self.ids[each] != each])
+        bases += self._ends_of_old if is_apart else ()
         for base in bases:
             tree = self._trees.grafted(tree, self._without(tree, base, is_apart))
         # One in between may have removed what this has again at its path: so it is compared with what was purged, too.
@@ -329,6 +332,11 @@ class PurgedLine:
             found = self._trees.item_differences(before, after)
             self._touches[base] = {path: item for path, item, _ in found if item}
         return self._touches[base]
+
+    def _as_it_became(self, files: Files) -> Changes:
+        """Return files on the purged line, each as the same text of the history."""
+        became = {path: self._became(path, blob) for path, (_, blob) in files.items()}
+        return {each[0]: (files[path][0], each[1]) for path, each in became.items() if each}
 
     def _item(self, tree: str | None, path: str) -> Item | None:
         """Return what is at a path, if it is no folder."""
