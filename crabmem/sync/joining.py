@@ -203,7 +203,7 @@ class _HistoryJoin:
             one, other = Side(_changes(base, files)), self._side(base, older, commit)
             done = join(base, one, other, Rules(self._layout, self._blob))
             said = {path: self._remembered_id(each) for path, each in done.files.items()}
-            for path, *_ in done.disputes:
+            for path in (*(path for path, *_ in done.disputes), *done.kept):
                 disputed.setdefault(path, set()).update(side.changes.get(path, base.get(path)) for side in (one, other))
                 said[path] = base.get(path)
             files = {path: blob for path, blob in {**base, **said}.items() if blob is not None}

@@ -207,6 +207,28 @@ def test_what_changed_after_one_of_two_merges_that_took_the_same_text_of_two_sta
     assert said == {"forgotten": None, "with a line less": "A grey cat.\nTen years old."}.get(later, before)
 
 
+@pytest.mark.parametrize("restores", [0, 1])
+def test_a_fact_that_two_merges_left_out_and_somebody_brought_back_since_stays(
+    machines: tuple[Memory, Memory], restores: int
+) -> None:
+    one, other = machines
+    one.forget("Luna")
+    other.remember("Luna", "the cat", "A black cat.")
+    for memory, each in ((one, other), (other, one)):
+        git(memory.root, "fetch", "-q", str(each.root), "main:refs/heads/other")
+    without = git(one.root, "rev-parse", "main^{tree}").strip()
+    for memory in machines:
+        author = ["-c", "user.name=A", "-c", "user.email=a@x"]
+        merge = git(memory.root, *author, "commit-tree", without, "-p", "main", "-p", "other", "-m", "merge").strip()
+        git(memory.root, "reset", "-q", "--hard", merge)
+        memory.remember(f"More of {memory.agent}", "d", "Text.")
+    machines[restores].remember("Luna", "the cat", "A black cat.")
+    take(one, other)
+    take(other, one)
+    assert state(one) == state(other)
+    assert one.get("Luna").content == "A black cat."
+
+
 def test_of_two_joins_of_the_same_texts_a_choice_in_one_and_an_edit_in_the_other_are_both_kept(
     machines: tuple[Memory, Memory],
 ) -> None:
