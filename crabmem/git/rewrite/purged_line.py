@@ -211,29 +211,34 @@ class PurgedLine:
             raws = [self._objects.raw(each)[1] for each in fork]
             rows, messages = zip(*map(parted, raws), strict=True)
             headers = [(key, self._shared_header(key, said)) for key, said in _by_key(rows)]
-            files = reduce(self._shared_files, map(self._files, fork))
+            trees: list[str | None] = [self._objects.header(each).tree for each in fork]
             parents = [self.ids.get(each, each) for each in self._objects.header(oid).parents]
-            made = self._commit(self._trees.grafted(None, files), parents, headers, reduce(self._shared, messages))
+            made = self._commit(reduce(self._shared_tree, trees), parents, headers, reduce(self._shared, messages))
             self._news |= dict.fromkeys(fork, made)
         return self._news[fork[0]]
 
-    def _shared_files(self, one: Files, other: Files) -> Files:
-        found, others = Files(), {blob: path for path, (_, blob) in sorted(other.items())}
-        for path, (mode, blob) in sorted(one.items()):
+    def _shared_tree(self, one: str | None, other: str | None) -> str | None:
+        """Make one tree of two, of which each lacks what another purge took; where they are the same it is not read."""
+        differences = sorted(self._trees.item_differences(one, other))
+        theirs = {path: item for path, _, item in differences if item}
+        others, changes = {blob: path for path, (_, blob) in theirs.items()}, Changes.fromkeys(theirs)
+        for path, (mode, blob) in ((path, item) for path, item, _ in differences if item):
             sources = {blob, *self._record.sources(blob)}
             ends = {end for source in sources for end in self._record.became(source) if end}
             elsewhere = (others[each] for each in (blob, *sorted(sources | ends)) if each in others)
-            place = path if path in other else next(elsewhere, None)
+            place = path if path in theirs else next(elsewhere, None)
             self._gone[blob] = None
+            changes.setdefault(path, None)
             if place:
-                text = other[place][1]
+                text = theirs[place][1]
                 steps = zip(path.split("/"), place.split("/"), strict=False)
                 name = "/".join(shared_name(*each, self._work) for each in steps)
                 text = text if text == blob else self._shared_text(*sorted((blob, text)))
-                self._gone |= {blob: text, other[place][1]: text}
-                found[self._place(name, (mode, text), found.get(name))] = mode, text
+                self._gone |= {blob: text, theirs[place][1]: text}
+                taken = changes[name] if name in changes else self._item(one, name)
+                changes[self._place(name, (mode, text), taken)] = mode, text
         self._gone |= {blob: None for blob in others if blob not in self._gone}
-        return found
+        return self._trees.grafted(one, changes)
 
     def _shared_header(self, key: bytes, said: Sequence[str]) -> str:
         if key not in IDENTITIES:
