@@ -145,8 +145,18 @@ class PurgeRecord:
     @cached_property
     def overtaken(self) -> frozenset[str]:
         """The commits that purges made of others, which some machine had put on a purged line meanwhile."""
+        return frozenset(each for pair in self._overtaking for each in pair[:1])
+
+    @cached_property
+    def _overtaking(self) -> list[tuple[str, str]]:
         put, others = self._put.steps, self._rows(is_put=False)
-        return frozenset(new for ids in others for old, new in ids.items() if put.get(old, new) != new)
+        pairs = ((new, put.get(old)) for ids in others for old, new in ids.items())
+        return [(new, end) for new, end in pairs if end and end != new]
+
+    @cached_property
+    def rivals(self) -> Mapping[str, frozenset[str]]:
+        """Both of what one commit became by a purge and as it was put on a purged line, by each of the two."""
+        return {each: frozenset(pair) for pair in self._overtaking for each in pair}
 
     @cached_property
     def _blobs(self) -> "_Steps":

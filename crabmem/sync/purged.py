@@ -56,6 +56,8 @@ class Purging:
         self._history = engine.history
         self.arrived, self.given_up, self.quoting = 0, set[str](), tuple[str, ...]()
         self._proposed = set[str]()
+        #: What proposals of this machine became as purges were taken in.
+        self._put_here = dict[str, str]()
         #: Commits and texts of before purges that were here as these were taken in: some stay, as nobody compares them.
         self._met = set[frozenset[str]]()
         #: What goes at the remote by purges of others, which the person is asked about.
@@ -190,13 +192,13 @@ class Purging:
                 is_meant=True,
             )
 
-    def purged_of(self, proposals: Collection[str]) -> set[str]:
-        """Return the proposals of a remote as they are without what was purged; as they are there, if that is not here.
+    def end(self, proposal: str) -> str:
+        """Return what a proposal is without what was purged; itself where nothing is known of that, or it is not here.
 
         What the exchange of a purge took along, as nothing reached it yet, is fetched and made again.
         """
-        known = {oid: self.became.get(oid, oid) for oid in proposals}
-        return {new if self._history.has(new) else old for old, new in known.items()}
+        known = self._put_here.get(proposal) or self.became.get(proposal) or self.record.commit(proposal)
+        return known if known and self._history.has(known) else proposal
 
     def stale(self) -> list[str]:
         """Return the proposals of the remote that are said to be of before a purge."""
@@ -273,6 +275,7 @@ class Purging:
                 if not (is_expected or self._is_allowed([here, *self._goes])):
                     self._ask([here, *self._goes])
             self.quoting = tuple(sorted({*self.quoting, *line.quoting}))
+            self._put_here |= {each: line.ids[each] for each in self._history.aside.all() if each in line.ids}
             rewrite.put_in_place(new, [*changes, *files.leftovers(changes)], files.recovered(), put)
         self.record = new.record
         self.given_up |= line.lost

@@ -220,13 +220,12 @@ class _Waiting:
         self.gone = sorted((ours & before) - theirs)
         #: Those that were decided on here since.
         self.decided, self._new = before - ours, sorted(ours - before - theirs)
-        self._to_drop = sorted(theirs & self.decided)
         #: What both have afterwards.
         self.shared = (set(self.come) | ours) - set(self.gone)
 
-    def updates(self) -> Updates:
-        """Return what becomes of the references at the remote."""
-        gone = {f"{ASIDE}/{commit}": (commit, None) for commit in self._to_drop}
+    def updates(self, there: Set[str]) -> Updates:
+        """Return what becomes of the references at the remote; `there` are those that it has, before any purge."""
+        gone = {f"{ASIDE}/{commit}": (commit, None) for commit in sorted(self.decided & there)}
         return {**gone, **{f"{ASIDE}/{commit}": (None, commit) for commit in self._new}}
 
 
@@ -278,7 +277,7 @@ class _Syncing:
         head = self._history.head()
         applied = self._applied(theirs, mine) if waiting.decided else {}
         rejected = self._record.rejected() | (waiting.decided - applied.keys())
-        beside = {**self.purging.updates(offer, self._history.aside.readable()), **waiting.updates()}
+        beside = {**self.purging.updates(offer, self._history.aside.readable()), **waiting.updates(offer.aside)}
         sent = self._push(ref, raw, theirs, head, beside, is_expected)
         self._record.note_shared(waiting.shared, self.purging.record.tip, rejected)
         if head and head != before:
@@ -421,7 +420,8 @@ class _Syncing:
             )
 
     def _waiting(self, offer: Offer) -> _Waiting:
-        return _Waiting(self.purging.purged_of(offer.aside), self._history.aside.all(), self._record.proposals())
+        theirs, before = (set(map(self.purging.end, each)) for each in (offer.aside, self._record.proposals()))
+        return _Waiting(theirs, self._history.aside.all(), before)
 
     def _push(
         self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates, is_expected: bool

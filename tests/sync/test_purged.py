@@ -980,37 +980,6 @@ def test_a_text_that_waits_beside_one_of_another_machine_holds_nothing_of_a_purg
         assert any(b"Of the neighbour." in each for each in (*said, *(e.content.encode() for e in memory.entries())))
 
 
-@pytest.mark.parametrize("edits", [True, False])
-@pytest.mark.parametrize("syncs", [True, False])
-@pytest.mark.parametrize("text", ["At sea.\nPin 12 34.\nRed.", "In the harbour.\nPin 12 34.\nRed.\nAt sea."])
-def test_a_proposal_for_a_fact_that_is_gone_is_purged_of_a_short_line(
-    two: tuple[Memory, Memory], hub: Path, edits: bool, syncs: bool, text: str
-) -> None:
-    one, other = two
-    one.remember("Boat", "where it lies", "In the harbour.\nPin 12 34.\nRed.")
-    synced(one)
-    synced(other)
-    (other.root / "crabmem.toml").write_text('[review]\nwait = ["everything"]\n')
-    file = other.root / "memory/entries/boat.md"
-    if edits:
-        file.write_text(file.read_text() + "Sold.\n")
-        other.adopt()
-    other.for_actor("bot", "s-1").remember("Boat", "where it lies", text)
-    (waiting,) = proposals(other)
-    file.unlink()
-    other.adopt()
-    if syncs:
-        synced(other)
-        synced(one)
-    one.purge(text="Pin 12 34")
-    synced(one)
-    agreed(other)
-    (waiting,) = proposals(other)
-    assert b"At sea." in (waiting.data or b"")
-    for root in (one.root, other.root, hub):
-        assert "12 34" not in git(root, "log", "--all", "-p")
-
-
 @pytest.mark.parametrize("texts", [("Grey.", "Black."), ("Black.", "Grey.")])
 def test_of_a_fact_that_two_began_the_text_that_nobody_purged_stays(
     machine: Machine, hub: Path, texts: tuple[str, str]

@@ -113,7 +113,11 @@ class PurgedLine:
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(parents)
             self._purged_below[oid] = frozenset().union(*(self._purged_below.get(each, ()) for each in parents))
             end: str | None = oid
-            if self._record.is_purged(oid):
+            # What waits changes little, so that of both lines it is the same commit but for what either took.
+            rivals = self._record.rivals.get(oid, ()) if oid in kept else ()
+            if rivals and all(map(self._is_there, rivals)):
+                end = self._end(oid, is_behind, True, rivals)
+            elif self._record.is_purged(oid):
                 end = self._end(oid, is_behind, self._doubts_lacking or oid in kept)
             elif self._record.is_old(oid) and not is_behind:
                 end = self._put_elsewhere(oid, oid) or oid
@@ -127,11 +131,11 @@ class PurgedLine:
                     self._purged_below[oid] = frozenset({oid})
                 if self._by_us.ends(oid) != {end}:
                     self.believed.add(oid)
-            elif not (is_behind or oid in kept):
-                self._stand(oid, oid)
             else:
                 is_one = len(self._news) < _MOST_PUT and self._is_work_left
-                if is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
+                if not (is_behind or oid in kept):
+                    self._stand(oid, oid)
+                elif is_one or oid in tips or self._record.is_old(oid) or self._record.is_end(oid):
                     self._put(oid, oid in kept)
                 if self.ids.get(oid) != oid:
                     behind.add(oid)
@@ -174,14 +178,14 @@ class PurgedLine:
         """Return whether a commit became another one here, or a text is gone."""
         return self.ids.get(oid, oid) != oid or self.is_gone(oid)
 
-    def _end(self, oid: str, is_behind: bool, doubts_lacking: bool) -> str | None:
+    def _end(self, oid: str, is_behind: bool, doubts_lacking: bool, rivals: Collection[str] = ()) -> str | None:
         """Return what a commit became, as a comparison shows; itself where it became nothing of what is said, None
         where that is not here.
 
         Rows that do not hold are doubted: the commit is one like any other. So is one of which another was made, too,
         by what is said of a commit that nobody has, if nothing can have been both.
         """
-        ends = self._record.siblings.get(oid) or self._record.ends(oid)
+        ends = frozenset(rivals) or self._record.siblings.get(oid) or self._record.ends(oid)
         if not (doubts_lacking or all(map(self._is_there, ends))):
             return None
         good = sorted(filter(self._is_there, ends))
@@ -291,16 +295,14 @@ class PurgedLine:
             return ""
         says = self._objects.header(tip)
         tree: str | None = says.tree
-        is_apart = is_kept and self._grounds.issuperset(says.parents or [tip])
         if tip in self._grounds:
             tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
         bases = self._newest([each for each in below if self.ids[each] != each])
-        bases += self._ends_of_old if is_apart else ()
         for base in bases:
-            tree = self._trees.grafted(tree, self._without(tree, base, is_apart))
+            tree = self._trees.grafted(tree, self._without(tree, base))
         # One in between may have removed what this has again at its path: so it is compared with what was purged, too.
         for base in () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases))):
-            tree = self._trees.grafted(tree, self._without(tree, base, is_apart, follows=False))
+            tree = self._trees.grafted(tree, self._without(tree, base, follows=False))
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
             order = [self.ids[each] for each in says.parents]
@@ -324,12 +326,6 @@ class PurgedLine:
         behind = set[str]().union(*(reached(parents(each), parents) for each in commits))
         return sorted(each for each in commits if each not in behind)
 
-    @cached_property
-    def _ends_of_old(self) -> list[str]:
-        """The commits of the history that became others, and on which stands none that did."""
-        olds = {oid for oid, end in self.ids.items() if oid != end} - self._grounds
-        return sorted(olds.difference(*(self._objects.header(oid).parents for oid in olds)))[:_MOST_PARENTS]
-
     def _touched(self, base: str) -> Files:
         """Return the files of the commit `base` that are not in what it became."""
         if base not in self._touches:
@@ -348,24 +344,21 @@ class PurgedLine:
         item = self._trees.item(tree, path)
         return item if item and item[0] != FOLDER else None
 
-    def _without(self, tree: str | None, base: str, is_some: bool, follows: bool = True) -> Changes:
-        """Return how a tree becomes one without what a purge took from that of the commit `base`, of which it was made;
-        `is_some` tells that it is not all that this became. Without `follows` a file is only sought at its path.
+    def _without(self, tree: str | None, base: str, follows: bool = True) -> Changes:
+        """Return how a tree becomes one without what a purge took from that of the commit `base`, of which it was made.
+        Without `follows` a file is only sought at its path.
 
         A text that stands in a commit that stays was not made of what was purged: two machines may have begun one file.
         """
         was, touched, changes = self._objects.header(base).tree, self._touched(base), Changes()
         # Of each file what `base` had at its path, and what the tree has; all that is left out is the same in both.
         found, gone = dict[str, tuple[Item | None, Item]](), set[str]()
-        if is_some:
-            found = {path: (self._item(was, path), item) for path, item in self._trees.items(tree).items()}
-        else:
-            for path, before, now in self._trees.item_differences(was, tree):
-                if now:
-                    found[path] = before, now
-                else:
-                    gone.add(path)
-            found |= {path: (item, item) for path, item in touched.items() if path not in found.keys() | gone}
+        for path, before, now in self._trees.item_differences(was, tree):
+            if now:
+                found[path] = before, now
+            else:
+                gone.add(path)
+        found |= {path: (item, item) for path, item in touched.items() if path not in found.keys() | gone}
         free = {path: blob for path, (_, blob) in touched.items() if path in gone}
         places = {blob: path for path, (_, blob) in reversed(touched.items())}
         likeness = Likeness(self._text)  # for each commit, so that each machine finds the same of it
