@@ -113,12 +113,8 @@ class PurgedLine:
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(parents)
             self._purged_below[oid] = frozenset().union(*(self._purged_below.get(each, ()) for each in parents))
             end: str | None = oid
-            # What waits changes little, so that of both lines it is the same commit but for what either took.
-            rivals = self._record.rivals.get(oid, ()) if oid in kept else ()
-            if rivals and all(map(self._is_there, rivals)):
-                end = self._end(oid, is_behind, True, rivals)
-            elif self._record.is_purged(oid):
-                end = self._end(oid, is_behind, self._doubts_lacking or oid in kept)
+            if said := self._said(oid, oid in kept):
+                end = self._end(oid, said, is_behind, self._doubts_lacking or oid in kept)
             elif self._record.is_old(oid) and not is_behind:
                 end = self._put_elsewhere(oid, oid) or oid
             if end is None:
@@ -178,20 +174,28 @@ class PurgedLine:
         """Return whether a commit became another one here, or a text is gone."""
         return self.ids.get(oid, oid) != oid or self.is_gone(oid)
 
-    def _end(self, oid: str, is_behind: bool, doubts_lacking: bool, rivals: Collection[str] = ()) -> str | None:
-        """Return what a commit became, as a comparison shows; itself where it became nothing of what is said, None
-        where that is not here.
+    def _said(self, oid: str, is_kept: bool) -> Collection[str]:
+        """Return what purges are said to have made of a commit; nothing where none did."""
+        # One that waits changes little: on both lines it is the same commit, but for what either took.
+        rivals = self._record.rivals.get(oid, ()) if is_kept else ()
+        if rivals and all(map(self._is_there, rivals)):
+            return rivals
+        ends = self._record.siblings.get(oid) or self._record.ends(oid)
+        return ends if self._record.is_purged(oid) else ()
+
+    def _end(self, oid: str, ends: Collection[str], is_behind: bool, doubts_lacking: bool) -> str | None:
+        """Return which of `ends` a commit became, or what these are together, as a comparison shows; itself where it
+        became nothing of what is said, None where that is not here.
 
         Rows that do not hold are doubted: the commit is one like any other. So is one of which another was made, too,
         by what is said of a commit that nobody has, if nothing can have been both.
         """
-        ends = frozenset(rivals) or self._record.siblings.get(oid) or self._record.ends(oid)
         if not (doubts_lacking or all(map(self._is_there, ends))):
             return None
         good = sorted(filter(self._is_there, ends))
         if len(good) > 1 and self._record.is_old(oid):
             good = [end for end in good if self._is_purged(oid, end, is_behind, is_final=False)]
-        self.doubted |= self._record.rows(oid, ends.difference(good)) if len(good) < len(ends) else set()
+        self.doubted |= self._record.rows(oid, {*ends}.difference(good)) if len(good) < len(ends) else set()
         end = oid
         if good and self._apart.isdisjoint(good):
             end = good[0] if len(good) == 1 else self._join_purges(oid, good)
