@@ -14,10 +14,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from ..disk import fs
 from ..disk.background import start
 from ..errors import (
     Busy,
     CrabmemError,
+    DamagedHistory,
     Disabled,
     HoldsSecret,
     InvalidArguments,
@@ -147,13 +149,17 @@ def sync(
         syncing = _Syncing(session, other, address, record)
         for attempt in range(1, min(rounds, _ROUNDS) + 1):
             session.engine.writer.adopt(even_if_many)
+            repository = fs.identity(session.engine.workspace.git)
             try:
                 done = syncing.round(attempt, is_expected, joins_apart, even_if_many)
             except Outrun:
                 time.sleep(random.uniform(0, _PAUSE * attempt))
                 continue
-            except (CrabmemError, OSError):
+            except (CrabmemError, OSError) as error:
                 record.note_given_up(syncing.purging.given_up)  # the next answer tells
+                was_exchanged = repository != fs.identity(session.engine.workspace.git)
+                if was_exchanged and isinstance(error, (DamagedHistory, OSError)):
+                    continue  # a purge of another process: what was read before it is not there any more
                 raise
             if (done.sent or done.is_rewritten) and session.engine.environment.get("CRABMEM_FLEET"):
                 start("fleet.notify", session.root)

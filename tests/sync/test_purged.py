@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from time import process_time
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -26,7 +27,7 @@ from crabmem.git.rewrite.overlay import Overlay
 from crabmem.operations.proposals import proposals
 from crabmem.results import Synced
 from crabmem.sync.standing import state, trouble
-from crabmem.sync.sync import name_remote, sync, upcoming
+from crabmem.sync.sync import _Syncing, name_remote, sync, upcoming
 from tests.conftest import git
 from tests.faults.repository import traces
 from tests.remotes.servers import needs_git, serving
@@ -96,6 +97,27 @@ def test_the_old_line_is_not_fetched_again_by_who_purged_it(
     one.purge(text=SECRET)
     monkeypatch.setattr("crabmem.sync.purged.make_incoming", lambda private: pytest.fail("it is fetched"))
     assert synced(one).is_rewritten
+    assert tip(hub) == tip(one.root)
+    assert SECRET not in git(hub, "log", "--all", "-p")
+
+
+def test_a_sync_begins_again_where_another_process_purges_meanwhile(
+    two: tuple[Memory, Memory], hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what it had read before it said that an object was missing, or that the disk refused."""
+    one, _ = two
+    one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
+    push, done = _Syncing._push, list[str]()
+
+    def late(self: _Syncing, *given: Any) -> int:
+        if not done:
+            done.append("purged")
+            with Memory(one.root, is_person=True) as another:
+                another.purge(text=SECRET)
+        return push(self, *given)
+
+    monkeypatch.setattr(_Syncing, "_push", late)
+    assert synced(one).rounds == 2
     assert tip(hub) == tip(one.root)
     assert SECRET not in git(hub, "log", "--all", "-p")
 
