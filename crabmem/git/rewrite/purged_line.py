@@ -107,7 +107,7 @@ class PurgedLine:
         line = {parent for oid in found.commits if oid not in kept for parent in self._objects.header(oid).parents}
         self._grounds = {oid for oid in below - line - tips if not self._objects.header(oid).parents}
         tips, kept = tips | below, {*kept, *self._grounds}
-        # Kept commits come last: they are compared with what became of all the others.
+        # Kept commits come last: they stand on texts of the others, as these became.
         for oid in sorted(found.commits, key=lambda each: each in kept):
             parents = self._objects.header(oid).parents
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(parents)
