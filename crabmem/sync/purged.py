@@ -349,9 +349,9 @@ class Purging:
 
         A machine that sees it without the purged line waits. `aside` are the proposals that are here.
         """
-        stale = {old for old in offer.aside if self.became.get(old, old) != old}
+        stale = {old: end for old in offer.aside if (end := self.end(old)) != old}
         gone = {f"{ASIDE}/{old}": (old, None) for old in stale}
-        come = {f"{ASIDE}/{oid}": (None, oid) for oid in {self.became[old] for old in stale} & {*aside} - offer.aside}
+        come = {f"{ASIDE}/{oid}": (None, oid) for oid in {*stale.values()} & {*aside} - offer.aside}
         tip = offer.refs.get(PURGED)
         return {**({PURGED: (tip, self.record.tip)} if self.record.tip not in (None, tip) else {}), **gone, **come}
 

@@ -199,3 +199,40 @@ def test_of_two_purges_of_neighbouring_lines_one_text_waits(two: tuple[Memory, M
     settled(one, other)
     assert waiting(one) == waiting(other) == ["One.\n(purged)\n(purged)\nThree.\nFour.\nC."]
     assert is_gone("12 34", hub, one, other) and is_gone("Two.", hub, one, other)
+
+
+@pytest.mark.parametrize("how", ["extends another", "begins it anew", "quotes a later line"])
+def test_a_short_line_goes_from_what_waits_at_its_path_whatever_that_was_made_of(
+    two: tuple[Memory, Memory], hub: Path, how: str
+) -> None:
+    one, other = two
+    secret = "Pin 12 34" if how == "begins it anew" else "Pin 99 88"
+    proposed = f"{TEXT}\nPin 99 88\nSeven."
+    if how == "extends another":
+        propose(other, f"{TEXT}\nPin 99 88")
+        settled(other, one)
+    elif how == "begins it anew":
+        other.forget("Boat")
+    else:
+        write(one, f"{TEXT}\nThe pin: Pin 99 88, and so on.")
+        synced(one)
+        proposed = f"{TEXT}\nThe pin: Pin 99 88, and so on.\nSeven."
+    propose(other, proposed)
+    synced(other)
+    purged(one, (other,), secret)
+    assert proposed.replace(secret, "(purged)") in waiting(one)
+    assert waiting(one) == waiting(other)
+    assert is_gone(secret, hub, one, other)
+
+
+def test_a_line_that_was_said_again_since_its_purge_may_be_proposed(two: tuple[Memory, Memory]) -> None:
+    one, other = two
+    purged(one, (other,))
+    write(other, f"{TEXT}")
+    propose(other, f"{TEXT}\nFive.")
+    one.remember("Tea", "a drink", "Not to be known: 77 66.")
+    synced(one)
+    one.purge(text="77 66")
+    synced(one)
+    synced(other)
+    assert waiting(other) == [f"{TEXT}\nFive."]

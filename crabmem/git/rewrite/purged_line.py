@@ -85,6 +85,8 @@ class PurgedLine:
         self._purged_below = dict[str, frozenset[str]]()
         #: Commits on which kept ones alone stand, and the texts that are touched of commits that became others.
         self._grounds, self._touches = set[str](), dict[str, Files]()
+        #: The commits that wait for a person, which other machines may have.
+        self._waiting = frozenset[str]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
         #: The rows and texts of so many of `ids`.
@@ -106,7 +108,7 @@ class PurgedLine:
         below = {parent for oid in found.commits if oid in kept for parent in self._objects.header(oid).parents}
         line = {parent for oid in found.commits if oid not in kept for parent in self._objects.header(oid).parents}
         self._grounds = {oid for oid in below - line - tips if not self._objects.header(oid).parents}
-        tips, kept = tips | below, {*kept, *self._grounds}
+        self._waiting, tips, kept = frozenset(kept), tips | below, {*kept, *self._grounds}
         # Kept commits come last: they stand on texts of the others, as these became.
         for oid in sorted(found.commits, key=lambda each: each in kept):
             parents = self._objects.header(oid).parents
@@ -304,6 +306,8 @@ class PurgedLine:
         bases = self._newest([each for each in below if self.ids[each] != each])
         for base in bases:
             tree = self._trees.grafted(tree, self._without(tree, base))
+        if is_kept and tip not in self._grounds:
+            tree = self._trees.grafted(tree, self._quoted(tree, below))
         # One in between may have removed what this has again at its path: so it is compared with what was purged, too.
         for base in () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases))):
             tree = self._trees.grafted(tree, self._without(tree, base, follows=False))
@@ -342,6 +346,33 @@ class PurgedLine:
         """Return files on the purged line, each as the same text of the history."""
         became = {path: self._became(path, blob) for path, (_, blob) in files.items()}
         return {each[0]: (files[path][0], each[1]) for path, each in became.items() if each}
+
+    def _quoted(self, tree: str | None, below: Sequence[str]) -> Changes:
+        """Return how a tree that waits becomes one without the lines that purges took at its paths, of whatever it was
+        made; a line that stands in what is `below` it was said again.
+        """
+        changes, trees = Changes(), [self._objects.header(self.ids[each]).tree for each in below]
+        for path, (mode, blob) in self._trees.items(tree).items():
+            stands = [item[1] for each in trees if (item := self._item(each, path))]
+            again = {line.strip() for each in stands for line in self._text(each).splitlines()}
+            became = {line: new for line, new in self._lines_gone.get(path, {}).items() if line not in again}
+            lines = (self._text(blob) if became else b"").splitlines(keepends=True)
+            if any(line.strip() in became for line in lines):
+                text = b"".join(line.replace(said, became.get(said, said)) for line in lines for said in [line.strip()])
+                changes[path] = mode, self._objects.put("blob", text)
+                self.lost.add(path)
+        return changes
+
+    @cached_property
+    def _lines_gone(self) -> Mapping[str, Mapping[bytes, bytes]]:
+        """What became of lines at each path of which purges took a part, and left the others as they were."""
+        found = dict[str, dict[bytes, bytes]]()
+        for (path, blob), became in self._moved.items():
+            texts = [self._text(each).splitlines() for each in (blob, became[1])] if became else []
+            if texts and len(texts[0]) == len(texts[1]):
+                pairs = ((old.strip(), new.strip()) for old, new in zip(*texts, strict=True) if old != new)
+                found.setdefault(path, {}).update(pairs)
+        return found
 
     def _item(self, tree: str | None, path: str) -> Item | None:
         """Return what is at a path, if it is no folder."""
@@ -508,13 +539,14 @@ class PurgedLine:
     def erased(self, with_own: bool = True) -> Iterator[Erased]:
         """Yield what was made here, for other machines, so that each has just that of the same commits.
 
-        Without `with_own` only what became of ends of purges: nobody else has the rest. Texts are gone by purges, and
-        where two purges left several of one: a text that was put on the line may stand elsewhere, or come to.
+        Without `with_own` only what became of ends of purges, and of what waits: nobody else has the rest. Texts are
+        gone by purges, and where two purges left several of one: a text that was put on the line may stand elsewhere,
+        or come to.
         """
         news = {old: new for old, new in self._news.items() if old != new and not self._record.is_old(old)}
         gone = {old: new for old, new in self._gone.items() if not (self._record.has_blob(old) or self._stays(old))}
         blobs = {old: new for old, new in gone.items() if old != new and self._text(old).strip()}
-        told = {old: new for old, new in news.items() if with_own or self._record.is_end(old)}
+        told = {old: new for old, new in news.items() if with_own or self._record.is_end(old) or old in self._waiting}
         for kind, is_join in ((JOIN, True), (PUT, False)):
             if commits := {old: new for old, new in told.items() if (old in self._record.siblings) == is_join}:
                 yield Erased(commits, blobs if is_join else {}, kind=kind)
