@@ -236,3 +236,21 @@ def test_a_line_that_was_said_again_since_its_purge_may_be_proposed(two: tuple[M
     synced(one)
     synced(other)
     assert waiting(other) == [f"{TEXT}\nFive."]
+
+
+def test_a_line_that_a_join_brought_back_below_another_purge_goes(
+    two: tuple[Memory, Memory], machine: Machine, hub: Path
+) -> None:
+    """A fact was changed where no agent's change waits: where it does, the join has the text of before."""
+    one, other = two
+    third = machine("third")
+    synced(third)
+    (other.root / "crabmem.toml").unlink()
+    other.adopt()
+    propose(other, TEXT.replace("Pin 12 34\n", ""))
+    synced(other)
+    synced(third)
+    third.purge(text="Three.")
+    one.purge(text="Pin 12 34")
+    settled(one, other, third)
+    assert is_gone("12 34", hub, one, other, third) and is_gone("Three.", hub, one, other, third)

@@ -304,13 +304,14 @@ class PurgedLine:
         if tip in self._grounds:
             tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
         bases = self._newest([each for each in below if self.ids[each] != each])
+        # One in between may have removed what this has again at its path: so it is compared with what was purged, too;
+        # before the others, as it may be just that text.
+        for base in () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases))):
+            tree = self._trees.grafted(tree, self._without(tree, base, follows=False))
         for base in bases:
             tree = self._trees.grafted(tree, self._without(tree, base))
         if is_kept and tip not in self._grounds:
             tree = self._trees.grafted(tree, self._quoted(tree, below))
-        # One in between may have removed what this has again at its path: so it is compared with what was purged, too.
-        for base in () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases))):
-            tree = self._trees.grafted(tree, self._without(tree, base, follows=False))
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
             order = [self.ids[each] for each in says.parents]
