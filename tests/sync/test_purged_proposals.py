@@ -254,3 +254,25 @@ def test_a_line_that_a_join_brought_back_below_another_purge_goes(
     one.purge(text="Pin 12 34")
     settled(one, other, third)
     assert is_gone("12 34", hub, one, other, third) and is_gone("Three.", hub, one, other, third)
+
+
+@pytest.mark.parametrize("text", ["Pin 12 34", "Grey."])
+@pytest.mark.parametrize("first", [0, 1])
+def test_of_two_facts_that_got_one_name_the_text_that_waits_is_purged(
+    two: tuple[Memory, Memory], machine: Machine, hub: Path, text: str, first: int
+) -> None:
+    one, other = two
+    one.remember("Luna", "the cat", "A cat.\nGrey.\nBig.\nOld.")
+    for name in ("Tea", "Key", "Marta", "Vet", "Dora", "Wifi"):
+        one.remember(name, f"about {name}", f"What is known of {name}.")
+    settled(one, other)
+    third = machine("third")
+    synced(third)
+    other.rename("Boat", "Ada")
+    third.rename("Luna", "Ada", keep_alias=True)
+    machines = other, third
+    synced(machines[first])
+    assert synced(machines[1 - first]).disputed
+    one.purge(text=text)
+    settled(one, *machines)
+    assert is_gone(text, hub, one, *machines)

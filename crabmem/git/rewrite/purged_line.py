@@ -368,7 +368,7 @@ class PurgedLine:
     def _lines_gone(self) -> Mapping[str, Mapping[bytes, bytes]]:
         """What became of lines at each path of which purges took a part, and left the others as they were."""
         found = dict[str, dict[bytes, bytes]]()
-        for (path, blob), became in self._moved.items():
+        for (path, blob), became in (*self._moved.items(), *self._mine.items()):
             texts = [self._text(each).splitlines() for each in (blob, became[1])] if became else []
             if texts and len(texts[0]) == len(texts[1]):
                 pairs = ((old.strip(), new.strip()) for old, new in zip(*texts, strict=True) if old != new)
