@@ -145,7 +145,7 @@ class PurgeRecord:
     @cached_property
     def overtaken(self) -> frozenset[str]:
         """The commits that purges made of others, which some machine had put on a purged line meanwhile."""
-        return frozenset(each for pair in self._overtaking for each in pair[:1])
+        return frozenset(new for new, _ in self._overtaking)
 
     @cached_property
     def _overtaking(self) -> list[tuple[str, str]]:
@@ -155,8 +155,11 @@ class PurgeRecord:
 
     @cached_property
     def rivals(self) -> Mapping[str, frozenset[str]]:
-        """Both of what one commit became by a purge and as it was put on a purged line, by each of the two."""
-        return {each: frozenset(pair) for pair in self._overtaking for each in pair}
+        """All that one commit became by purges and as it was put on a purged line, by each of these."""
+        found = dict[str, set[str]]()
+        for new, end in self._overtaking:
+            found.setdefault(end, {end}).add(new)
+        return {each: frozenset(group) for group in found.values() for each in group}
 
     @cached_property
     def _blobs(self) -> "_Steps":

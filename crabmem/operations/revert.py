@@ -178,8 +178,8 @@ def redo(session: Session, *, even_if_many: bool = False, stops_at_person: bool 
         session, "redo", lambda undo: _checked(undo.to_redo(), stops_at_person), lambda commit: even_if_many
     )
     if done.commit and done.operation and (proposal := done.operation.applies):
-        with suppress(CrabmemError):  # it was decided on otherwise meanwhile
-            session.engine.writer.beside(lambda: session.engine.history.aside.drop(proposal))
+        with suppress(CrabmemError):  # it was decided on otherwise meanwhile, or waits on where somebody else writes
+            session.engine.writer.locked(lambda: session.engine.history.aside.drop(proposal))
     return done
 
 

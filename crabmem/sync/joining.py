@@ -203,7 +203,7 @@ class _HistoryJoin:
             one, other = Side(_changes(base, files)), self._side(base, older, commit)
             done = join(base, one, other, Rules(self._layout, self._blob))
             said = {path: self._remembered_id(each) for path, each in done.files.items()}
-            for path in (*(path for path, *_ in done.disputes), *done.kept):
+            for path in (*(each.path for each in done.disputes), *done.kept):
                 disputed.setdefault(path, set()).update(side.changes.get(path, base.get(path)) for side in (one, other))
                 said[path] = base.get(path)
             files = {path: blob for path, blob in {**base, **said}.items() if blob is not None}
@@ -212,7 +212,8 @@ class _HistoryJoin:
     def _base_of(self, bases: Sequence[str], head: str, tip: str) -> Mapping[str, str]:
         """Return path and blob of the files that two histories had when they were one.
 
-        What was disputed then is the text that one of them still has, where nobody has changed it there since.
+        What was disputed then, or removed by one and changed by the other, is the text that one of them still has,
+        where nobody has changed it there since.
         """
         files, disputed = self._files_of(bases)
         known = dict[str, set[str | None]]()

@@ -193,12 +193,12 @@ class Purging:
             )
 
     def end(self, proposal: str) -> str:
-        """Return what a proposal is without what was purged; itself where nothing is known of that, or it is not here.
+        """Return what a proposal is without what was purged; itself where nothing is known of that.
 
-        What the exchange of a purge took along, as nothing reached it yet, is fetched and made again.
+        So it is where the exchange of a purge took that along, as nothing reached it yet: it is fetched and made again.
         """
-        known = self._put_here.get(proposal) or self.became.get(proposal) or self.record.commit(proposal)
-        return known if known and self._history.has(known) else proposal
+        known = (self._put_here.get(proposal), self.became.get(proposal), self.record.commit(proposal))
+        return next((each for each in known if each and self._history.has(each)), proposal)
 
     def stale(self) -> list[str]:
         """Return the proposals of the remote that are said to be of before a purge."""
@@ -245,7 +245,8 @@ class Purging:
                 return True
         if self._goes and not (is_expected or self._is_allowed(self._goes)):
             self._ask(self._goes)
-        self._engine.writer.beside(lambda: rewrite.keep_record(self.record))
+        if self.record.tip != self._ours.tip:
+            self._engine.writer.locked(lambda: rewrite.keep_record(self.record))
         return False
 
     def _waiting(self) -> set[str]:
@@ -349,9 +350,9 @@ class Purging:
 
         A machine that sees it without the purged line waits. `aside` are the proposals that are here.
         """
-        stale = {old: end for old in offer.aside if (end := self.end(old)) != old}
-        gone = {f"{ASIDE}/{old}": (old, None) for old in stale}
-        come = {f"{ASIDE}/{oid}": (None, oid) for oid in {*stale.values()} & {*aside} - offer.aside}
+        became = {old: end for old in offer.aside if (end := self.end(old)) != old}
+        gone = {f"{ASIDE}/{old}": (old, None) for old in became}
+        come = {f"{ASIDE}/{oid}": (None, oid) for oid in {*became.values()} & {*aside} - offer.aside}
         tip = offer.refs.get(PURGED)
         return {**({PURGED: (tip, self.record.tip)} if self.record.tip not in (None, tip) else {}), **gone, **come}
 

@@ -90,7 +90,7 @@ def name_remote(session: Session, url: str, folder: str, is_asked: bool = False)
         with _opened(session, address) as other:
             other.refs()
     engine.history.set_origin(address.url)
-    engine.writer.beside(lambda: engine.history.track(f"{TRACKED}{branch(session)}", None))
+    engine.writer.locked(lambda: engine.history.track(f"{TRACKED}{branch(session)}", None))
     purges = allowed.purges and allowed.remote == address.url  # of that remote, and of no other
     engine.allowed.allow(session.root, replace(allowed, remote=address.url, purges=purges))
     return address
@@ -149,7 +149,6 @@ def sync(
         syncing = _Syncing(session, other, address, record)
         for attempt in range(1, min(rounds, _ROUNDS) + 1):
             session.engine.writer.adopt(even_if_many)
-            repository = fs.identity(session.engine.workspace.git)
             try:
                 done = syncing.round(attempt, is_expected, joins_apart, even_if_many)
             except Outrun:
@@ -157,8 +156,8 @@ def sync(
                 continue
             except (CrabmemError, OSError) as error:
                 record.note_given_up(syncing.purging.given_up)  # the next answer tells
-                was_exchanged = repository != fs.identity(session.engine.workspace.git)
-                if was_exchanged and isinstance(error, (DamagedHistory, OSError)):
+                is_lack = isinstance(error, (DamagedHistory, OSError)) and attempt < min(rounds, _ROUNDS)
+                if is_lack and syncing.repository != fs.identity(session.engine.workspace.git):
                     continue  # a purge of another process: what was read before it is not there any more
                 raise
             if (done.sent or done.is_rewritten) and session.engine.environment.get("CRABMEM_FLEET"):
@@ -242,6 +241,8 @@ class _Syncing:
         self._session, self._other, self._address, self._record = session, other, address, record
         self._engine, self._history = session.engine, session.engine.history
         self.purging = Purging(session.engine, other, address.shown, self._beside)
+        #: The identity of the repository that a round reads.
+        self.repository: tuple[int, int] | None = None
 
     def _beside(self, git: Path) -> Remote:
         """Return the remote, to be fetched from into another repository."""
@@ -249,6 +250,7 @@ class _Syncing:
 
     def round(self, number: int, is_expected: bool, joins_apart: bool, even_if_many: bool) -> Synced:
         """Fetch, take in, push; Outrun where the remote moved meanwhile."""
+        self.repository = fs.identity(self._engine.workspace.git)
         offer = self._other.refs()
         ref = self._ref_of(offer)
         raw, tracked = offer.refs.get(ref), _tracking(ref)
@@ -279,7 +281,7 @@ class _Syncing:
             taken = take_in(self._engine, theirs, even_if_many, waiting.gone).result
             waiting = self._waiting(offer)  # with what this brought
         if waiting.come or waiting.gone:
-            self._engine.writer.beside(lambda: self._take_proposals(waiting))
+            self._engine.writer.locked(lambda: self._take_proposals(waiting))
         head = self._history.head()
         applied = self._applied(theirs, mine) if waiting.decided else {}
         rejected = self._record.rejected() | (waiting.decided - applied.keys())
@@ -288,7 +290,7 @@ class _Syncing:
         self._record.note_shared(waiting.shared, self.purging.record.tip, rejected)
         if head and head != before:
             with suppress(Busy):  # it was pushed: the next sync notes it
-                self._engine.writer.beside(lambda: self._history.track(tracked, head))
+                self._engine.writer.locked(lambda: self._history.track(tracked, head))
         return Synced(
             remote=self._address.shown,
             commit=head,

@@ -222,11 +222,11 @@ class Writer:
         with self._alone():
             return work(self._adopt_outside())
 
-    def beside(self, work: Callable[[], T]) -> T:
+    def locked(self, work: Callable[[], T]) -> T:
         """Do to references beside the branch what `work` says, while nobody writes.
 
-        Without it another process, that begins to write, took their locks for what a crash had left: a sync that had
-        pushed said that the disk refused.
+        Else a write of another process takes their locks for what a crash left: a sync that had pushed said that the
+        disk refused.
         """
         with self._alone():
             return work()

@@ -102,7 +102,7 @@ def test_a_change_of_a_fact_that_is_gone_is_purged_of_a_short_line(
 
 
 @pytest.mark.parametrize("edit", [TEXT.replace("Two.\n", ""), TEXT.replace("Two.", "Deux.")])
-def test_words_of_who_purged_wait_on_though_another_edited_the_line(
+def test_words_of_who_purged_wait_on_though_another_edited_what_they_change(
     two: tuple[Memory, Memory], hub: Path, edit: str
 ) -> None:
     one, other = two
@@ -227,21 +227,43 @@ def test_a_short_line_goes_from_what_waits_at_its_path_whatever_that_was_made_of
 
 def test_a_line_that_was_said_again_since_its_purge_may_be_proposed(two: tuple[Memory, Memory]) -> None:
     one, other = two
+    one.purge(text="Pin 12 34")
+    write(one, f"{TEXT}\nIt may be known: Pin 12 34.")
+    propose(one, f"{TEXT}\nFive.")
+    settled(one, other)
+    assert waiting(one) == waiting(other) == [f"{TEXT}\nFive."]
+
+
+def test_of_two_lines_in_a_row_that_two_purges_took_none_is_left_in_what_waits(
+    two: tuple[Memory, Memory], hub: Path
+) -> None:
+    one, other = two
+    propose(other, f"{TEXT}\nSix.")
+    settled(other, one)
+    propose(other, f"{TEXT}\nSix.\nSeven.")
+    one.purge(text="Pin 12 34")
+    other.purge(text="Three.")
+    settled(one, other)
+    left = TEXT.replace("Pin 12 34", "(purged)").replace("Three.", "(purged)")
+    assert sorted(waiting(one)) == sorted(waiting(other)) == [f"{left}\nSix.", f"{left}\nSix.\nSeven."]
+    assert is_gone("12 34", hub, one, other) and is_gone("Three.", hub, one, other)
+
+
+@pytest.mark.parametrize("clash", [True, False])
+def test_words_that_no_purge_took_stay_in_what_waits(two: tuple[Memory, Memory], hub: Path, clash: bool) -> None:
+    """Not so those of an edit beside the purged line, with which they go: that is told."""
+    one, other = two
+    propose(other, f"{TEXT}\nZwei.")
+    settled(other, one)
+    write(other, TEXT.replace("Two.\nPin 12 34", "Zwei.\nPin 55 66") if clash else TEXT.replace("Four.", "Vier."))
     purged(one, (other,))
-    write(other, f"{TEXT}")
-    propose(other, f"{TEXT}\nFive.")
-    one.remember("Tea", "a drink", "Not to be known: 77 66.")
-    synced(one)
-    one.purge(text="77 66")
-    synced(one)
-    synced(other)
-    assert waiting(other) == [f"{TEXT}\nFive."]
+    assert waiting(one) == waiting(other) == [TEXT.replace("Pin 12 34", "(purged)") + "\nZwei."]
 
 
 def test_a_line_that_a_join_brought_back_below_another_purge_goes(
     two: tuple[Memory, Memory], machine: Machine, hub: Path
 ) -> None:
-    """A fact was changed where no agent's change waits: where it does, the join has the text of before."""
+    """Where agents' changes wait, a join has the text from before one that was made where they do not."""
     one, other = two
     third = machine("third")
     synced(third)
@@ -250,6 +272,7 @@ def test_a_line_that_a_join_brought_back_below_another_purge_goes(
     propose(other, TEXT.replace("Pin 12 34\n", ""))
     synced(other)
     synced(third)
+    assert "Pin 12 34" in third.get("Boat").content
     third.purge(text="Three.")
     one.purge(text="Pin 12 34")
     settled(one, other, third)
@@ -263,7 +286,7 @@ def test_of_two_facts_that_got_one_name_the_text_that_waits_is_purged(
 ) -> None:
     one, other = two
     one.remember("Luna", "the cat", "A cat.\nGrey.\nBig.\nOld.")
-    for name in ("Tea", "Key", "Marta", "Vet", "Dora", "Wifi"):
+    for name in ("Tea", "Key", "Marta", "Vet", "Dora", "Wifi"):  # else two of three facts were to go at once
         one.remember(name, f"about {name}", f"What is known of {name}.")
     settled(one, other)
     third = machine("third")
@@ -276,3 +299,6 @@ def test_of_two_facts_that_got_one_name_the_text_that_waits_is_purged(
     one.purge(text=text)
     settled(one, *machines)
     assert is_gone(text, hub, one, *machines)
+    said = [*waiting(one), one.get("Ada").content]
+    assert len(said) == 2 and sum("(purged)" in each for each in said) == 1
+    assert {line for each in said for line in each.splitlines()} >= {"One.", "Four.", "A cat.", "Old.", "(purged)"}

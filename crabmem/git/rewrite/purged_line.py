@@ -32,7 +32,7 @@ Files: TypeAlias = dict[str, Item]
 #: What becomes of paths of a tree; None for no file.
 Changes: TypeAlias = dict[str, Item | None]
 
-_TOOL = "purge"
+_TOOL, _MARK = "purge", MARKS[0][0].encode()
 # A word has to have one of these to tell a text from others.
 _TELLING, _SHORTEST = re.compile(r"[-_0-9]"), 4
 # Parents that are compared with each other; more stay as they are.
@@ -86,7 +86,7 @@ class PurgedLine:
         #: Commits on which kept ones alone stand, and the texts that are touched of commits that became others.
         self._grounds, self._touches = set[str](), dict[str, Files]()
         #: The commits that wait for a person, which other machines may have.
-        self._waiting = frozenset[str]()
+        self._proposals = frozenset[str]()
         #: What became of versions that this machine made of those of a purge, and the versions of its own that stay.
         self._mine, self._own = dict[Version, Version | None](), set[Version]()
         #: The rows and texts of so many of `ids`.
@@ -108,14 +108,15 @@ class PurgedLine:
         below = {parent for oid in found.commits if oid in kept for parent in self._objects.header(oid).parents}
         line = {parent for oid in found.commits if oid not in kept for parent in self._objects.header(oid).parents}
         self._grounds = {oid for oid in below - line - tips if not self._objects.header(oid).parents}
-        self._waiting, tips, kept = frozenset(kept), tips | below, {*kept, *self._grounds}
+        self._proposals = frozenset(kept)
+        tips, kept = tips | below, {*kept, *self._grounds}
         # Kept commits come last: they stand on texts of the others, as these became.
         for oid in sorted(found.commits, key=lambda each: each in kept):
             parents = self._objects.header(oid).parents
             is_behind = oid in self._record.overtaken or not behind.isdisjoint(parents)
             self._purged_below[oid] = frozenset().union(*(self._purged_below.get(each, ()) for each in parents))
             end: str | None = oid
-            if said := self._said(oid, oid in kept):
+            if said := self._recorded_ends(oid, oid in kept):
                 end = self._end(oid, said, is_behind, self._doubts_lacking or oid in kept)
             elif self._record.is_old(oid) and not is_behind:
                 end = self._put_elsewhere(oid, oid) or oid
@@ -176,9 +177,11 @@ class PurgedLine:
         """Return whether a commit became another one here, or a text is gone."""
         return self.ids.get(oid, oid) != oid or self.is_gone(oid)
 
-    def _said(self, oid: str, is_kept: bool) -> Collection[str]:
-        """Return what purges are said to have made of a commit; nothing where none did."""
-        # One that waits changes little: on both lines it is the same commit, but for what either took.
+    def _recorded_ends(self, oid: str, is_kept: bool) -> Collection[str]:
+        """Return the commits to compare one with that the record says was purged; none where it does not.
+
+        Of a proposal that one machine purged and another put on its line it is both, which are joined.
+        """
         rivals = self._record.rivals.get(oid, ()) if is_kept else ()
         if rivals and all(map(self._is_there, rivals)):
             return rivals
@@ -304,14 +307,14 @@ class PurgedLine:
         if tip in self._grounds:
             tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
         bases = self._newest([each for each in below if self.ids[each] != each])
-        # One in between may have removed what this has again at its path: so it is compared with what was purged, too;
-        # before the others, as it may be just that text.
+        # One in between may have removed what this has again at its path: so it is compared with what was purged, too,
+        # and first: merged with those below, the text would not be the purged one any more.
         for base in () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases))):
             tree = self._trees.grafted(tree, self._without(tree, base, follows=False))
         for base in bases:
             tree = self._trees.grafted(tree, self._without(tree, base))
-        if is_kept and tip not in self._grounds:
-            tree = self._trees.grafted(tree, self._quoted(tree, below))
+        if is_kept and says.parents and self._grounds.issuperset(says.parents):
+            tree = self._trees.grafted(tree, self._without_purged_lines(tree, below))
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
             order = [self.ids[each] for each in says.parents]
@@ -348,31 +351,40 @@ class PurgedLine:
         became = {path: self._became(path, blob) for path, (_, blob) in files.items()}
         return {each[0]: (files[path][0], each[1]) for path, each in became.items() if each}
 
-    def _quoted(self, tree: str | None, below: Sequence[str]) -> Changes:
-        """Return how a tree that waits becomes one without the lines that purges took at its paths, of whatever it was
-        made; a line that stands in what is `below` it was said again.
+    def _without_purged_lines(self, tree: str | None, below: Sequence[str]) -> Changes:
+        """Return how the tree of a proposal becomes one without what purges took at its paths, of whatever it was made.
+
+        A text of the history becomes what that became; of any other, purged lines are replaced, but for those that
+        stand in what is `below`: they were said again.
         """
         changes, trees = Changes(), [self._objects.header(self.ids[each]).tree for each in below]
         for path, (mode, blob) in self._trees.items(tree).items():
+            if (path, blob) in self._mine:
+                became = self._became(path, blob)
+                changes |= {path: None, **({became[0]: (mode, became[1])} if became else {})}
+                continue
             stands = [item[1] for each in trees if (item := self._item(each, path))]
             again = {line.strip() for each in stands for line in self._text(each).splitlines()}
-            became = {line: new for line, new in self._lines_gone.get(path, {}).items() if line not in again}
-            lines = (self._text(blob) if became else b"").splitlines(keepends=True)
-            if any(line.strip() in became for line in lines):
-                text = b"".join(line.replace(said, became.get(said, said)) for line in lines for said in [line.strip()])
+            gone = {line: new for line, new in self._lines_gone.get(path, {}).items() if line not in again}
+            lines = (self._text(blob) if gone else b"").splitlines(keepends=True)
+            if any(line.strip() in gone for line in lines):
+                text = b"".join(line.replace(said, gone.get(said, said)) for line in lines for said in [line.strip()])
                 changes[path] = mode, self._objects.put("blob", text)
-                self.lost.add(path)
+                self._own.discard((path, blob))
         return changes
 
     @cached_property
     def _lines_gone(self) -> Mapping[str, Mapping[bytes, bytes]]:
-        """What became of lines at each path of which purges took a part, and left the others as they were."""
+        """Purged lines by path, each with the line that replaced it."""
         found = dict[str, dict[bytes, bytes]]()
-        for (path, blob), became in (*self._moved.items(), *self._mine.items()):
-            texts = [self._text(each).splitlines() for each in (blob, became[1])] if became else []
-            if texts and len(texts[0]) == len(texts[1]):
-                pairs = ((old.strip(), new.strip()) for old, new in zip(*texts, strict=True) if old != new)
-                found.setdefault(path, {}).update(pairs)
+        for (path, blob), became in self._moved.items():
+            if became:
+                olds, news = (self._text(each).splitlines() for each in (blob, became[1]))
+                # Of lines in a row there is one mark where two purges took them.
+                pairs = zip(olds, news, strict=True) if len(olds) == len(news) else ((old, _MARK) for old in olds)
+                stay = {*news}
+                gone = {old.strip(): new.strip() for old, new in pairs if old.strip() and old not in stay}
+                found.setdefault(path, {}).update(gone)
         return found
 
     def _item(self, tree: str | None, path: str) -> Item | None:
@@ -547,7 +559,7 @@ class PurgedLine:
         news = {old: new for old, new in self._news.items() if old != new and not self._record.is_old(old)}
         gone = {old: new for old, new in self._gone.items() if not (self._record.has_blob(old) or self._stays(old))}
         blobs = {old: new for old, new in gone.items() if old != new and self._text(old).strip()}
-        told = {old: new for old, new in news.items() if with_own or self._record.is_end(old) or old in self._waiting}
+        told = {old: new for old, new in news.items() if with_own or self._record.is_end(old) or old in self._proposals}
         for kind, is_join in ((JOIN, True), (PUT, False)):
             if commits := {old: new for old, new in told.items() if (old in self._record.siblings) == is_join}:
                 yield Erased(commits, blobs if is_join else {}, kind=kind)
