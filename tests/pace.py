@@ -1,4 +1,4 @@
-"""What a block of a test may cost of the processor, where each machine has its own pace."""
+"""Bounds on the processor that a block of a test takes, where each machine has its own pace."""
 
 import json
 import re
@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# What `_seconds` returns on a machine of 2023 with nothing else to do; twice that where the other core is busy.
+# The result of `_seconds` on a machine of 2023 with nothing else to do; twice that where the other core is busy.
 _USUAL = 0.012
 _WORD = re.compile(r"\w+")
 

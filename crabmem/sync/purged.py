@@ -106,10 +106,11 @@ class Purging:
             Unexpected: changes that somebody made of it would go with it.
         """
         # What this machine purged itself stands here: that is not fetched to be compared with it.
-        own = self._history.rewrite().own_record()
-        ends = {want: self.record.commit(want) for want in wants if own.is_old(want)}
-        self.became |= {want: end for want, end in ends.items() if end and end == own.commit(want) and is_ours(end)}
-        wants = [want for want in wants if want not in self.became]
+        if old := [want for want in wants if self.record.is_old(want)]:
+            own = self._history.rewrite().own_record()
+            ends = {want: self.record.commit(want) for want in old if own.is_old(want)}
+            self.became |= {want: end for want, end in ends.items() if end and end == own.commit(want) and is_ours(end)}
+            wants = [want for want in wants if want not in self.became]
         # What is here is compared with all else that is here.
         apart = [want for want in wants if self.record.concerns(want) and not is_ours(want)]
         fresh = [want for want in wants if want not in apart]

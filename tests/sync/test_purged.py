@@ -104,7 +104,7 @@ def test_the_old_line_is_not_fetched_again_by_who_purged_it(
 def test_a_sync_begins_again_where_another_process_purges_meanwhile(
     two: tuple[Memory, Memory], hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of what it had read before it said that an object was missing, or that the disk refused."""
+    """It said that an object was missing, or that the disk refused, as it had read the repository before."""
     one, _ = two
     one.remember("Vet", "who looks after Luna", "Dr. Moreno.")
     push, done = _Syncing._push, list[str]()

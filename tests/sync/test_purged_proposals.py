@@ -1,4 +1,4 @@
-"""What waits for a person when a purge comes: its own words stay, what was purged goes, and a decision is one."""
+"""Proposals when a purge comes: their own words stay, what was purged goes, and a decision is one."""
 
 from collections.abc import Callable
 from pathlib import Path

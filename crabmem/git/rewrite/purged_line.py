@@ -26,13 +26,13 @@ from .cleaning import Cleaning
 from .comparison import SUBJECT, WORD, Comparison, Row, Version, parted, put_together, with_new_words
 from .objects import IDENTITIES, Survey
 from .overlay import Overlay
-from .went import Went
+from .went import MARK, Went
 
 Files: TypeAlias = dict[str, Item]
 #: What becomes of paths of a tree; None for no file.
 Changes: TypeAlias = dict[str, Item | None]
 
-_TOOL, _MARK = "purge", MARKS[0][0].encode()
+_TOOL = "purge"
 # A word has to have one of these to tell a text from others.
 _TELLING, _SHORTEST = re.compile(r"[-_0-9]"), 4
 # Parents that are compared with each other; more stay as they are.
@@ -380,8 +380,8 @@ class PurgedLine:
         for (path, blob), became in self._moved.items():
             if became:
                 olds, news = (self._text(each).splitlines() for each in (blob, became[1]))
-                # Of lines in a row there is one mark where two purges took them.
-                pairs = zip(olds, news, strict=True) if len(olds) == len(news) else ((old, _MARK) for old in olds)
+                # Two purges of lines in a row may have left one mark.
+                pairs = zip(olds, news, strict=True) if len(olds) == len(news) else ((old, MARK) for old in olds)
                 stay = {*news}
                 gone = {old.strip(): new.strip() for old, new in pairs if old.strip() and old not in stay}
                 found.setdefault(path, {}).update(gone)

@@ -18,7 +18,8 @@ from .objects import survey
 _LONG, _LETTER = 16, re.compile(rb"[a-zA-Z\x80-\xff]")
 # So does a word of letters and digits, as keys and passwords are; a date or a number does not.
 _WORD = re.compile(rb"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[a-zA-Z])[\w-]{6,}")
-_MARK = MARKS[0][0].encode()
+#: The mark in the place of what went.
+MARK = MARKS[0][0].encode()
 # Keys of frontmatter that two facts may have alike.
 _KEY = re.compile(rb"(?!description:)[a-z_]+:")
 
@@ -157,8 +158,8 @@ def without(data: bytes, went: Set[bytes]) -> bytes:
 def _without(line: bytes, went: Set[bytes]) -> bytes:
     said = _said(line)
     if said in went:
-        return line.replace(said, _MARK, 1) if said else line
-    return _WORD.sub(lambda found: _MARK if found[0] in went else found[0], line) if said else line
+        return line.replace(said, MARK, 1) if said else line
+    return _WORD.sub(lambda found: MARK if found[0] in went else found[0], line) if said else line
 
 
 def _said(line: bytes) -> bytes:
