@@ -439,6 +439,34 @@ def test_a_short_line_that_was_away_for_a_commit_and_is_there_again_is_purged(
     assert tip(one.root) == tip(other.root) and not traces(one.root, "Pin 12 34")
 
 
+@pytest.mark.parametrize("place", ["Red.\nPin 12 34", "Pin 12 34\nRed.", "Red.\nPin 12 34\nRed."])
+@pytest.mark.parametrize("is_joined", [False, True])
+def test_a_line_that_was_written_beside_a_purged_one_stays(
+    two: tuple[Memory, Memory], machine: Machine, place: str, is_joined: bool
+) -> None:
+    """Also where what was made before the purge is of several commits, by which the text is compared one by one."""
+    one, other = two
+    words = "One.\nPin 12 34\nTwo.\nThree."
+    one.remember("Boat", "where it lies", words)
+    synced(one)
+    third = machine("third")
+    for memory in (third, other):
+        synced(memory)
+    third.remember("Boat", "where it lies", f"{words}\nFour.") if is_joined else None
+    synced(third)
+    one.remember("Tea", "a drink", "Green.")
+    if is_joined:
+        synced(one)
+    one.remember("Boat", "where it lies", one.get("Boat").content.replace("Pin 12 34", place))
+    synced(one)
+    other.purge(text="Pin 12 34")
+    done = [synced(memory) for memory in (other, third, one, other, third)]
+    assert not any(each.given_up for each in done)
+    for memory in (one, other, third):
+        assert memory.get("Boat").content.startswith(f"One.\n{place.replace('Pin 12 34', '(purged)')}\nTwo.\nThree.")
+        assert not traces(memory.root, "Pin 12 34")
+
+
 def test_a_fact_that_was_moved_onto_a_purged_one_and_back_is_there_once(two: tuple[Memory, Memory]) -> None:
     one, other = two
     folder = other.root / "memory/entries"

@@ -31,6 +31,8 @@ from .went import MARK, Went
 Files: TypeAlias = dict[str, Item]
 #: What becomes of paths of a tree; None for no file.
 Changes: TypeAlias = dict[str, Item | None]
+#: By path the texts of commits, with what they became, with which the file there was merged.
+Merged: TypeAlias = dict[str, list[tuple[str, str]]]
 
 _TOOL = "purge"
 # A word has to have one of these to tell a text from others.
@@ -306,13 +308,13 @@ class PurgedLine:
         tree: str | None = says.tree
         if tip in self._grounds:
             tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
-        bases = self._newest([each for each in below if self.ids[each] != each])
+        bases, merged = self._newest([each for each in below if self.ids[each] != each]), Merged()
         # One in between may have removed what this has again at its path: so it is compared with what was purged, too,
         # and first: merged with those below, the text would not be the purged one any more.
         for base in () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases))):
-            tree = self._trees.grafted(tree, self._without(tree, base, follows=False))
+            tree = self._trees.grafted(tree, self._without(tree, base, merged, follows=False))
         for base in bases:
-            tree = self._trees.grafted(tree, self._without(tree, base))
+            tree = self._trees.grafted(tree, self._without(tree, base, merged))
         if is_kept and says.parents and self._grounds.issuperset(says.parents):
             tree = self._trees.grafted(tree, self._without_purged_lines(tree, below))
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
@@ -392,11 +394,13 @@ class PurgedLine:
         item = self._trees.item(tree, path)
         return item if item and item[0] != FOLDER else None
 
-    def _without(self, tree: str | None, base: str, follows: bool = True) -> Changes:
+    def _without(self, tree: str | None, base: str, merged: Merged, follows: bool = True) -> Changes:
         """Return how a tree becomes one without what a purge took from that of the commit `base`, of which it was made.
         Without `follows` a file is only sought at its path.
 
         A text that stands in a commit that stays was not made of what was purged: two machines may have begun one file.
+        One that was `merged` for another commit is compared with that of `base` after the same was done to it: else a
+        mark that both have would be a dispute, and a line beside it would go.
         """
         was, touched, changes = self._objects.header(base).tree, self._touched(base), Changes()
         # Of each file what `base` had at its path, and what the tree has; all that is left out is the same in both.
@@ -425,13 +429,17 @@ class PurgedLine:
                 self.lost |= {path} if blob != old else set()
                 self._mine[path, blob] = None
                 continue
-            text = became[1]
+            text, others = became[1], merged.pop(path, [])
             if blob != old:
-                done = merge(place, self._text(old), self._text(blob), self._text(text), take="theirs")
+                stood = self._text(old)
+                for one, other in others:
+                    stood = merge(path, self._text(one), stood, self._text(other), take="theirs").data or b""
+                done = merge(place, stood, self._text(blob), self._text(text), take="theirs")
                 self.lost |= {path} if done.conflicts else set()
                 text = self._objects.put("blob", done.data or b"")
                 self._own.add((place, text))
             self._mine[path, blob] = place, text
+            merged[place] = [*others, (old, became[1])]
             taken = changes[place] if place in changes else self._item(tree, place)
             changes[self._place(place, (mode, text), taken)] = mode, text
         self._compared += likeness.done
