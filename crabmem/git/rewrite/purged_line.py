@@ -31,8 +31,8 @@ from .went import MARK, Went
 Files: TypeAlias = dict[str, Item]
 #: What becomes of paths of a tree; None for no file.
 Changes: TypeAlias = dict[str, Item | None]
-#: By path the texts of commits, with what they became, with which the file there was merged.
-Merged: TypeAlias = dict[str, list[tuple[str, str]]]
+#: The merges of the file at each path: a text of a commit, and what that became.
+Merged: TypeAlias = dict[str, list[tuple[bytes, bytes]]]
 
 _TOOL = "purge"
 # A word has to have one of these to tell a text from others.
@@ -429,17 +429,16 @@ class PurgedLine:
                 self.lost |= {path} if blob != old else set()
                 self._mine[path, blob] = None
                 continue
-            text, others = became[1], merged.pop(path, [])
+            text, others, stood = became[1], merged.pop(path, []), self._text(old)
+            for one, other in others:
+                stood = merge(path, one, stood, other, take="theirs").data or b""
+            merged[place] = [*others, (stood, self._text(text))]
             if blob != old:
-                stood = self._text(old)
-                for one, other in others:
-                    stood = merge(path, self._text(one), stood, self._text(other), take="theirs").data or b""
                 done = merge(place, stood, self._text(blob), self._text(text), take="theirs")
                 self.lost |= {path} if done.conflicts else set()
                 text = self._objects.put("blob", done.data or b"")
                 self._own.add((place, text))
             self._mine[path, blob] = place, text
-            merged[place] = [*others, (old, became[1])]
             taken = changes[place] if place in changes else self._item(tree, place)
             changes[self._place(place, (mode, text), taken)] = mode, text
         self._compared += likeness.done
