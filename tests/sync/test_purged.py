@@ -467,6 +467,46 @@ def test_a_line_that_was_written_beside_a_purged_one_stays(
     assert "Zwei." in text or not joins
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["One.\nTwo.\nThree.\nPin 12 34", "Pin 12 34\nOne.\nTwo.\nThree.", "One.\nPin 12 34\nTwo.\nThree.\nPin 12 34"],
+)
+@pytest.mark.parametrize("renames", [False, True])
+def test_a_short_line_that_was_moved_within_its_file_goes(
+    two: tuple[Memory, Memory], hub: Path, text: str, renames: bool
+) -> None:
+    one, other = two
+    one.remember("Boat", "where it lies", "One.\nPin 12 34\nTwo.\nThree.")
+    synced(one)
+    synced(other)
+    other.rename("Boat", "Keel") if renames else None
+    other.remember("Keel" if renames else "Boat", "where it lies", text)
+    one.purge(text="Pin 12 34")
+    done = [synced(memory) for memory in (one, other, one)]
+    assert done[1].given_up
+    for memory in (one, other):
+        assert not traces(memory.root, "Pin 12 34")
+        lines = memory.get("Keel" if renames else "Boat").content.splitlines()
+        assert [line for line in lines if line != "(purged)"] == ["One.", "Two.", "Three."]
+    assert "Pin 12 34" not in git(hub, "log", "--all", "-p")
+
+
+def test_a_purged_short_line_goes_from_a_fact_whose_old_name_another_has(two: tuple[Memory, Memory], hub: Path) -> None:
+    one, other = two
+    one.remember("Boat", "where it lies", "One.\nPin 12 34\nTwo.\nThree.")
+    synced(one)
+    synced(other)
+    file = other.root / "memory/entries/boat.md"
+    (file.parent / "keel.md").write_text(file.read_text().replace("name: Boat", "name: Keel"))
+    file.write_text("---\nname: Boat\ndescription: another\n---\n\nQuite another.\n")
+    other.adopt()
+    one.purge(text="Pin 12 34")
+    for memory in (one, other, one):
+        synced(memory)
+    assert one.get("Keel").content == other.get("Keel").content == "One.\n(purged)\nTwo.\nThree."
+    assert not traces(one.root, "Pin 12 34") and not traces(other.root, "Pin 12 34")
+
+
 def test_a_fact_that_was_moved_onto_a_purged_one_and_back_is_there_once(two: tuple[Memory, Memory]) -> None:
     one, other = two
     folder = other.root / "memory/entries"

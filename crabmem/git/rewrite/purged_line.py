@@ -309,20 +309,34 @@ class PurgedLine:
         if tip in self._grounds:
             tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
         bases, merged = self._newest([each for each in below if self.ids[each] != each]), Merged()
-        # One in between may have removed what this has again at its path: so it is compared with what was purged, too,
-        # and first: merged with those below, the text would not be the purged one any more.
-        for base in () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases))):
-            tree = self._trees.grafted(tree, self._without(tree, base, merged, follows=False))
+        # One in between may have removed what this has again at its path: so it is compared with what was purged, too.
+        others = () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases)))
+        for base in others:
+            tree = self._trees.grafted(tree, self._without_same(tree, base))
         for base in bases:
             tree = self._trees.grafted(tree, self._without(tree, base, merged))
+        for base in others:
+            for path, (_, old) in self._touched(base).items():
+                if became := self._became(path, old):
+                    merged.setdefault(became[0], []).append((self._text(old), self._text(became[1])))
+        gone = {path: self._lines_taken(*texts) for path, texts in merged.items()}
         if is_kept and says.parents and self._grounds.issuperset(says.parents):
-            tree = self._trees.grafted(tree, self._without_purged_lines(tree, below))
+            files = {each: item for each, item in self._trees.items(tree).items() if (each, item[1]) in self._mine}
+            tree = self._trees.grafted(tree, {**dict.fromkeys(files), **self._as_it_became(files)})
+            gone = {path: lines for path, lines in self._lines_gone.items() if path not in files}
+        again = self._without_lines(tree, gone, below)
+        self.lost |= again.keys() if not is_kept else set()
+        tree = self._trees.grafted(tree, again)
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
             order = [self.ids[each] for each in says.parents]
             parents.sort(key=order.index)
         kept = parted(self._objects.raw(tip)[1]) if is_kept else self._words(group)
-        return self._commit(self._trees.grafted(tree, self._refused(tree, parents)), parents, *kept)
+        tree = self._trees.grafted(tree, self._refused(tree, parents))
+        for path, was, now in self._trees.item_differences(says.tree, tree):
+            if was and now and (path, was[1]) in self._mine:
+                self._mine[path, was[1]] = path, now[1]
+        return self._commit(tree, parents, *kept)
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
@@ -353,40 +367,44 @@ class PurgedLine:
         became = {path: self._became(path, blob) for path, (_, blob) in files.items()}
         return {each[0]: (files[path][0], each[1]) for path, each in became.items() if each}
 
-    def _without_purged_lines(self, tree: str | None, below: Sequence[str]) -> Changes:
-        """Return how the tree of a proposal becomes one without what purges took at its paths, of whatever it was made.
-
-        A text of the history becomes what that became; of any other, purged lines are replaced, but for those that
-        stand in what is `below`: they were said again.
-        """
+    def _without_lines(
+        self, tree: str | None, gone: Mapping[str, Mapping[bytes, bytes]], below: Sequence[str]
+    ) -> Changes:
+        """Return how a tree becomes one without lines that purges took, by path, each with the line in its place: but
+        for those that stand in what is `below`, which were said again."""
         changes, trees = Changes(), [self._objects.header(self.ids[each]).tree for each in below]
-        for path, (mode, blob) in self._trees.items(tree).items():
-            if (path, blob) in self._mine:
-                became = self._became(path, blob)
-                changes |= {path: None, **({became[0]: (mode, became[1])} if became else {})}
+        for path, lines in gone.items():
+            if not lines or not (item := self._item(tree, path)):
                 continue
-            stands = [item[1] for each in trees if (item := self._item(each, path))]
+            stands = [each[1] for tree in trees if (each := self._item(tree, path))]
             again = {line.strip() for each in stands for line in self._text(each).splitlines()}
-            gone = {line: new for line, new in self._lines_gone.get(path, {}).items() if line not in again}
-            lines = (self._text(blob) if gone else b"").splitlines(keepends=True)
-            if any(line.strip() in gone for line in lines):
-                text = b"".join(line.replace(said, gone.get(said, said)) for line in lines for said in [line.strip()])
-                changes[path] = mode, self._objects.put("blob", text)
-                self._own.discard((path, blob))
+            new = {line: new for line, new in lines.items() if line not in again}
+            texts = self._text(item[1]).splitlines(keepends=True)
+            if any(line.strip() in new for line in texts):
+                text = b"".join(line.replace(said, new.get(said, said)) for line in texts for said in [line.strip()])
+                changes[path] = item[0], self._objects.put("blob", text)
+                self._own.discard((path, item[1]))
         return changes
 
     @cached_property
     def _lines_gone(self) -> Mapping[str, Mapping[bytes, bytes]]:
         """Purged lines by path, each with the line that replaced it."""
-        found = dict[str, dict[bytes, bytes]]()
+        texts = Merged()
         for (path, blob), became in self._moved.items():
             if became:
-                olds, news = (self._text(each).splitlines() for each in (blob, became[1]))
-                # Two purges of lines in a row may have left one mark.
-                pairs = zip(olds, news, strict=True) if len(olds) == len(news) else ((old, MARK) for old in olds)
-                stay = {*news}
-                gone = {old.strip(): new.strip() for old, new in pairs if old.strip() and old not in stay}
-                found.setdefault(path, {}).update(gone)
+                texts.setdefault(path, []).append((self._text(blob), self._text(became[1])))
+        return {path: self._lines_taken(*each) for path, each in texts.items()}
+
+    @staticmethod
+    def _lines_taken(*texts: tuple[bytes, bytes]) -> Mapping[bytes, bytes]:
+        """Return the lines of texts that are not in what these became, each with the line that replaced it."""
+        found = dict[bytes, bytes]()
+        for old, new in texts:
+            olds, news = old.splitlines(), new.splitlines()
+            # Two purges of lines in a row may have left one mark.
+            pairs = zip(olds, news, strict=True) if len(olds) == len(news) else ((line, MARK) for line in olds)
+            stay = {*news}
+            found |= {was.strip(): now.strip() for was, now in pairs if was.strip() and was not in stay}
         return found
 
     def _item(self, tree: str | None, path: str) -> Item | None:
@@ -394,9 +412,24 @@ class PurgedLine:
         item = self._trees.item(tree, path)
         return item if item and item[0] != FOLDER else None
 
-    def _without(self, tree: str | None, base: str, merged: Merged, follows: bool = True) -> Changes:
+    def _without_same(self, tree: str | None, base: str) -> Changes:
+        """Return how a tree becomes one without the texts of the commit `base` that are at their paths again, and
+        without any in the place of one that a purge took whole."""
+        changes = Changes()
+        for path, (_, old) in self._touched(base).items():
+            item, became = self._item(tree, path), self._became(path, old)
+            if not item or (item[1] != old and (became or self._stays(item[1]))):
+                continue
+            self.lost |= {path} if item[1] != old else set()
+            self._mine[path, item[1]] = became
+            changes[path] = None
+            if became:
+                there = changes[became[0]] if became[0] in changes else self._item(tree, became[0])
+                changes[self._place(became[0], (item[0], became[1]), there)] = item[0], became[1]
+        return changes
+
+    def _without(self, tree: str | None, base: str, merged: Merged) -> Changes:
         """Return how a tree becomes one without what a purge took from that of the commit `base`, of which it was made.
-        Without `follows` a file is only sought at its path.
 
         A text that stands in a commit that stays was not made of what was purged: two machines may have begun one file.
         One that was `merged` for another commit is compared with that of `base` after the same was done to it: else a
@@ -411,15 +444,19 @@ class PurgedLine:
             else:
                 gone.add(path)
         found |= {path: (item, item) for path, item in touched.items() if path not in found.keys() | gone}
-        free = {path: blob for path, (_, blob) in touched.items() if path in gone}
+        free, left = dict[str, str](), dict[str, str]()
+        for path, (_, blob) in touched.items():
+            (free if path in gone else left)[path] = blob
         places = {blob: path for path, (_, blob) in reversed(touched.items())}
         likeness = Likeness(self._text)  # for each commit, so that each machine finds the same of it
         for path, (before, (mode, blob)) in sorted(found.items()):
-            if not (before or follows):
-                continue
             origin = path if before else places.get(blob) or likeness.most_alike(blob, free)
             if origin not in touched or (blob != touched[origin][1] and self._stays(blob)):
                 self._own |= {(path, blob)} if before != (mode, blob) else set()
+                # A copy, or a fact whose old name another has now: its own words stay.
+                like = "" if before else likeness.most_alike(blob, left)
+                if became := self._became(like, left[like]) if like else None:
+                    merged.setdefault(path, []).append((self._text(left[like]), self._text(became[1])))
                 continue
             changes[path] = None
             old = touched[origin][1]
