@@ -250,8 +250,7 @@ class PurgedLine:
                 name = "/".join(shared_name(*each, self._work) for each in steps)
                 text = text if text == blob else self._shared_text(*sorted((blob, text)))
                 self._gone |= {blob: text, theirs[place][1]: text}
-                taken = changes[name] if name in changes else self._item(one, name)
-                changes[self._place(name, (mode, text), taken)] = mode, text
+                self._add(changes, one, name, (mode, text))
         self._gone |= {blob: None for blob in others if blob not in self._gone}
         return self._trees.grafted(one, changes)
 
@@ -305,28 +304,15 @@ class PurgedLine:
             self.lacking.add(tip)
             return ""
         says = self._objects.header(tip)
-        tree: str | None = says.tree
-        if tip in self._grounds:
-            tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
-        bases, merged = self._newest([each for each in below if self.ids[each] != each]), Merged()
-        # One in between may have removed what this has again at its path: so it is compared with what was purged, too.
-        others = () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases)))
-        for base in others:
-            tree = self._trees.grafted(tree, self._without_same(tree, base))
-        for base in bases:
-            tree = self._trees.grafted(tree, self._without(tree, base, merged))
-        for base in others:
-            for path, (_, old) in self._touched(base).items():
-                if became := self._became(path, old):
-                    merged.setdefault(became[0], []).append((self._text(old), self._text(became[1])))
+        tree, merged = self._merged(tip, below, is_kept)
         gone = {path: self._lines_taken(*texts) for path, texts in merged.items()}
         if is_kept and says.parents and self._grounds.issuperset(says.parents):
             files = {each: item for each, item in self._trees.items(tree).items() if (each, item[1]) in self._mine}
             tree = self._trees.grafted(tree, {**dict.fromkeys(files), **self._as_it_became(files)})
             gone = {path: lines for path, lines in self._lines_gone.items() if path not in files}
-        again = self._without_lines(tree, gone, below)
-        self.lost |= again.keys() if not is_kept else set()
-        tree = self._trees.grafted(tree, again)
+        without_lines = self._without_lines(tree, gone, below)
+        self.lost |= without_lines.keys() if not is_kept else set()
+        tree = self._trees.grafted(tree, without_lines)
         parents = self._newest(list(dict.fromkeys(self.ids[each] for each in below)))
         if len(group) == 1:  # else two machines would put the same one in turn, each in an order of its own
             order = [self.ids[each] for each in says.parents]
@@ -337,6 +323,26 @@ class PurgedLine:
             if was and now and (path, was[1]) in self._mine:
                 self._mine[path, was[1]] = path, now[1]
         return self._commit(tree, parents, *kept)
+
+    def _merged(self, tip: str, below: Sequence[str], is_kept: bool) -> tuple[str | None, Merged]:
+        """Return the tree of a commit, merged with what those on which it stands, `below`, became; and by path texts
+        with what these became, of which a line may have been moved in it."""
+        tree: str | None = self._objects.header(tip).tree
+        if tip in self._grounds:
+            tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
+        bases, merged = self._newest([each for each in below if self.ids[each] != each]), Merged()
+        # One in between may have removed what this has again at its path: so it is compared with what was purged, too;
+        # with its texts first, as merged with those below a text would not be the purged one any more.
+        earlier = () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases)))
+        for base in earlier:
+            tree = self._trees.grafted(tree, self._without_same(tree, base))
+        for base in bases:
+            tree = self._trees.grafted(tree, self._without(tree, base, merged))
+        for base in earlier:
+            for path, (_, old) in self._touched(base).items():
+                if became := self._became(path, old):
+                    merged.setdefault(became[0], []).append((self._text(old), self._text(became[1])))
+        return tree, merged
 
     def _group(self, tip: str) -> tuple[list[str], list[str]]:
         """Return the commits that have no place on the purged line, and those that they stand on, newest first."""
@@ -376,12 +382,12 @@ class PurgedLine:
         for path, lines in gone.items():
             if not lines or not (item := self._item(tree, path)):
                 continue
-            stands = [each[1] for tree in trees if (each := self._item(tree, path))]
+            stands = [it[1] for each in trees if (it := self._item(each, path))]
             again = {line.strip() for each in stands for line in self._text(each).splitlines()}
-            new = {line: new for line, new in lines.items() if line not in again}
-            texts = self._text(item[1]).splitlines(keepends=True)
-            if any(line.strip() in new for line in texts):
-                text = b"".join(line.replace(said, new.get(said, said)) for line in texts for said in [line.strip()])
+            new = {old: mark for old, mark in lines.items() if old not in again}
+            said = self._text(item[1]).splitlines(keepends=True)
+            if any(line.strip() in new for line in said):
+                text = b"".join(line.replace(old, new.get(old, old)) for line in said for old in [line.strip()])
                 changes[path] = item[0], self._objects.put("blob", text)
                 self._own.discard((path, item[1]))
         return changes
@@ -424,8 +430,7 @@ class PurgedLine:
             self._mine[path, item[1]] = became
             changes[path] = None
             if became:
-                there = changes[became[0]] if became[0] in changes else self._item(tree, became[0])
-                changes[self._place(became[0], (item[0], became[1]), there)] = item[0], became[1]
+                self._add(changes, tree, became[0], (item[0], became[1]))
         return changes
 
     def _without(self, tree: str | None, base: str, merged: Merged) -> Changes:
@@ -444,9 +449,8 @@ class PurgedLine:
             else:
                 gone.add(path)
         found |= {path: (item, item) for path, item in touched.items() if path not in found.keys() | gone}
-        free, left = dict[str, str](), dict[str, str]()
-        for path, (_, blob) in touched.items():
-            (free if path in gone else left)[path] = blob
+        free = {path: blob for path, (_, blob) in touched.items() if path in gone}
+        left = {path: blob for path, (_, blob) in touched.items() if path not in gone}
         places = {blob: path for path, (_, blob) in reversed(touched.items())}
         likeness = Likeness(self._text)  # for each commit, so that each machine finds the same of it
         for path, (before, (mode, blob)) in sorted(found.items()):
@@ -466,18 +470,17 @@ class PurgedLine:
                 self.lost |= {path} if blob != old else set()
                 self._mine[path, blob] = None
                 continue
-            text, others, stood = became[1], merged.pop(path, []), self._text(old)
-            for one, other in others:
+            text, steps, stood = became[1], merged.pop(path, []), self._text(old)
+            for one, other in steps:
                 stood = merge(path, one, stood, other, take="theirs").data or b""
-            merged[place] = [*others, (stood, self._text(text))]
+            merged[place] = [*steps, (stood, self._text(text))]
             if blob != old:
                 done = merge(place, stood, self._text(blob), self._text(text), take="theirs")
                 self.lost |= {path} if done.conflicts else set()
                 text = self._objects.put("blob", done.data or b"")
                 self._own.add((place, text))
             self._mine[path, blob] = place, text
-            taken = changes[place] if place in changes else self._item(tree, place)
-            changes[self._place(place, (mode, text), taken)] = mode, text
+            self._add(changes, tree, place, (mode, text))
         self._compared += likeness.done
         return changes
 
@@ -510,13 +513,12 @@ class PurgedLine:
                 changes[path] = (mode, text) if text else None
         return changes
 
-    @staticmethod
-    def _place(path: str, item: Item, taken: Item | None) -> str:
-        """Return where a file goes: to `path`, or beside another one by which that is `taken`."""
-        if taken in (None, item):
-            return path
-        stem, dot, ending = path.rpartition(".")
-        return f"{stem or path}-{item[1][:8]}{dot}{ending if dot else ''}"
+    def _add(self, changes: Changes, tree: str | None, path: str, item: Item) -> None:
+        """Put a file into the changes of a tree: to `path`, or beside another one that is there then."""
+        if (changes[path] if path in changes else self._item(tree, path)) not in (None, item):
+            stem, dot, ending = path.rpartition(".")
+            path = f"{stem or path}-{item[1][:8]}{dot}{ending if dot else ''}"
+        changes[path] = item
 
     def _words(self, group: Sequence[str]) -> tuple[list[Row], str]:
         """Return headers and message of a commit that stands for several: no word of theirs, as it may be a purged one.
