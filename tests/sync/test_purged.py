@@ -467,6 +467,28 @@ def test_a_line_that_was_written_beside_a_purged_one_stays(
     assert "Zwei." in text or not joins
 
 
+def test_a_line_beside_a_purged_one_stays_where_a_third_machine_replaced_that(
+    two: tuple[Memory, Memory], machine: Machine, hub: Path
+) -> None:
+    one, other = two
+    words = "One.\nPin 12 34\nTwo.\nThree."
+    one.remember("Boat", "where it lies", words)
+    synced(one)
+    third = machine("third")
+    for memory in (third, other):
+        synced(memory)
+    other.remember("Boat", "where it lies", words.replace("Pin", "Red.\nPin"))
+    third.remember("Boat", "where it lies", words.replace("Pin 12 34", "Grey."))
+    synced(other)
+    one.purge(text="Pin 12 34")
+    for memory in (third, one, other, third, one):
+        synced(memory)
+    for memory in (one, other, third):
+        assert "Red." in memory.get("Boat").content.splitlines()
+        assert not traces(memory.root, "Pin 12 34")
+    assert "Pin 12 34" not in git(hub, "log", "--all", "-p")
+
+
 @pytest.mark.parametrize(
     "text",
     ["One.\nTwo.\nThree.\nPin 12 34", "Pin 12 34\nOne.\nTwo.\nThree.", "One.\nPin 12 34\nTwo.\nThree.\nPin 12 34"],
