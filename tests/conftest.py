@@ -106,10 +106,11 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the slow tests, before pytest picks tests by their marks."""
+    """Mark the slow tests, before pytest picks tests by their marks, and give them and those in a browser more time."""
     for item in items:
         if slow.is_slow(item.nodeid):
             item.add_marker(pytest.mark.slow)
+        if item.get_closest_marker("slow") or item.get_closest_marker("ui"):
             item.add_marker(pytest.mark.timeout(600))  # a minute on one machine is three on another
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         functions = {item.nodeid.removeprefix("tests/").partition("[")[0] for item in items}
