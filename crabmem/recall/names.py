@@ -10,17 +10,13 @@ from ..search import Index
 from ..text.comparison import nearest
 from ..text.daily_notes import day_in
 from ..text.entry import MAX_NAME, Entry
+from ..text.keys import DEFAULT_NAMESPACE, Key, key_in
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..text.words import shortened
 from ..workspace.layout import Layout
 from .catalog import Listing
 from .entries import EntrySource
 from .labels import ALIAS, FILE, KEY, NAME, NOTE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..text.keys import Key
-
 
 _NEAREST = 3
 _SHOWN = 80
@@ -62,8 +58,6 @@ def note_of(source: EntrySource, name: str) -> Entry | None:
 
 def entry_with_key(listing: Listing, key: Key) -> Entry | None:
     """The entry that a store keeps at `key`; the first, where a person copied its file."""
-    from ..text.keys import DEFAULT_NAMESPACE, key_in  # late: most memories have no store of keys
-
     kept = [
         *listing.having(KEY + key.label),
         *(half for half in listing.being_written if key_in(half.keys) == key),

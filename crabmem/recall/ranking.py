@@ -14,6 +14,7 @@ from ..search.query import Phrase, Query, parse_query, terms_of
 from ..text.entry import MAX_LABELS, Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT, MAX_QUERY
+from ..text.passages import blocks_with, passage
 from ..text.quoting import BETWEEN, hit_text
 from ..text.slug import name_key
 from ..text.sources import SOURCES
@@ -190,8 +191,6 @@ def with_staleness(hits: list[Hit], today: Today | None, sources: SourcesOf | No
 
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
     """What of a daily note holds the words that were asked for, by what they are worth."""
-    from ..text.passages import blocks_with
-
     return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
 
 
@@ -316,8 +315,6 @@ def fit_to_budget(
     `ranked` where the passage stands that it was found for, by path. The first is always among them. With even shares
     instead, a third less of the evidence in sessions of chats was shown.
     """
-    from ..text.passages import passage
-
     lengths = [len(text(hit, hit.shown)) + len(BETWEEN) for hit in hits]
     total = left = budget + len(BETWEEN)
     kept, needed = list[Hit](), sum(lengths)

@@ -9,6 +9,7 @@ without accents, and the stem of what is typed without them. So both ways of typ
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
@@ -155,8 +156,6 @@ def spellings(word: str, language: str) -> tuple[str, ...]:
 
 def normal(text: str) -> str:
     """`text` in the one form that words are compared in: NFKC, case folded."""
-    import unicodedata  # few words need it
-
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -165,8 +164,6 @@ def folded(word: str) -> str:
 
     й is another letter than и, and signs for vowels that a word cannot do without stay.
     """
-    import unicodedata
-
     apart = "".join(_apart(char) for char in word)
     return unicodedata.normalize("NFC", apart.translate(_FOLDED))
 
@@ -174,8 +171,6 @@ def folded(word: str) -> str:
 def _apart(char: str) -> str:
     if "\u0400" <= char < "\u0530" or char.isascii():
         return char
-    import unicodedata
-
     digit = unicodedata.decimal(char, None)
     return unicodedata.normalize("NFD", char) if digit is None else str(digit)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -533,8 +534,6 @@ def _check_line(what: str, text: str, limit: int) -> None:
 
 
 def _is_space(char: str) -> bool:
-    import unicodedata
-
     return unicodedata.category(char) == "Zs"
 
 

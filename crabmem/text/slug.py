@@ -1,6 +1,7 @@
 """File names for entries, and when two names are the same name. Pure functions of the name alone."""
 
 import re
+import unicodedata
 from collections.abc import Container
 from typing import Literal
 
@@ -50,8 +51,6 @@ def is_portable(name: str) -> bool:
 
     A path is no name: it has one for each of its parts.
     """
-    import unicodedata
-
     stem = unicodedata.normalize("NFKC", name).casefold().partition(".")[0].strip()
     is_plain = name.isprintable() and not re.search(_SELECTORS, name) and not re.search(_UNPORTABLE, name)
     fits = 0 < len(name.encode(errors="replace")) <= _MAX_NAME and unicodedata.is_normalized("NFC", name)
@@ -62,8 +61,6 @@ def _normalized(form: "Literal['NFC', 'NFKC']", text: str) -> str:
     """`text` in a form of Unicode; ASCII is in each of them."""
     if text.isascii():
         return text
-    import unicodedata  # late, as all that follows: it is a table of a megabyte
-
     return unicodedata.normalize(form, text)
 
 
@@ -81,8 +78,6 @@ def _joined(words: str) -> str:
     """Letters, digits and their marks in lower case, every other run one dash."""
     if words.isascii():  # what slugify would make of it; to load that takes longer than to save a fact
         return "-".join("".join(char if char.isalnum() else " " for char in words).lower().split())
-    import unicodedata
-
     from slugify import slugify
 
     kept = ""
@@ -112,8 +107,6 @@ def _spoken(text: str) -> str:
 
 
 def _character_name(word: str) -> str:
-    import unicodedata
-
     return " ".join(unicodedata.name(c, f"u{ord(c):x}") for c in word)
 
 

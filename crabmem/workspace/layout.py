@@ -10,6 +10,7 @@ from datetime import date
 
 from ..text.daily_notes import is_note
 from ..text.limits import DEEPEST
+from ..text.slug import is_portable
 from ..text.values import once, replace, value
 
 SETTINGS = "crabmem.toml"
@@ -261,8 +262,6 @@ def is_contained(path: str) -> bool:
 
 
 def _is_plain(path: str) -> bool:
-    from ..text.slug import is_portable
-
     return all(part not in (".", "..") and is_portable(part) for part in path.split("/"))
 
 
