@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Container
-from typing import Literal
 
 MAX_BYTES = 120
 _DIGEST = 8
@@ -19,17 +18,17 @@ _MAX_NAME = 200
 
 def name_key(name: str) -> str:
     """What two spellings of one name have in common: NFC, case folded, white space collapsed."""
-    return _normalized("NFC", spelled(name).casefold())
+    return unicodedata.normalize("NFC", spelled(name).casefold())
 
 
 def spelled(name: str) -> str:
     """What two spellings of one name in the same case have in common: NFC, white space collapsed."""
-    return _normalized("NFC", " ".join(name.split()))
+    return unicodedata.normalize("NFC", " ".join(name.split()))
 
 
 def composed(name: str) -> str:
     """A name in Unicode's form NFC, as Git has it."""
-    return _normalized("NFC", name)
+    return unicodedata.normalize("NFC", name)
 
 
 def slug_of(name: str) -> str:
@@ -39,7 +38,7 @@ def slug_of(name: str) -> str:
     `c-sharp`, a name without letters is spelled out (`🦀` is `crab`). What had to be cut or is
     reserved by Windows ends in eight hex digits of the name.
     """
-    text = _normalized("NFKC", name)
+    text = unicodedata.normalize("NFKC", name)
     slug = _joined(_spoken(text)) or _joined(" ".join(map(_character_name, text.split()))) or "entry"
     if len(slug.encode()) > MAX_BYTES or slug in _RESERVED:
         return _with_digest(slug, name, _DIGEST)
@@ -55,13 +54,6 @@ def is_portable(name: str) -> bool:
     is_plain = name.isprintable() and not re.search(_SELECTORS, name) and not re.search(_UNPORTABLE, name)
     fits = 0 < len(name.encode(errors="replace")) <= _MAX_NAME and unicodedata.is_normalized("NFC", name)
     return is_plain and fits and stem not in _RESERVED
-
-
-def _normalized(form: "Literal['NFC', 'NFKC']", text: str) -> str:
-    """`text` in a form of Unicode; ASCII is in each of them."""
-    if text.isascii():
-        return text
-    return unicodedata.normalize(form, text)
 
 
 def free_slug(name: str, taken: "Container[str]") -> str:
