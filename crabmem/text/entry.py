@@ -198,13 +198,12 @@ def parse_note(path: str, data: bytes) -> Entry:
         Unreadable: `data` is not UTF-8.
     """
     text = decode(path, data)
-    if not text.startswith(("---", BOM)):
-        return Entry(path, version_of(data), title(path), f"in {path}", text, is_note=True)
-    from . import frontmatter as header  # late: to load YAML takes longer than a recall
+    if text.startswith(("---", BOM)):
+        from . import frontmatter as header  # late: to load YAML takes longer than a recall
 
-    parts = header.parts_of(text)
-    content = text.removeprefix(BOM) if parts.header is None else _unwrapped(parts)
-    return Entry(path, version_of(data), title(path), f"in {path}", content, is_note=True)
+        parts = header.parts_of(text)
+        text = text.removeprefix(BOM) if parts.header is None else _unwrapped(parts)
+    return Entry(path, version_of(data), title(path), f"in {path}", text, is_note=True)
 
 
 def _made(path: str, version: str, keys: Mapping[str, object], content: str) -> Entry:
@@ -297,7 +296,7 @@ def checked(fact: Fact) -> Fact:
     name = fact.name.strip()
     if not any(char.isprintable() and not char.isspace() for char in name):
         raise InvalidArguments("the name is empty; give the fact a short name of its own")
-    _check_line("name", name, MAX_NAME)
+    _check_line("name", name)
     check_text("description", fact.description, MAX_DESCRIPTION)
     check_text("content", fact.content, MAX_CONTENT)
     check_text("frontmatter", fact.before)
@@ -508,7 +507,7 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
         raise InvalidArguments(f"{what}: at most {MAX_LABELS}, not {len(labels)}")
     stripped = tuple(label.strip() for label in labels)
     for label in stripped:
-        _check_line(what, label, MAX_NAME)
+        _check_line(what, label)
         if not label:
             raise InvalidArguments(f"{what}: one of them is empty")
     return stripped
@@ -519,7 +518,7 @@ def _checked_keys(keys: Mapping[str, HeaderValue | None]) -> dict[str, HeaderVal
     if not keys:
         return {}
     for key, said in keys.items():
-        _check_line("name of a key", key, MAX_NAME)
+        _check_line("name of a key", key)
         if not key or key in _OWN:
             raise InvalidArguments(f"keys: {key!r} is no key of the rest of the frontmatter")
         for line in () if said is None else _lines(key, said):
@@ -527,14 +526,10 @@ def _checked_keys(keys: Mapping[str, HeaderValue | None]) -> dict[str, HeaderVal
     return dict(keys)
 
 
-def _check_line(what: str, text: str, limit: int) -> None:
-    check_text(what, text, limit)
-    if not all(char.isprintable() or char in _JOINERS or _is_space(char) for char in text):
+def _check_line(what: str, text: str) -> None:
+    check_text(what, text, MAX_NAME)
+    if not all(char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs" for char in text):
         raise InvalidArguments(f"the {what} must be one line without invisible characters")
-
-
-def _is_space(char: str) -> bool:
-    return unicodedata.category(char) == "Zs"
 
 
 def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:
