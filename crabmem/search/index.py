@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from ..disk.fork_lock import loading
 from .scoring import best_of, by_document, idf, length_norm, scores_of, weight
-from .scripts import FIRST_PAIRED, is_unit
+from .scripts import is_unit
 from .segment import FEW, Document, Segment, build, build_in_pieces, counts_of, documents_of, join
 
 TYPE_CHECKING = False
@@ -368,7 +368,7 @@ class Index:
         """The words that count as `word`."""
         if isinstance(word, tuple):
             return word
-        if word < FIRST_PAIRED or not is_unit(word):
+        if not is_unit(word):
             return (word,)
         from .vocabulary import pairs_of
 
@@ -522,7 +522,7 @@ class Index:
 
     def _holders(self, word: Term) -> list[Holders]:
         """The holders of a term: of a word, or of any of several that count as one."""
-        if isinstance(word, str) and (word < FIRST_PAIRED or not is_unit(word)):
+        if isinstance(word, str) and not is_unit(word):
             return self._holding(word)
         from .vocabulary import merged_holders
 

@@ -74,7 +74,7 @@ def _of_word(
     made = terms[word]
     if not word.isascii():
         for term in made:
-            yield term, _level_of_pair(term, is_japanese) if _is_paired(term) else _level(plain, term, listed)
+            yield term, _level_of_pair(term, is_japanese) if scripts.is_paired(term) else _level(plain, term, listed)
     elif len(made) < 2:
         for term in made:
             yield term, _level(plain, term, listed)
@@ -97,10 +97,6 @@ def _level(word: str, term: str, listed: Mapping[str, float]) -> float:
         if level is not None:
             return level
     return 1.0
-
-
-def _is_paired(term: str) -> bool:
-    return term >= scripts.FIRST_PAIRED and scripts.is_paired(term)
 
 
 def _level_of_pair(pair: str, is_japanese: bool) -> float:

@@ -42,8 +42,8 @@ _CLUSTERED = (
 )
 #: Letters of scripts whose words nothing separates, searched in pairs.
 PAIRED = _CHARACTERS + _CLUSTERED
-#: No text with such a letter first comes before it.
-FIRST_PAIRED = "\u0e01"
+# No text with such a letter first comes before it: most words need no further look.
+_FIRST_PAIRED = "\u0e01"
 # Vowels written before the consonant they follow; what stacks a consonant upon another; what stands around one.
 _BEFORE = "\u0e40-\u0e44\u0ec0-\u0ec4"
 _STACKING = "\u1039\u17d2"
@@ -122,12 +122,12 @@ def runs(word: str) -> Iterator[tuple[str, list[str]]]:
 
 def is_unit(word: str) -> bool:
     """Whether `word` is one unit of a script that is searched in pairs, so that pairs may hold it."""
-    return [units for _, units in runs(word)] == [[word]]
+    return word >= _FIRST_PAIRED and [units for _, units in runs(word)] == [[word]]
 
 
-def is_paired(word: str) -> bool:
-    """Whether any of `word` is of a script that is searched in pairs."""
-    return any(units for _, units in runs(word))
+def is_paired(term: str) -> bool:
+    """Whether a term is of a script that is searched in pairs."""
+    return term >= _FIRST_PAIRED and any(units for _, units in runs(term))
 
 
 def holds(pair: str, unit: str) -> bool:
