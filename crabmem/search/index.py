@@ -10,7 +10,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..disk.fork_lock import loading
 from .scoring import best_of, by_document, idf, length_norm, scores_of, weight
@@ -49,24 +49,12 @@ def numpy_pays() -> bool:
     return False
 
 
-class Ranked:
+class Ranked(NamedTuple):
     """The key of a document and its score; `by_meaning` is what of it is not for words, None where only they count."""
 
-    __slots__ = ("by_meaning", "key", "score")
-
-    def __init__(self, key: str, score: float, by_meaning: float | None = None) -> None:
-        self.key = key
-        self.score = score
-        self.by_meaning = by_meaning
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ranked) and (self.key, self.score) == (other.key, other.score)
-
-    def __hash__(self) -> int:
-        return hash((self.key, self.score))
-
-    def __repr__(self) -> str:
-        return f"Ranked({self.key!r}, {self.score!r})"
+    key: str
+    score: float
+    by_meaning: float | None = None
 
 
 class Recent:
