@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 
 from ..errors import InvalidArguments
@@ -85,7 +85,7 @@ def path_filter(
     """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
     checks = [fits] if fits else []
     if namespace:
-        checks.append(_in(keys_within(source.index, namespace, source.notes)))
+        checks.append(keys_within(source.index, namespace, source.notes).__contains__)
     elif where:
         checks.append(lambda path: path not in source.notes)
     if where:
@@ -214,7 +214,7 @@ def _acceptance(
     """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
     checks = [] if fits is None else [fits]
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
-        checks += [_in(phrase.may_be_in(source.index)), _says(source, phrase)]
+        checks += [phrase.may_be_in(source.index).__contains__, _says(source, phrase)]
     if question.tags:
         tags = {name_key(tag.removeprefix("#")) for tag in question.tags}
         checks.append(lambda path: tags <= set(map(name_key, source.at(path).labels)))
@@ -223,10 +223,6 @@ def _acceptance(
 
 def _all(checks: Sequence[PathFilter]) -> PathFilter | None:
     return (lambda path: all(check(path) for check in checks)) if checks else None
-
-
-def _in(paths: Collection[str]) -> PathFilter:
-    return lambda path: path in paths
 
 
 def _says(source: EntrySource, phrase: Phrase) -> PathFilter:
