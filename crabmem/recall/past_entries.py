@@ -118,11 +118,10 @@ def _use(place: Path) -> None:
     A step after the newest, not the time: two moments may be asked for within one tick of a system's clock.
     """
     with suppress(OSError):
-        fs.set_modified(place, max(map(_used, place.parent.iterdir())) + 1)
+        fs.set_modified(place, max(map(_last_used, place.parent.iterdir())) + 1)
 
 
-def _used(place: Path) -> int:
-    """When it was asked for: greater for later."""
+def _last_used(place: Path) -> int:
     return place.stat().st_mtime_ns
 
 
@@ -136,7 +135,7 @@ def _keep(index: Index, place: Path) -> None:
 
 def _trim(folder: Path) -> None:
     room = MOST_BYTES
-    places = sorted(filter(Path.is_dir, folder.iterdir()), key=_used, reverse=True)
+    places = sorted(filter(Path.is_dir, folder.iterdir()), key=_last_used, reverse=True)
     for number, place in enumerate(places):
         room -= sum(file.stat().st_size for file in place.iterdir())
         if number and (number >= MOST or room < 0):

@@ -101,18 +101,17 @@ def _among_holders(words: Sequence[Weights], sums: Array, limit: int) -> Weights
 def _best_of(chosen: Array, scores: Array, room: int) -> Weights:
     if room >= len(scores):
         return chosen, scores
-    best = scores >= _nth(scores, room)
+    best = scores >= _nth_highest(scores, room)
     return chosen[best], scores[best]
 
 
 def _least(words: Sequence[Weights], sums: Array, limit: int) -> float:
     """A score that `limit` documents reach, as near to the true one as the rarest word tells that enough hold."""
     enough = [positions for positions, _ in words if len(positions) >= limit]
-    return _nth(sums[min(enough, key=len)], limit) if enough else _SMALLEST
+    return _nth_highest(sums[min(enough, key=len)], limit) if enough else _SMALLEST
 
 
-def _nth(scores: Array, at: int) -> float:
-    """The score at that place from the highest."""
+def _nth_highest(scores: Array, at: int) -> float:
     ordered = scores.copy()
     ordered.partition(len(scores) - at)
     return float(ordered[len(scores) - at])

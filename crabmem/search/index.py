@@ -168,20 +168,19 @@ class Index:
         Takes time with the changes, and with all documents now and then, when many changes have come
         together, unless it may not join them.
         """
-        if may_join and self._grown() + len(changes) > FEW:
+        if may_join and self._changes_since_joining() + len(changes) > FEW:
             return self._merged(changes)
         return self._changed(changes)
 
     def is_grown(self) -> bool:
         """Whether so many changes have come together that they had better be joined."""
-        return self._grown() > FEW
+        return self._changes_since_joining() > FEW
 
     def joined(self) -> Index:
         """The same index with its changes joined into segments."""
         return self._merged({})
 
-    def _grown(self) -> int:
-        """How many documents were added or removed since the last joining."""
+    def _changes_since_joining(self) -> int:
         return max(self._added, self._removed - self._settled_removed)
 
     def _documents_at(self, positions: Collection[int]) -> int:

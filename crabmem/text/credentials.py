@@ -209,7 +209,7 @@ def credentials_in(text: str) -> list[Credential]:
     found = dict[str, Credential]()
     rest = _without(_seen(text), found, lines=True)
     folded = rest.casefold()
-    for item in (*_named(rest, folded), *_said(rest, folded)):
+    for item in (*_values_by_name(rest, folded), *_passwords_in_sentences(rest, folded)):
         found.setdefault(item.text, item)
     _without(_joined(rest), found, lines=False)
     return list(found.values())
@@ -342,8 +342,7 @@ def _is_number(code: str) -> bool:
         return False
 
 
-def _named(text: str, folded: str) -> Iterator[Credential]:
-    """Values whose names say that they are secret."""
+def _values_by_name(text: str, folded: str) -> Iterator[Credential]:
     for match in _NAMED.finditer(text) if _has_one(folded, _NAMED_BY) else ():
         front = _NO_NAME.split(text[max(0, match.start() - _FRONT) : match.start()])[-1]
         name = " ".join(f"{front}{match['word']}".split()[-4:])
@@ -353,8 +352,7 @@ def _named(text: str, folded: str) -> Iterator[Credential]:
             yield Credential(f"value of {name.split(' ')[-1]}", value, has_mark=False)
 
 
-def _said(text: str, folded: str) -> Iterator[Credential]:
-    """Passwords that a sentence says."""
+def _passwords_in_sentences(text: str, folded: str) -> Iterator[Credential]:
     for match in _SAID.finditer(text) if _has_one(folded, _SAID_BY) else ():
         value = match["value"].rstrip(".:!?)]}")
         about = {part.upper() for part in _PARTS.findall(match["about"])}

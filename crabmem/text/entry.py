@@ -165,7 +165,7 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
     if simple and simple.end() < plain.MOST and not plain.is_foreign(text):
         return Entry(path, version, simple[1], simple[2], text[simple.end() :].removesuffix("\n"))
     if found := plain.read_plain(text):
-        return _made(path, version, *found)
+        return _entry_of_header(path, version, *found)
     if reason := _unfinished(text):
         raise Unreadable(f"{path} {reason}")
     from . import frontmatter as header  # late: to load YAML takes longer than a recall
@@ -180,7 +180,7 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
         keys = header.load(parts.header)
     except header.BadHeader as error:
         return replace(bare, problem=f"its frontmatter cannot be read: {error}")
-    return _made(path, version, keys, _unwrapped(parts))
+    return _entry_of_header(path, version, keys, _unwrapped(parts))
 
 
 def entry_in(path: str, data: bytes) -> Entry | None:
@@ -206,8 +206,7 @@ def parse_note(path: str, data: bytes) -> Entry:
     return Entry(path, version_of(data), title(path), f"in {path}", text, is_note=True)
 
 
-def _made(path: str, version: str, keys: Mapping[str, object], content: str) -> Entry:
-    """The entry of that path and version with what its frontmatter says."""
+def _entry_of_header(path: str, version: str, keys: Mapping[str, object], content: str) -> Entry:
     metadata = _metadata(keys)
     if metadata:
         keys = {**metadata, **keys}
@@ -260,22 +259,22 @@ def render_entry(fact: Fact, before: str | None) -> str:
     gives exactly `fact`. A new entry is made from what the fact has of the file that it was imported from.
     """
     if before is None and not fact.before and not fact.keys:
-        lines = _exported(fact, "\n")
+        lines = _new_header(fact, "\n")
         _check_extent(lines)
-        return f"---\n{lines}---\n{_wrapped(fact.content, chr(10))}"
+        return f"---\n{lines}---\n{_body(fact.content, chr(10))}"
     from . import frontmatter as header  # late: to load YAML takes longer than a recall
 
     parts = header.parts_of(fact.before if before is None else before)
     if parts.header is None:
-        lines = _exported(fact, parts.newline)
+        lines = _new_header(fact, parts.newline)
         opening = closing = f"---{parts.newline}"
     else:
-        lines = _kept(parts.header, fact, parts.newline)
+        lines = _updated_header(parts.header, fact, parts.newline)
         opening, closing = parts.opening, _ended(parts.closing, parts.newline)
     _check_extent(lines)
     if fact.keys and (fault := header.fault(lines)):
         raise InvalidArguments(f"the frontmatter could not be read again: {fault}")
-    body = _wrapped(fact.content, parts.newline)
+    body = _body(fact.content, parts.newline)
     return f"{parts.bom}{opening}{lines}{closing}{body}"
 
 
@@ -414,8 +413,7 @@ def _lines(key: str, value: HeaderValue) -> Iterator[str]:
         yield from (line for each in value for line in _lines(key, each))
 
 
-def _exported(fact: Fact, newline: str) -> str:
-    """The lines of a header of its own."""
+def _new_header(fact: Fact, newline: str) -> str:
     keys = {key: said for key, said in _keys(fact, {}).items() if said is not None}
     bare = {STALE_AFTER: _day_line(fact), SOURCES: plain.list_line(SOURCES, fact.keys.get(SOURCES))}
     rest = {key: said for key, said in keys.items() if not bare.get(key)}
@@ -438,7 +436,7 @@ def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]
     return {key: list(labels), **single} if labels or key in before else {**single}
 
 
-def _kept(lines: str, fact: Fact, newline: str) -> str:
+def _updated_header(lines: str, fact: Fact, newline: str) -> str:
     from . import frontmatter as header
 
     try:
@@ -447,10 +445,10 @@ def _kept(lines: str, fact: Fact, newline: str) -> str:
         )
         return header.with_keys(lines, _keys(fact, header.load(lines)), newline, source)
     except header.BadHeader:
-        return _exported(fact, newline)
+        return _new_header(fact, newline)
 
 
-def _wrapped(content: str, newline: str) -> str:
+def _body(content: str, newline: str) -> str:
     lines = content if newline == "\n" else content.replace("\n", newline)
     return f"{newline}{lines}{newline}"
 

@@ -121,7 +121,7 @@ def _inserted(text: str, node: _Node, key: str | int, value: object) -> str:
 def _first(text: str, node: _Node, key: str | int, value: object) -> str:
     """`text` with the first member of an object or array; what stood between its brackets follows."""
     margin, line = _margin(text, node.start), _newline(text)
-    inner = margin + _unit(text)
+    inner = margin + _indentation(text)
     member = line + inner + _member(text, key, value, inner) + line + margin
     return text[: node.start + 1] + member + text[node.start + 1 :]
 
@@ -183,7 +183,7 @@ def _written(text: str, value: object, margin: str, flat: bool) -> str:
     """`value` as JSON in the manner of `text`; all lines but the first begin with `margin`."""
     if flat:
         return json.dumps(value, ensure_ascii=False)
-    return json.dumps(value, ensure_ascii=False, indent=_unit(text)).replace("\n", _newline(text) + margin)
+    return json.dumps(value, ensure_ascii=False, indent=_indentation(text)).replace("\n", _newline(text) + margin)
 
 
 def _refused(word: str) -> NoReturn:
@@ -194,8 +194,7 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _unit(text: str) -> str:
-    """By what `text` indents a level."""
+def _indentation(text: str) -> str:
     found = _INDENTED.search(text)
     return found[1] if found else "  "
 

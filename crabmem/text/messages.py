@@ -87,19 +87,18 @@ def facts_in(reply: str) -> list[Mapping[str, Any]] | None:
 
 def _text(message: Message) -> str:
     calls = message.get("tool_calls") or ()
-    own = [_block(message)] if "content" not in message else [_content(message["content"])]
-    return "\n".join(filter(None, [*own, *map(_block, filter(_is_mapping, calls))]))
+    own = [_block_text(message)] if "content" not in message else [_content(message["content"])]
+    return "\n".join(filter(None, [*own, *map(_block_text, filter(_is_mapping, calls))]))
 
 
 def _content(content: object) -> str:
     if isinstance(content, str) or content is None:
         return content or ""
     blocks = content if isinstance(content, Sequence) else [content]
-    return "\n".join(filter(None, (_block(block) if _is_mapping(block) else str(block) for block in blocks)))
+    return "\n".join(filter(None, (_block_text(block) if _is_mapping(block) else str(block) for block in blocks)))
 
 
-def _block(block: Any) -> str:
-    """One part of a message as text."""
+def _block_text(block: Any) -> str:
     if isinstance(text := block.get("text"), str):
         return text
     call = block.get("function") if _is_mapping(block.get("function")) else block

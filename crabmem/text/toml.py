@@ -117,7 +117,7 @@ def _reason(message: str, kind: type[msgspec.Struct], text: str) -> str:
         value = value_at(data, place)
         value = value if isinstance(value, str) else message.split("'")[1]  # a key, or a value of one that is not named
         words = f"{place} cannot have the key" if " at `key` in " in message else f"{place} cannot be"
-        return f"{words} {value!r}; {nearest(value, _values(kind, place))}"
+        return f"{words} {value!r}; {nearest(value, _possible_values(kind, place))}"
     if words := wrong_value(message, place or "the file", value_at(data, place)):
         return words
     unknown, missing = _UNKNOWN_FIELD.search(message), _MISSING.search(message)
@@ -144,8 +144,7 @@ def _table_at(kind: type[msgspec.Struct], keys: Sequence[str]) -> type[msgspec.S
     return kind
 
 
-def _values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
-    """What may be said at a place."""
+def _possible_values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
     *tables, key = _keys(place)
     hint, more = get_type_hints(_table_at(kind, tables))[key], list[str]()
     while not all(isinstance(value, str) for value in get_args(hint)):

@@ -80,7 +80,6 @@ def _chosen(blocks: list[_Block], path: Path) -> Iterator[_Block]:
 
 
 def _blocks(text: str) -> list[_Block]:
-    """The tables of `text` in order."""
     blank = without_quoted(text)
     starts, depth = list[int](), 0
     lines = [line.partition("#")[0].strip() for line in blank.split("\n")]

@@ -47,7 +47,7 @@ def put(text: str, path: Path, value: object) -> str:
                 value = {name: value}
             return _inserted(text, here, holder, str(key), value)
         holder, here = pair
-    start = _colon(text, holder)
+    start = _value_start(text, holder)
     return f"{text[:start]} {flat(value)}{text[_end(text, here) :]}"
 
 
@@ -67,7 +67,7 @@ def drop(text: str, path: Path) -> str:
             start = _end(text, here.value[number - 1][1])
         return text[:start] + text[end:]
     start, end = text.rfind("\n", 0, start) + 1, text.find("\n", end) + 1 or len(text)
-    colon = _colon(text, holder) if holder and len(here.value) == 1 else start
+    colon = _value_start(text, holder) if holder and len(here.value) == 1 else start
     return text[:colon] + (" {}" if colon < start else "") + text[colon:start] + text[end:]
 
 
@@ -109,8 +109,7 @@ def _root(text: str) -> Any:
     return yaml.compose(text, Loader=yaml.SafeLoader)
 
 
-def _colon(text: str, key: Any) -> int:
-    """Where the value of a key may begin."""
+def _value_start(text: str, key: Any) -> int:
     return text.index(":", key.end_mark.index) + 1
 
 

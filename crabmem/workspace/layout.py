@@ -80,7 +80,7 @@ class Layout:
     def label(self, path: str) -> str:
         """What a person calls the file of an entry: its name without the ending, after the folders they put it in."""
         folder, _, name = path.removesuffix(".md").rpartition("/")
-        return name if folder in self.entries else f"{folder}/{name}".removeprefix(self._nest)
+        return name if folder in self.entries else f"{folder}/{name}".removeprefix(self._nest_prefix)
 
     def is_entry(self, path: str) -> bool:
         """Whether a Markdown file at `path` is an entry. Asked of every file of a workspace, so it is quick."""
@@ -104,7 +104,7 @@ class Layout:
 
     def not_recalled(self, paths: Iterable[str]) -> list[str]:
         """Those of many paths of Markdown files that recall does not look into."""
-        first, depth = self._nest, self._nest.count("/")
+        first, depth = self._nest_prefix, self._nest_prefix.count("/")
         # All that lies directly in the first folder is an entry, where nothing else may lie: one look at each of those.
         are_alike = bool(first) and self.entries[0] not in self.mixed
         others = [path for path in paths if not (are_alike and path.startswith(first) and path.count("/") == depth)]
@@ -201,20 +201,18 @@ class Layout:
 
     def _is_nested(self, path: str) -> bool:
         """Whether a file that lies directly in no folder of entries is in one below the first of them."""
-        return path.startswith(self._nest) and not path.startswith(self._lessons) and self.is_kept(path)
+        return path.startswith(self._nest_prefix) and not path.startswith(self._learnings_prefix) and self.is_kept(path)
 
     def _is_text_of_memory(self, path: str) -> bool:
         """Whether `path` is called like a text other than Markdown, in the folder of memory."""
         return self.has_texts and path.startswith(f"{self.memory}/") and is_text(path)
 
     @once
-    def _nest(self) -> str:
-        """What the paths of all entries in folders begin with."""
+    def _nest_prefix(self) -> str:
         return _within(self.entries[0], "")
 
     @once
-    def _lessons(self) -> str:
-        """What the paths of learnings begin with."""
+    def _learnings_prefix(self) -> str:
         return self.learning_path("").removesuffix(".md")
 
     @once
