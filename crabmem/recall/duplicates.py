@@ -1,4 +1,4 @@
-"""The fact that says nearly the same as a new one, by words: rather none than a wrong one.
+"""The fact that says nearly the same as a new one, by words. Prefers to miss a duplicate over naming a wrong one.
 
 A few words of the new fact, the rarest of the longest, lead to candidates, which then are compared word by word. So it
 takes less than a millisecond, however many facts there are.

@@ -58,10 +58,10 @@ class Ranked(NamedTuple):
 
 
 class Recent:
-    """Documents by the positions of their passages here, and who holds which word. It only grows.
+    """Documents by the positions of their passages here, and the positions that hold each word. It only grows.
 
-    Several indexes share one: each looks at no more than was there when it was made, so that one may
-    add to it while others read.
+    Several indexes share one: each reads only what was there when it was made, so that one may append while others
+    read.
     """
 
     __slots__ = ("documents", "firsts", "labels", "lengths", "words")
@@ -77,7 +77,7 @@ class Recent:
             self.append(document)
 
     def append(self, document: Document) -> None:
-        """Add `document`. Only who made the index that saw all of it may."""
+        """Add `document`. Call it only from the newest index over these documents."""
         first = len(self.documents)
         for at, (words, length) in enumerate(zip(document.passages, document.lengths, strict=True)):
             self.documents.append(document)
@@ -148,7 +148,7 @@ class Index:
         self._begin()
 
     def _begin(self) -> None:
-        self._pen = [self._recent]  # whoever takes it may add to what is recent
+        self._pen = [self._recent]  # the one index that pops it may append to `_recent`; any other copies it
         self._marks: dict[str, bytes] | None = None
         self._weighing: Weighing | None = None
         self._found_keys: dict[int, str] = {}

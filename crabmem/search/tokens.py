@@ -1,6 +1,6 @@
 """From text to the words that are searched. One rule for documents and queries.
 
-What is between two spaces has the same words wherever it is, so that they are kept; only dates in words add to them.
+The terms of a piece between two spaces depend on nothing else, so they are cached; only dates in words add to them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _joined_digits(text: str) -> Iterator[str]:
 
 
 class _Terms(dict[str, tuple[str, ...]]):
-    """The terms of texts without spaces, which are kept. The older half is forgotten when there are too many."""
+    """A cache of the terms of texts without spaces; when it is full, the older half is forgotten."""
 
     def __init__(self, language: str) -> None:
         self._older: dict[str, tuple[str, ...]] = {}

@@ -17,9 +17,9 @@ from ..errors import HoldsSecret
 from .values import value
 
 _SHOWN = 4
-_FEW = 6
-# So many are named in a message; of more than so many, none is sought in another text.
-_MOST, _MANY = 20, 200
+_MIN_DIFFERENT = 6  # characters of a value that differ; with fewer it is a placeholder
+_MAX_NAMED = 20  # in a message
+_MAX_COMPARED = 200  # more are neither sought in earlier texts nor masked one by one: too slow
 _PLACEHOLDER = re.compile(
     r"example|placeholder|your[-_]|xxxx|\.\.\.|change[-_]?me|redacted|[<>{}]|\$[({]|\$[A-Z_]{3}|\*\*", re.IGNORECASE
 )
@@ -222,7 +222,7 @@ def redacted(text: str) -> str:
     that has very many, which would take too long.
     """
     found = credentials_in(text)
-    if len(found) > _MANY:
+    if len(found) > _MAX_COMPARED:
         return f"[left out: {len(found):,} credentials]"
     shown = _seen(text) if found else text
     for item in sorted(found, key=lambda item: -len(item.text)):
@@ -279,7 +279,7 @@ def warnings(text: str, before: str | None, rule: str) -> tuple[str, ...]:
 def _new(found: list[Credential], *before: str | None) -> list[Credential]:
     """The credentials of `found` that are in none of the texts `before`."""
     texts = [text for text in before if text and found]
-    if len(found) > _MANY:  # to seek each would take too long
+    if len(found) > _MAX_COMPARED:
         stood = {item.text for text in texts for item in credentials_in(text)}
         return [item for item in found if item.text not in stood]
     views = [view for text in texts for view in (_seen(text), _joined(_seen(text)))]
@@ -288,8 +288,8 @@ def _new(found: list[Credential], *before: str | None) -> list[Credential]:
 
 def _masked(found: list[Credential]) -> list[str]:
     """What to say of credentials: of many, how many more there are."""
-    more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []
-    return [*(item.masked for item in found[:_MOST]), *more]
+    more = [f"and {len(found) - _MAX_NAMED} more"] if len(found) > _MAX_NAMED else []
+    return [*(item.masked for item in found[:_MAX_NAMED]), *more]
 
 
 def _seen(text: str) -> str:
@@ -331,7 +331,7 @@ def _is_placeholder(item: Credential) -> bool:
         return True
     if item.kind == "password in an address" and _NO_PASSWORD.search(item.text):
         return True
-    return len(set(item.text[-20:])) < _FEW or bool(_PLACEHOLDER.search(item.text))
+    return len(set(item.text[-20:])) < _MIN_DIFFERENT or bool(_PLACEHOLDER.search(item.text))
 
 
 def _is_number(code: str) -> bool:
@@ -375,7 +375,7 @@ def _says_secret(parts: list[str]) -> bool:
 
 def _is_secret(value: str, is_password: bool) -> bool:
     """Whether a value is one that somebody made up or drew, and no word, place, code or placeholder."""
-    if len(value) < 8 or len(set(value)) < _FEW or _SAID_ELSEWHERE.match(value):
+    if len(value) < 8 or len(set(value)) < _MIN_DIFFERENT or _SAID_ELSEWHERE.match(value):
         return False
     if _PLACEHOLDER.search(value) or _INSTEAD.search(value) or ("/" in value and len(value) < _SHORTEST_PATH):
         return False
