@@ -12,7 +12,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import Stemmer
@@ -140,18 +140,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-_cache: dict[tuple[str, str], tuple[str, ...]] = {}
-
-
+@lru_cache(_CACHED)
 def spellings(word: str, language: str) -> tuple[str, ...]:
     """The spellings that are searched of `word`, given in NFKC and case folded; usually one, none of marks alone."""
-    key = word, language
-    found = _cache.get(key)
-    if found is None:
-        if len(_cache) >= _CACHED:
-            _cache.clear()
-        found = _cache[key] = tuple(dict.fromkeys(filter(None, _spelled(word.translate(_JOINING), language))))
-    return found
+    return tuple(dict.fromkeys(filter(None, _spelled(word.translate(_JOINING), language))))
 
 
 def normal(text: str) -> str:
