@@ -5,7 +5,7 @@ A `path` is text relative to the workspace with `/` between its parts, as Git wr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 from ..text.daily_notes import is_note
@@ -122,7 +122,7 @@ class Layout:
             return self._is_text_of_memory(path)
         if not below:
             return not self.is_guest or path in self.whole
-        return (top in self._tops or not self.memory) and top != AGENTS
+        return (not self.memory or top == self.memory or top in self.beside) and top != AGENTS
 
     def is_kept(self, path: str) -> bool:
         """Whether crabmem keeps the history of `path`: the settings, Markdown where memory is, and texts in its folder.
@@ -157,7 +157,8 @@ class Layout:
 
     def whole_file(self, name: str) -> str | None:
         """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""
-        return self._whole_by_name.get(name.rpartition("/")[2].casefold())
+        wanted, paths = name.rpartition("/")[2].casefold(), (SETTINGS, self.overview, self.identity)
+        return next((path for path in paths if path.rpartition("/")[2].casefold() == wanted), None)
 
     @property
     def whole(self) -> tuple[str, str]:
@@ -216,16 +217,8 @@ class Layout:
         return self.learning_path("").removesuffix(".md")
 
     @once
-    def _tops(self) -> frozenset[str]:
-        return frozenset((self.memory, *self.beside))
-
-    @once
     def _whole(self) -> frozenset[str]:
         return frozenset(path.casefold() for path in self.whole)
-
-    @once
-    def _whole_by_name(self) -> Mapping[str, str]:
-        return {path.rpartition("/")[2].casefold(): path for path in (self.identity, self.overview, SETTINGS)}
 
 
 def is_elsewhere(path: str) -> bool:
