@@ -513,8 +513,6 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
 
 def _checked_keys(keys: Mapping[str, HeaderValue | None]) -> dict[str, HeaderValue | None]:
     """The keys, copied, that a caller sets; a value of None removes the key (see `Fact`)."""
-    if not keys:
-        return {}
     for key, said in keys.items():
         _check_line("name of a key", key)
         if not key or key in _OWN:

@@ -186,10 +186,8 @@ def _in_quotes(line: str) -> str:
 def _is_refused(text: str) -> bool:
     try:
         _YAML.load(text)
-    except _NotYAML:
-        return True
-    except BadHeader:
-        return False
+    except BadHeader as error:
+        return isinstance(error, _NotYAML)
     return False
 
 

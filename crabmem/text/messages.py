@@ -12,6 +12,8 @@ Message: TypeAlias = Mapping[str, Any]
 Group: TypeAlias = list[Message]
 
 _SYSTEM = ("system", "developer")
+# Beginnings of arrays in what a model wrote that are tried, where none is one.
+_PLACES = 100
 
 
 def split_messages(
@@ -140,7 +142,3 @@ def _ids_of_results(message: Message) -> Iterator[str]:
 
 def _is_mapping(value: object) -> bool:
     return isinstance(value, Mapping)
-
-
-# Of texts that are no JSON so many beginnings of one are looked at.
-_PLACES = 100
