@@ -12,16 +12,10 @@ from ..text import toml
 from ..text.entry import decode
 from ..text.values import fields_of
 from .layout import SETTINGS
-from .settings import LANGUAGES, MAX_NAME, AutoRecall, Hooks, Review, Settings, Sync, Vectors
+from .settings import LANGUAGES, MAX_NAME, Settings
 
 _WIDTH = 24
-_TABLES: dict[str, type] = {
-    "auto_recall": AutoRecall,
-    "hooks": Hooks,
-    "vectors": Vectors,
-    "sync": Sync,
-    "review": Review,
-}
+_TABLES = {name: type(usual) for name, usual in vars(Settings()).items() if fields_of(type(usual))}
 # What the annotations of settings name, who loads which only to check them.
 _NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES],
           "Folders": tuple[Annotated[str, Meta(max_length=MAX_NAME)], ...]}  # fmt: skip
