@@ -38,7 +38,7 @@ class Weighing:
         self._passages, self._average = passages, average
         #: The position of the document that has the passage at one.
         self.first: Callable[[int], int] = _first_of_each(firsts).item
-        self._alive = _without(size, dead) if dead else None
+        self._alive = _alive_mask(size, dead) if dead else None
         self._kept: dict[Term, Weights] = {}
         self._room = _KEPT
 
@@ -127,7 +127,7 @@ def _arrays(
     return own + first if first else own, np.asarray(counts), np.asarray(taken)
 
 
-def _without(size: int, dead: Collection[int]) -> Array:
+def _alive_mask(size: int, dead: Collection[int]) -> Array:
     alive = np.ones(size, dtype=bool)
     alive[np.fromiter(dead, dtype=np.intp, count=len(dead))] = False
     return alive

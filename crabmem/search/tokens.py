@@ -77,7 +77,7 @@ class _Terms(dict[str, tuple[str, ...]]):
     def __missing__(self, text: str) -> tuple[str, ...]:
         found = self._older.get(text)
         if found is None:
-            found = self._computed(text)
+            found = self._compute(text)
         if len(self) >= _CACHED_WORDS:
             self._older = self.copy()
             self.clear()
@@ -85,7 +85,7 @@ class _Terms(dict[str, tuple[str, ...]]):
             self[text] = found
         return found
 
-    def _computed(self, text: str) -> tuple[str, ...]:
+    def _compute(self, text: str) -> tuple[str, ...]:
         word = text.strip(_EDGES)
         if word.isalpha() and word.isascii() and (word.islower() or word[1:].islower()):
             return self._stem(word.lower())  # as of nearly all

@@ -211,7 +211,7 @@ def credentials_in(text: str) -> list[Credential]:
     folded = rest.casefold()
     for item in (*_values_by_name(rest, folded), *_passwords_in_sentences(rest, folded)):
         found.setdefault(item.text, item)
-    _without(_joined(rest), found, lines=False)
+    _without(_on_one_line(rest), found, lines=False)
     return list(found.values())
 
 
@@ -228,7 +228,7 @@ def redacted(text: str) -> str:
     for item in sorted(found, key=lambda item: -len(item.text)):
         if item.kind == "private key":  # of which `item` has the first line
             shown = re.sub(re.escape(item.text) + _REST_OF_KEY, f"[{item.kind}]", shown)
-        elif item.text not in shown and item.text in _joined(_seen(text)):
+        elif item.text not in shown and item.text in _on_one_line(_seen(text)):
             return f"[left out: {item.kind}]"
         shown = shown.replace(item.text, f"[{item.kind}]")
     return shown
@@ -282,7 +282,7 @@ def _new(found: list[Credential], *before: str | None) -> list[Credential]:
     if len(found) > _MAX_COMPARED:
         stood = {item.text for text in texts for item in credentials_in(text)}
         return [item for item in found if item.text not in stood]
-    views = [view for text in texts for view in (_seen(text), _joined(_seen(text)))]
+    views = [view for text in texts for view in (_seen(text), _on_one_line(_seen(text)))]
     return [item for item in found if not any(item.text in view for view in views)]
 
 
@@ -296,7 +296,7 @@ def _seen(text: str) -> str:
     return text if text.isascii() else _UNSEEN.sub("", text)
 
 
-def _joined(text: str) -> str:
+def _on_one_line(text: str) -> str:
     """`text` as one line, without what stands for a break at the end of lines, and quotes at their beginning."""
     *lines, last = _BREAK.split(text)
     return "".join([*(line.removesuffix("\\").rstrip(" \t") for line in lines), last])

@@ -135,7 +135,7 @@ def replace_once(text: str, old: str, new: str) -> tuple[str, int]:
         found = list(islice(_lines_with(sought, flat), _MOST_LINES + 1))
         raise NotOnce(", ".join(map(str, found[:_MOST_LINES])) + (", …" if len(found) > _MOST_LINES else ""))
     [at] = places
-    start, end = (_unflattened(text, flat, place) for place in (at, at + len(sought)))
+    start, end = (_place_in(text, flat, place) for place in (at, at + len(sought)))
     kept = in_breaks_of(new, text[start:end] + text)
     return text[:start] + kept + text[end:], flat.count("\n", 0, at) + 1
 
@@ -175,7 +175,7 @@ def _lines_with(piece: str, text: str) -> "Iterator[int]":
         yield line
 
 
-def _unflattened(text: str, flat: str, at: int) -> int:
+def _place_in(text: str, flat: str, at: int) -> int:
     """The place in `text` of place `at` of `flat`, which has "\n" where `text` has "\r\n"."""
     line_start = flat.rfind("\n", 0, at) + 1
     following = text.split("\n", flat.count("\n", 0, at))[-1]

@@ -260,7 +260,7 @@ def map_texts(header: str, change: Callable[[str], str], apart_from: Container[s
         BadHeader: it cannot be read.
     """
     readable, before = _as_meant(header)
-    wanted = {key: value if key in apart_from else _changed(value, change) for key, value in before.items()}
+    wanted = {key: value if key in apart_from else _map_value(value, change) for key, value in before.items()}
     if wanted == before:
         return header
     header = readable
@@ -277,12 +277,12 @@ def map_texts(header: str, change: Callable[[str], str], apart_from: Container[s
     return dump(wanted, newline)
 
 
-def _changed(value: Value, change: Callable[[str], str]) -> Value:
+def _map_value(value: Value, change: Callable[[str], str]) -> Value:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_changed(item, change) for item in value]
-    return {key: _changed(item, change) for key, item in value.items()}
+        return [_map_value(item, change) for item in value]
+    return {key: _map_value(item, change) for key, item in value.items()}
 
 
 def _scalars(nodes: Iterable[yaml.Node], with_keys: bool = False) -> Iterator[yaml.ScalarNode]:

@@ -79,10 +79,10 @@ def with_lesson(before: str, lesson: Lesson, now: datetime) -> str:
     last = before.rstrip().rpartition("\n")[2]
     if last.startswith("- [") and last.partition("] ")[2] == lesson.words:
         return before
-    return _bounded(appended(before or f"# {lesson.kind.capitalize()}\n\n", f"- {now:{_TIME}} {lesson.words}\n"))
+    return _within_bound(appended(before or f"# {lesson.kind.capitalize()}\n\n", f"- {now:{_TIME}} {lesson.words}\n"))
 
 
-def _bounded(text: str) -> str:
+def _within_bound(text: str) -> str:
     """`text`, or, when it is too long, what stands above its lessons and the newer half of these."""
     if len(text.encode()) <= MOST:
         return text

@@ -39,7 +39,7 @@ def slug_of(name: str) -> str:
     reserved by Windows ends in eight hex digits of the name.
     """
     text = unicodedata.normalize("NFKC", name)
-    slug = _joined(_spoken(text)) or _joined(" ".join(map(_character_name, text.split()))) or "entry"
+    slug = _dashed(_signs_as_words(text)) or _dashed(" ".join(map(_character_name, text.split()))) or "entry"
     if len(slug.encode()) > MAX_BYTES or slug in _RESERVED:
         return _with_digest(slug, name, _DIGEST)
     return slug
@@ -66,7 +66,7 @@ def free_slug(name: str, taken: "Container[str]") -> str:
     return slug
 
 
-def _joined(words: str) -> str:
+def _dashed(words: str) -> str:
     """Letters, digits and their marks in lower case, every other run one dash."""
     if words.isascii():  # what slugify would make of it; to load that takes longer than to save a fact
         return "-".join("".join(char if char.isalnum() else " " for char in words).lower().split())
@@ -91,7 +91,7 @@ def _joined(words: str) -> str:
     return unicodedata.normalize("NFC", slug)
 
 
-def _spoken(text: str) -> str:
+def _signs_as_words(text: str) -> str:
     if "+" not in text and "#" not in text:
         return text
     text = re.sub(r"(?<=\w)\+\+", " plus plus ", text)

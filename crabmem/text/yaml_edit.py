@@ -45,7 +45,7 @@ def put(text: str, path: Path, value: object) -> str:
         if pair is None:
             for name in reversed(path[depth + 1 :]):
                 value = {name: value}
-            return _inserted(text, here, holder, str(key), value)
+            return _with_key(text, here, holder, str(key), value)
         holder, here = pair
     start = _value_start(text, holder)
     return f"{text[:start]} {flat(value)}{text[_end(text, here) :]}"
@@ -79,7 +79,7 @@ def flat(value: object) -> str:
     return line.strip("\n")[1:-1]
 
 
-def _inserted(text: str, here: Any, holder: Any, key: str, value: object) -> str:
+def _with_key(text: str, here: Any, holder: Any, key: str, value: object) -> str:
     """`text` with a new key in the mapping `here`: its first, and in the outermost its last."""
     if here and here.flow_style:
         start = here.value[0][0].start_mark.index if here.value else here.start_mark.index + 1
