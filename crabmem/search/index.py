@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from typing import NamedTuple, TypeVar
@@ -15,7 +16,7 @@ from typing import NamedTuple, TypeVar
 from ..disk.fork_lock import loading
 from .scoring import best_of, by_document, idf, length_norm, scores_of, weight
 from .scripts import is_unit
-from .segment import FEW, Document, Segment, build, build_in_pieces, counts_of, documents_of, join
+from .segment import FEW, Document, Segment, build, build_in_pieces, documents_of, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,12 +99,8 @@ class Recent:
 
 
 def _hold(held: Held, names: Iterable[str], position: int) -> None:
-    for name, count in counts_of(names).items():
-        found = held.get(name)
-        if found is None:
-            held[name] = [position, count]
-        else:
-            found += position, count
+    for name, count in Counter(names).items():
+        held.setdefault(name, []).extend((position, count))
 
 
 def holding(held: Held, name: str, size: int) -> tuple[list[int], list[int]]:

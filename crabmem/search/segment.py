@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import sys
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, starmap
 from mmap import mmap
@@ -269,18 +270,8 @@ def numbers(values: Sequence[int]) -> Section:
 
 def texts(names: Iterable[str]) -> list[Section]:
     """The two sections that hold `names`, which are distinct and in order."""
-    at, pieces = [0], list(map(encoded, names))
-    for piece in pieces:
-        at.append(at[-1] + len(piece))
-    return [("B", b"".join(pieces)), numbers(at)]
-
-
-def counts_of(words: Iterable[str]) -> dict[str, int]:
-    """How often each word is among `words`."""
-    counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return counts
+    pieces = list(map(encoded, names))
+    return [("B", b"".join(pieces)), numbers([0, *accumulate(map(len, pieces))])]
 
 
 def build(documents: Iterable[Document], base: bytes = b"", dead: Collection[int] = ()) -> Segment:
@@ -325,7 +316,7 @@ def counted_postings(lists: Iterable[tuple[int, Sequence[str]]]) -> list[Section
     """The postings of words by position, in order."""
     held: dict[str, dict[int, int]] = {}
     for position, words in lists:
-        for word, count in counts_of(words).items():
+        for word, count in Counter(words).items():
             held.setdefault(word, {})[position] = count
     names = sorted(held)
     starts = [0, *accumulate(len(held[name]) for name in names)]
