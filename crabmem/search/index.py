@@ -17,6 +17,7 @@ from ..disk.fork_lock import loading
 from .scoring import best_of, by_document, idf, length_norm, scores_of, weight
 from .scripts import is_unit
 from .segment import FEW, Document, Segment, build, build_in_pieces, documents_of, join
+from .vocabulary import merged_holders, pairs_of, substitutes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -354,8 +355,6 @@ class Index:
             return word
         if not is_unit(word):
             return (word,)
-        from .vocabulary import pairs_of
-
         return pairs_of(word, self)
 
     def idf(self, word: Term, least: int = 0) -> float:
@@ -492,8 +491,6 @@ class Index:
         """The terms that stand for a word that no document holds. They are kept for this index alone."""
         kept = self._substitutes.get(word)
         if kept is None:
-            from .vocabulary import substitutes  # which few questions need
-
             if len(self._substitutes) >= _REMEMBERED:
                 self._substitutes.clear()
             kept = self._substitutes[word] = substitutes(word, self)
@@ -508,8 +505,6 @@ class Index:
         """The holders of a term: of a word, or of any of several that count as one."""
         if isinstance(word, str) and not is_unit(word):
             return self._holding(word)
-        from .vocabulary import merged_holders
-
         return merged_holders([self._holding(each) for each in self.forms(word)])
 
     def _holding(self, word: str) -> list[Holders]:
