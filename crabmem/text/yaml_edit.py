@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import yaml
+
 from ..errors import BadConfig
 from .jsonc import Path
 
@@ -17,8 +19,6 @@ def parse(text: str) -> object:
     Raises:
         BadConfig: not YAML; the message begins with the line.
     """
-    import yaml
-
     try:
         data = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
@@ -73,8 +73,6 @@ def drop(text: str, path: Path) -> str:
 
 def flat(value: object) -> str:
     """`value` on one line, as it may stand anywhere."""
-    import yaml
-
     line = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, sort_keys=False, width=sys.maxsize)
     return line.strip("\n")[1:-1]
 
@@ -104,8 +102,6 @@ def _block(key: str, value: object) -> Iterator[str]:
 
 def _root(text: str) -> Any:
     """The outermost node; None where there is none."""
-    import yaml
-
     return yaml.compose(text, Loader=yaml.SafeLoader)
 
 
