@@ -42,10 +42,6 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 _MOVED = ("aliases", "tags", "type", "namespace", "key", "field", STALE_AFTER, SOURCES, SOURCES_OF)
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)"
-# What most entries are: a name and a description in words that need no quotes. Only what `plain` reads as well, which
-# takes three times as long.
-_WORDS = r"([^\W_](?:[\w ,.;()/'+&%=!?*-]*[\w.;()/'+&%=!?*-])?)"
-_SIMPLE = rf"---\nname: {_WORDS}\ndescription: {_WORDS}\n---\n\n?"
 # What people, and older versions of Obsidian, write for one.
 _SINGULAR = {"aliases": "alias", "tags": "tag"}
 # Joiners: invisible, and part of ordinary words and emoji.
@@ -161,9 +157,6 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
     """
     text, version = decode(path, data), version or version_of(data)
-    simple = re.match(_SIMPLE, text)
-    if simple and simple.end() < plain.MOST and not plain.is_foreign(text):
-        return Entry(path, version, simple[1], simple[2], text[simple.end() :].removesuffix("\n"))
     if found := plain.read_plain(text):
         return _entry_of_header(path, version, *found)
     if reason := _unfinished(text):
