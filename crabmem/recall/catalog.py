@@ -105,7 +105,7 @@ class Catalog(SyncedIndex):
         known, files, words = self.marks(), scan.files, rules(self._spoken)
         other = {path for path, mark in known.items() if not mark.endswith(words)}  # of another language
         other |= known.keys() - files.known.keys() - files.read.keys()  # gone
-        other.update(self._layout.not_recalled(known))  # of another layout
+        other.update(path for path in known if not self._layout.is_recalled(path))  # of another layout
         read = {path: file for path, file in files.read.items() if self._layout.is_recalled(path)}
         same = {path for path, file in read.items() if path not in other and _is_same(known.get(path, b""), file)}
         # Touched, or once too young to be known by their times: many are indexed anew, so that others know them.

@@ -5,7 +5,7 @@ A `path` is text relative to the workspace with `/` between its parts, as Git wr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date
 
 from ..text.daily_notes import is_note
@@ -101,14 +101,6 @@ class Layout:
     def is_recalled(self, path: str) -> bool:
         """Whether recall looks into a Markdown file at `path`: an entry, or a daily note where those are recalled."""
         return self.is_entry(path) or (self.recall_notes and self.is_note(path))
-
-    def not_recalled(self, paths: Iterable[str]) -> list[str]:
-        """Those of many paths of Markdown files that recall does not look into."""
-        first, depth = self._nest_prefix, self._nest_prefix.count("/")
-        # All that lies directly in the first folder is an entry, where nothing else may lie: one look at each of those.
-        are_alike = bool(first) and self.entries[0] not in self.mixed
-        others = [path for path in paths if not (are_alike and path.startswith(first) and path.count("/") == depth)]
-        return [path for path in others if not self.is_recalled(path)]
 
     def is_entry_folder(self, path: str) -> bool:
         """Whether entries lie in the folder at `path`, or below it."""
