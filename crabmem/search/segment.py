@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, starmap
@@ -33,7 +33,6 @@ _TABLE = struct.Struct("<" + "cQ" * 17)
 _START = derived.BODY + _TABLE.size
 #: So many documents are counted one by one, and so many at most are indexed at once.
 FEW = 500
-_OFTEN, _STEP = 100, 32
 _AT_ONCE = 10_000
 
 
@@ -76,13 +75,10 @@ def encoded(text: str) -> bytes:
 class Names:
     """Distinct texts in their order."""
 
-    __slots__ = ("_asked", "_at", "_some", "_text")
+    __slots__ = ("_at", "_text")
 
     def __init__(self, text: memoryview, at: memoryview) -> None:
         self._text, self._at = text, at
-        self._asked = 0
-        #: Every `_STEP`th of them, once many were asked for.
-        self._some: list[bytes] = []
 
     def __len__(self) -> int:
         return len(self._at) - 1
@@ -130,12 +126,6 @@ class Names:
     def _first(self, name: bytes) -> int:
         text, places = self._text, self._at
         low, high = 0, len(places) - 1
-        if self._asked < _OFTEN:
-            self._asked += 1
-        else:
-            self._some = self._some or [self._bytes(at) for at in range(0, high, _STEP)]
-            low = max(0, bisect_left(self._some, name) - 1) * _STEP
-            high = min(high, low + _STEP)
         while low < high:  # as `bisect_left` with a key, which takes twice as long
             middle = (low + high) // 2
             if bytes(text[places[middle] : places[middle + 1]]) < name:
