@@ -198,7 +198,7 @@ def sides_of_conflict(text: str) -> tuple[str, str] | None:
 
     What Git says of a common text before both, between `|||||||` and `=======`, is in neither.
     """
-    sides, place, count = ("", ""), 0, 0
+    ours, theirs, place, count = list[str](), list[str](), 0, 0
     for line in lines_in(text):
         mark = line[:7] if line[7:8].strip() == "" else ""
         if place == 0 and mark == _MARKS[0]:
@@ -210,6 +210,6 @@ def sides_of_conflict(text: str) -> tuple[str, str] | None:
         elif place == 3 and mark == _MARKS[2]:
             place = 0
         else:
-            ours, theirs = sides
-            sides = ours + line * (place in (0, 1)), theirs + line * (place in (0, 3))
-    return sides if count and place == 0 else None
+            ours += [line] if place in (0, 1) else []
+            theirs += [line] if place in (0, 3) else []
+    return ("".join(ours), "".join(theirs)) if count and place == 0 else None
