@@ -106,9 +106,7 @@ def frontmatter(data: bytes) -> str:
 
 def in_its_folder(found: Found) -> Found:
     """Return what was found with a fact that goes into a folder called as the one that it lies in."""
-    if not isinstance(found.what, Fact):
-        return found
-    return found._replace(what=replace(found.what, folder=found.where.rpartition("/")[0]))
+    return found.with_fact(lambda fact: replace(fact, folder=found.where.rpartition("/")[0]))
 
 
 def with_name(fact: Fact, name: str) -> Fact:
