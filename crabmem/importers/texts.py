@@ -23,6 +23,11 @@ _POINTING = "it this that there he she we i you they who what es das dies er sie
 _LEFT_OUT = "the a an our my der die das ein eine unser el la los las un una le les il lo"
 _VERBS, _PRONOUNS, _ARTICLES = (frozenset(words.split()) for words in (_SAYING, _POINTING, _LEFT_OUT))
 _MOST_WORDS = 6
+#: Why the files of a memory that are no facts are left out.
+WHOLE = {
+    "identity": "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
+    "overview": "it is an overview; what of it should stay goes in yours, with `crabmem overview edit`",
+}
 _INSTRUCTIONS = ("claude.md", "agents.md", "gemini.md")
 # The keys in the singular that are read as labels, and written as those in the plural.
 _LABELS = ("alias", "tag")
@@ -65,16 +70,14 @@ def fact_of(path: str, data: bytes) -> Fact:
     title = value(own, "title") or (_title(text) if is_markdown(path) else "")
     name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
     description = entry.description or summary(text) or name
-    fact = Fact(
-        name,
-        description,
-        content,
-        entry.aliases or None,
-        entry.tags or None,
-        extra_keys(entry),
-        before=frontmatter(data),
-    )
+    fact = replace(as_fact(entry, data), name=name, description=description, content=content)
     return _without_heading(fact) if is_markdown(path) else fact
+
+
+def as_fact(entry: Entry, data: bytes) -> Fact:
+    """The fact that says what an entry of a file says, word by word, with the frontmatter of the file."""
+    labels = entry.aliases or None, entry.tags or None
+    return Fact(entry.name, entry.description, entry.content, *labels, extra_keys(entry), before=frontmatter(data))
 
 
 def _without_heading(fact: Fact) -> Fact:
