@@ -1,6 +1,5 @@
 """The first answers of a server: kept for the next one with the same command, on the same settings."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,9 @@ from crabmem import Memory
 from crabmem.mcp.kept import kept
 from tests import samples
 from tests.conftest import typed
-from tests.serving import TOKEN, Wire, command, environment, piped
+from tests.serving import HELLO, TOKEN, Wire, command, environment, piped
 
 PROGRAM = [sys.executable, "-m", "crabmem"]  # a fork of a process that runs already does not begin like one
-HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 
 
 @pytest.fixture
@@ -35,8 +33,7 @@ def first(root: Path, *arguments: str) -> tuple[str, list[str]]:
 
 
 def asked(wire: Wire, method: str, params: dict[str, Any]) -> Any:
-    wire.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n")
-    return wire.line()["result"]
+    return wire.ask_older(method, 1, params)["result"]
 
 
 def is_kept(root: Path, *arguments: str) -> bool:
