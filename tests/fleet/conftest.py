@@ -71,10 +71,11 @@ class Fleet:
         with Memory(self.folder / "machines" / name, is_person=True) as memory:
             sync(memory, is_expected=True)
 
-    def say(self, name: str, fact: str, content: str = "x") -> None:
-        """Remember a fact in the memory of that name, and push it."""
+    def say(self, name: str, **facts: str) -> None:
+        """Remember facts in the memory of that name, one after the other, and push them."""
         with self.memory(name) as memory:
-            memory.remember(fact, "about", content)
+            for fact, content in facts.items():
+                memory.remember(fact, "about", content)
         self.push(name)
 
     def look(self) -> list[Looked]:
