@@ -41,9 +41,9 @@ def _run() -> None:
 
         run_if_hook(sys.argv[1:], os.environ, said)  # ends the process, if it is one
     if "mcp" in sys.argv:
-        from .mcp.stdio import begin
+        from .mcp.stdio import begin_early
 
-        begin(sys.argv[1:], os.environ)
+        begin_early(sys.argv[1:], os.environ)
     from .cli import main as command_line
 
     try:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crabmem import Memory
-from crabmem.mcp.kept import kept
+from crabmem.mcp.first_answers import load
 from tests import samples
 from tests.conftest import typed
 from tests.serving import HELLO, TOKEN, Wire, command, environment, piped
@@ -37,7 +37,7 @@ def asked(wire: Wire, method: str, params: dict[str, Any]) -> Any:
 
 
 def is_kept(root: Path, *arguments: str) -> bool:
-    return kept(command(root, *arguments, program=[]), environment()) is not None
+    return load(command(root, *arguments, program=[]), environment()) is not None
 
 
 def test_what_a_server_answered_first_is_kept_until_the_settings_change(root: Path) -> None:
@@ -72,13 +72,13 @@ def test_a_command_is_kept_for_every_folder_it_means_the_same_in_and_without_wha
             asked(wire, "initialize", HELLO)
             assert wire.end() == (0, b"")
         monkeypatch.chdir(root.parent)
-        assert kept(told, environment()) is not None
-        assert (kept(["--dir", "notes", "mcp"], environment()) is None) is (folder == here)
+        assert load(told, environment()) is not None
+        assert (load(["--dir", "notes", "mcp"], environment()) is None) is (folder == here)
         with piped([*PROGRAM, "--dir", "notes", "mcp"]) as wire:
             asked(wire, "initialize", HELLO)
             assert wire.end() == (0, b"")
     monkeypatch.chdir(root)
-    assert kept(["--dir", "notes", "mcp"], environment()) is None
+    assert load(["--dir", "notes", "mcp"], environment()) is None
     texts = [file.read_text() for file in (root.parent / "state" / "crabmem" / "first-answers").iterdir()]
     assert texts and TOKEN not in "".join(texts)
 
@@ -119,6 +119,6 @@ def test_whether_agents_may_ask_every_memory_is_told_at_once_and_no_address_is_k
             asked(wire, "initialize", HELLO)
             [recall] = [tool for tool in asked(wire, "tools/list", {})["tools"] if tool["name"] == "recall"]
             assert "of" in recall["inputSchema"]["properties"] and wire.end() == (0, b"")
-    assert kept(command(root, program=[]), {**environment(), **named}) is not None
+    assert load(command(root, program=[]), {**environment(), **named}) is not None
     files = [file for file in (root.parent / "state").rglob("*") if file.is_file()]
     assert files and not [file for file in files if b"hushhush" in file.read_bytes()]
