@@ -92,13 +92,13 @@ def look(index: Postgres, mirror: Mirror, id: int) -> Looked | None:
         return Looked(space.name, changed, time.monotonic() - began, why)
 
 
-def rebuilt(
+def rebuild(
     index: Postgres,
     place: Path,
     environment: Mapping[str, str],
     tell: Callable[[Looked], None] = lambda looked: None,
 ) -> int:
-    """Make the index anew beside this one, which serves meanwhile, and have it take its place; return its facts.
+    """Build a new index beside this one, which serves meanwhile, then replace this one. Return how many facts it has.
 
     Raises:
         SyncError: a memory could not be read; the old index stays.

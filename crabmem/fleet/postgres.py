@@ -94,7 +94,7 @@ class Postgres:
         """
         _check(url)
         self.url, self._schema = url, sql.Identifier(schema)
-        with _told():
+        with _own_errors():
             # A plan of one's own for each question: one that fits all is slower for most.
             self.connection = psycopg.connect(
                 url, autocommit=True, prepare_threshold=None, client_encoding="utf8", connect_timeout=patience or None
@@ -270,7 +270,7 @@ class Postgres:
 
     def wait(self, seconds: float) -> None:
         """Wait for a push, at most so long."""
-        with _told():
+        with _own_errors():
             self._run(f"listen {CHANNEL}")
             for _ in self.connection.notifies(timeout=seconds, stop_after=1):
                 pass
@@ -361,15 +361,15 @@ class Postgres:
     @contextmanager
     def changing(self) -> Iterator[psycopg.Cursor[Any]]:
         """All that is done within it is done, or nothing."""
-        with _told(), self.connection.transaction(), self.connection.cursor() as cursor:
+        with _own_errors(), self.connection.transaction(), self.connection.cursor() as cursor:
             yield cursor
 
     def _run(self, query: Any, values: Any = None) -> psycopg.Cursor[Any]:
-        with _told():
+        with _own_errors():
             return self.connection.execute(query, values)
 
     def _all(self, kind: type[Any], query: Any, values: Any = None) -> list[Any]:
-        with _told(), self.connection.cursor(row_factory=class_row(kind)) as cursor:
+        with _own_errors(), self.connection.cursor(row_factory=class_row(kind)) as cursor:
             return cursor.execute(query, values).fetchall()
 
 
@@ -379,7 +379,7 @@ def term_id(word: str, rules: bytes) -> int:
 
 
 def _check(url: str) -> None:
-    """Refuse what is no address of a database, without a word of it: it may hold a password."""
+    """Refuse what is no address of a database. The message must not quote it: it may hold a password."""
     try:
         host = conninfo_to_dict(url).get("host")
     except (psycopg.Error, UnicodeError):
@@ -389,27 +389,27 @@ def _check(url: str) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Errors of the database, in our own words."""
+def _own_errors() -> Iterator[None]:
+    """Raise errors of the database as ours."""
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:
-        raise Disabled(f"the database does not let this role do that: {_said(error)}") from error
+        raise Disabled(f"the database does not let this role do that: {_in_short(error)}") from error
     except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName) as error:
         raise NotFound(_NO_INDEX) from error
     except psycopg.errors.LockNotAvailable as error:
         raise Busy("somebody reads the tables just now: try again") from error
     except psycopg.errors.ReservedName as error:
-        raise InvalidArguments(f"the database has that name for itself: {_said(error)}") from error
+        raise InvalidArguments(f"the database has that name for itself: {_in_short(error)}") from error
     except UnicodeError as error:
         raise InvalidArguments("what is no text cannot go into a database") from error
     except (psycopg.errors.ProgramLimitExceeded, psycopg.DataError) as error:
-        raise CrabmemError(f"the database cannot hold that: {_said(error)}") from error
+        raise CrabmemError(f"the database cannot hold that: {_in_short(error)}") from error
     except psycopg.OperationalError as error:
-        raise Unreachable(f"the database does not answer: {_said(error)}") from error
+        raise Unreachable(f"the database does not answer: {_in_short(error)}") from error
     except psycopg.Error as error:
-        raise CrabmemError(f"the database failed: {_said(error)}") from error
+        raise CrabmemError(f"the database failed: {_in_short(error)}") from error
 
 
-def _said(error: psycopg.Error) -> str:
+def _in_short(error: psycopg.Error) -> str:
     return shortened(one_line(str(error)), 200)

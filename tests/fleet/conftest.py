@@ -64,7 +64,7 @@ class Fleet:
     def follow(self, name: str) -> None:
         """Follow the remote of that name."""
         with self.index() as index:
-            rights.add(index, [rights.checked(name, f"{self.folder}/remotes/{name}.git")])
+            rights.add(index, [rights.checked_memory(name, f"{self.folder}/remotes/{name}.git")])
 
     def push(self, name: str) -> None:
         """Sync the memory of that name, as a person does."""

@@ -11,7 +11,7 @@ import pytest
 from crabmem import Memory
 from crabmem.errors import AlreadyThere, Busy, NotFound, SyncError
 from crabmem.fleet import rights
-from crabmem.fleet.following import follow_once, look, mirror_of, rebuilt
+from crabmem.fleet.following import follow_once, look, mirror_of, rebuild
 from crabmem.fleet.postgres import NEXT, Postgres
 from tests.conftest import git, needs_git
 from tests.fleet.conftest import Fleet
@@ -276,7 +276,7 @@ def test_an_index_is_made_anew_while_the_old_one_serves(fleet: Fleet, monkeypatc
     with fleet.index() as index:
         index.connection.execute("delete from post")  # what must not be there afterwards
         served = list[int]()
-        facts = rebuilt(
+        facts = rebuild(
             index, fleet.folder / "mirrors", os.environ, lambda looked: served.append(fleet.ask("otter", url).searched)
         )
     assert facts == 1 and served == [1]
@@ -300,7 +300,7 @@ def test_what_is_granted_revoked_and_added_while_an_index_is_made_anew_holds(fle
                 fleet.follow("later")
 
     with fleet.index() as index:
-        rebuilt(index, fleet.folder / "mirrors", os.environ, meanwhile)
+        rebuild(index, fleet.folder / "mirrors", os.environ, meanwhile)
         assert [space.name for space in index.spaces()] == ["ann", "later"]
     with pytest.raises(NotFound, match="none for this role"):
         fleet.ask("otter", gone)
@@ -313,7 +313,7 @@ def test_an_index_that_cannot_be_made_whole_leaves_the_old_one_and_no_copy(fleet
     fleet.follow("gone")
     with fleet.index() as index:
         with pytest.raises(SyncError, match="the old index stays, as gone could not be read"):
-            rebuilt(index, fleet.folder / "mirrors", os.environ)
+            rebuild(index, fleet.folder / "mirrors", os.environ)
         assert index.connection.execute("select to_regnamespace(%s)", (NEXT,)).fetchone() == (None,)
     assert fleet.ask("otter").hits
     assert not list((fleet.folder / "mirrors/anew").iterdir())
