@@ -26,8 +26,11 @@ def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> lis
     return [_with_origin(_with_own_name(item, names), place, origins) for item in every]
 
 
-def picked(item: Found, wanted: Iterable[str]) -> Found:
-    """The find; of a fact only if it is wanted: by a part of its name, a pattern, or the number in its list."""
+def if_wanted(item: Found, wanted: Iterable[str]) -> Found:
+    """Return the find; a fact that is not wanted is skipped.
+
+    `wanted` are parts of names, patterns, or numbers of a list.
+    """
 
     def fits(name: str, each: str) -> bool:
         return item.where.endswith(f"[{each}]") if each.isdecimal() else fnmatchcase(name, f"*{name_key(each)}*")

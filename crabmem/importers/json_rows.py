@@ -25,34 +25,34 @@ def rows(tree: Tree) -> Iterator[Row]:
     for path, error in tree.files.items():
         if error or path.lower().endswith(JSON):
             try:
-                yield from [(path, error)] if error else _parsed(path, decode(path, tree.read(path)))
+                yield from [(path, error)] if error else _rows_of_text(path, decode(path, tree.read(path)))
             except CrabmemError as broken:
                 yield path, without_path(broken, path)
 
 
-def _parsed(path: str, text: str) -> Iterator[Row]:
+def _rows_of_text(path: str, text: str) -> Iterator[Row]:
     text = text.removeprefix(BOM)
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
         yield from _lines(path, text, error)
         return
-    rows = _listed(whole)
+    rows = _rows_in(whole)
     yield from ((f"{path}[{number}]", row) for number, row in enumerate(rows)) if rows is not None else [(path, whole)]
 
 
-def _listed(whole: Any) -> list[Any] | None:
+def _rows_in(whole: Any) -> list[Any] | None:
     """The rows of a whole file; None when that is one row itself."""
     if isinstance(whole, list):
         return whole
     if not isinstance(whole, dict):
         return None
     if isinstance(whole.get("entities"), list):
-        return [*_typed(whole, "entities", "entity"), *_typed(whole, "relations", "relation")]
+        return [*_with_type(whole, "entities", "entity"), *_with_type(whole, "relations", "relation")]
     return next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), None)
 
 
-def _typed(whole: Mapping[str, Any], key: str, kind: str) -> list[Any]:
+def _with_type(whole: Mapping[str, Any], key: str, kind: str) -> list[Any]:
     rows = whole.get(key)
     return [{"type": kind, **row} if isinstance(row, dict) else row for row in rows] if isinstance(rows, list) else []
 

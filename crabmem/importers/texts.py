@@ -119,10 +119,10 @@ def with_name(fact: Fact, name: str) -> Fact:
 
 def with_labels(fact: Fact, tags: Iterable[str] = (), aliases: Iterable[str] = ()) -> Fact:
     """The fact with more labels, each once, as far as there is room; empty ones are left out."""
-    return replace(fact, tags=_joined(fact.tags, tags), aliases=_joined(fact.aliases, aliases))
+    return replace(fact, tags=_with_more(fact.tags, tags), aliases=_with_more(fact.aliases, aliases))
 
 
-def _joined(labels: Iterable[str] | None, more: Iterable[str]) -> tuple[str, ...] | None:
+def _with_more(labels: Iterable[str] | None, more: Iterable[str]) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(filter(None, (*(labels or ()), *more))))[:MAX_LABELS] or None
 
 
