@@ -52,7 +52,7 @@ def _project(folder: str = "") -> Folder:
     return lambda here: here.project / folder
 
 
-def _named(variable: str, default: str) -> Folder:
+def _folder_by(variable: str, default: str) -> Folder:
     """The folder that an environment variable names, else `default` below the home folder."""
     return lambda here: here.folder(variable, default)
 
@@ -124,7 +124,7 @@ def _claude_turn(event: str, text: str) -> Json:
     return {"decision": "block", "reason": text}
 
 
-_claude = _named("CLAUDE_CONFIG_DIR", ".claude")
+_claude = _folder_by("CLAUDE_CONFIG_DIR", ".claude")
 _claude_server = _server_with(type="stdio", alwaysLoad=True)
 
 
@@ -176,7 +176,7 @@ _CLAUDE_CODE = Host(
     "claude",
     _claude,
     user=(
-        Config(_named("CLAUDE_CONFIG_DIR", ""), (".claude.json",), "json", _claude_server),
+        Config(_folder_by("CLAUDE_CONFIG_DIR", ""), (".claude.json",), "json", _claude_server),
         Config(
             _claude,
             ("settings.json",),
@@ -216,7 +216,7 @@ _CLAUDE_CODE = Host(
 
 # Codex
 
-_codex = _named("CODEX_HOME", ".codex")
+_codex = _folder_by("CODEX_HOME", ".codex")
 
 
 def _codex_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
@@ -231,7 +231,7 @@ def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
 def _codex_user_content(want: "InstallOptions") -> "Sequence[Desired]":
     content = _codex_content(want)
     # Codex notes trust in a project's hooks in this file, too, which is not the project's.
-    return want.trusted(content, _codex(want.here) / "config.toml", ("hooks", "state")) if want.here else content
+    return want.with_trust(content, _codex(want.here) / "config.toml", ("hooks", "state")) if want.here else content
 
 
 def _codex_choices(want: "InstallOptions") -> "Sequence[Desired]":
@@ -276,7 +276,7 @@ _COPILOT_EVENTS = {
     "agentStop": STOP,
     "sessionEnd": SESSION_END,
 }
-_copilot = _named("COPILOT_HOME", ".copilot")
+_copilot = _folder_by("COPILOT_HOME", ".copilot")
 _copilot_server = _server_with(type="local", tools=["*"])
 
 

@@ -42,7 +42,7 @@ def answer_in_time(
     try:
         root = root_of(command, environment)
         _end_in_time(reply, root, command)
-        reply.give(answered(command, environment, root, read_input, reply.claim))
+        reply.give(answer_command(command, environment, root, read_input, reply.claim))
         warn(root, command)
     except Exception as error:  # whatever it is, it is none of the host's business
         reply.give(command.nothing)
@@ -50,7 +50,7 @@ def answer_in_time(
         log(root, command, words or type(error).__name__)
 
 
-def answered(
+def answer_command(
     command: Command,
     environment: Mapping[str, str],
     root: Path,
@@ -65,7 +65,7 @@ def answered(
     if command.odd or len(command.words) > 2:
         raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
     given = parse_input(read_input(), command.event, command.options.get("--host"))
-    return answer_to(given, root, command, environment, claim)
+    return answer_event(given, root, command, environment, claim)
 
 
 def warn(root: Path, command: Command) -> None:
@@ -74,7 +74,7 @@ def warn(root: Path, command: Command) -> None:
         log(root, command, f"warning: {problem}")
 
 
-def answer_to(
+def answer_event(
     given: HookInput, root: Path, command: Command, environment: Mapping[str, str], claim: Callable[[], bool]
 ) -> bytes:
     """The answer to an event, as the host reads it."""
@@ -85,7 +85,7 @@ def answer_to(
     kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
     workspace = workspace_at(root, profile, Allowed(environment))
     named = os.path.expanduser(command.options.get("--project", environment.get("CRABMEM_PROJECT", "")))
-    project = os.path.join(_began(command, environment) or os.curdir, named)
+    project = os.path.join(_session_folder(command, environment) or os.curdir, named)
     call = Call(workspace, given, agent, session, _now(), claim, kind, environment, without, command.is_guide, project)
     answered = answer(call)
     return b"" if given.event in given.dialect.mute and not answered else json.dumps(answered).encode() + b"\n"
@@ -114,14 +114,14 @@ def _now() -> datetime:
 
 def root_of(command: Command, environment: Mapping[str, str]) -> Path:
     """The workspace that a command is about."""
-    said, began = command.options, _began(command, environment)
+    said, began = command.options, _session_folder(command, environment)
     place = place_meant(
         said.get("--dir"), said.get("--project"), said.get("--workspace"), environment, str(Path.home()), began
     )
     return Path(place).absolute()
 
 
-def _began(command: Command, environment: Mapping[str, str]) -> str | None:
+def _session_folder(command: Command, environment: Mapping[str, str]) -> str | None:
     """Where the session began, if the host says so: an agent may have gone elsewhere since."""
     host = next((each for each in HOSTS if each.name == command.options.get("--host")), None)
     return environment.get(host.hooks.project) if host and host.hooks else None
