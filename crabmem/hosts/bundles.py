@@ -54,10 +54,8 @@ It calls the `crabmem` command: `uv tool install crabmem` or `pipx install crabm
 
 def claude_plugin(version: str) -> dict[str, bytes]:
     """A plugin of Claude Code, which is also a marketplace of one."""
-    author = {"name": NAME}
-    manifest = {"name": NAME, "version": version, "description": ABOUT, "author": author, "license": _LICENSE}
     return {
-        ".claude-plugin/plugin.json": _json({**manifest, "keywords": ["memory", "git", "markdown"]}),
+        ".claude-plugin/plugin.json": _json({**_about(version), "keywords": ["memory", "git", "markdown"]}),
         ".claude-plugin/marketplace.json": _market(version, "./"),
         ".mcp.json": _server("claude-code"),
         "hooks/hooks.json": _hooks("claude-code"),
