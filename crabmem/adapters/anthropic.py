@@ -270,7 +270,6 @@ def _rename(command: beta.BetaMemoryTool20250818RenameCommand, new: str, tree: T
 
 
 def _is_there(tree: Tree, path: str) -> bool:
-    """Whether there is a file or a folder."""
     return not path or path in tree or bool(tree.paths(path))
 
 

@@ -120,7 +120,6 @@ def unit_rows(rows: Array) -> Array:
 
 
 def _failed(embedder: Embedder, error: Exception) -> EmbedderFailed:
-    """What went wrong, in one line."""
     reason = " ".join(str(error).split())
     return EmbedderFailed(f"{type(embedder).__name__} failed: {type(error).__name__}{reason and f': {reason}'}")
 

@@ -138,7 +138,7 @@ class Postgres:
             gone = [id for path, (id, _) in held.items() if path not in kept]
             cursor.execute("delete from fact where id = any(%s)", (gone,))
             rows = list(contents.read(blobs.keys() - kept))
-            self._copy(cursor, space.id, rows, contents.rules)
+            self._copy_rows(cursor, space.id, rows, contents.rules)
             if contents.is_rewritten:
                 renewed = list(contents.read(kept))
                 columns = zip(*((row.path, row.commit, row.since) for row in renewed), strict=True)
@@ -151,7 +151,7 @@ class Postgres:
         return len(gone) + len(rows)
 
     @staticmethod
-    def _copy(cursor: psycopg.Cursor[Any], space: int, rows: Sequence[Row], rules: bytes) -> None:
+    def _copy_rows(cursor: psycopg.Cursor[Any], space: int, rows: Sequence[Row], rules: bytes) -> None:
         """Write facts that are new, and the words of their passages."""
         ids = [id for (id,) in cursor.execute(_IDS, (len(rows),))]
         with cursor.copy("copy fact from stdin") as copy:
@@ -390,7 +390,6 @@ def _check(url: str) -> None:
 
 @contextmanager
 def _own_errors() -> Iterator[None]:
-    """Raise errors of the database as ours."""
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:

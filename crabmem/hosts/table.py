@@ -53,7 +53,6 @@ def _project(folder: str = "") -> Folder:
 
 
 def _folder_by(variable: str, default: str) -> Folder:
-    """The folder that an environment variable names, else `default` below the home folder."""
     return lambda here: here.folder(variable, default)
 
 

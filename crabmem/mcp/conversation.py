@@ -211,7 +211,6 @@ class Conversation:
             return self._waiting.popleft()
 
     def _answer(self, request: _Request, source: Source) -> Answer:
-        """The message that answers a request."""
         try:
             result = self._result(request, source)
         except Refused as refusal:

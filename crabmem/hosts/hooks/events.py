@@ -218,7 +218,6 @@ def _stop(call: Call) -> Json:
 
 
 def _has_stored(call: Call, talk: Talk) -> bool:
-    """Whether the agent has written to memory since the talk began."""
     if talk.since is None:
         return False
     from ...operations.history import commits

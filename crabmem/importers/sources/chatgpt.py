@@ -21,7 +21,6 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _read(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
-    """Return the id, the title and the turns of a conversation."""
     branch = reversed([*_branch(row["mapping"], row.get("current_node"))])
     id = str(row.get("conversation_id") or row.get("id") or "")
     return id, row.get("title"), [*filter(None, map(_turn, branch))]

@@ -22,7 +22,6 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _read(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
-    """Return the id, the title and the turns of a conversation."""
     turns = [_turn(message) for message in row["chat_messages"] if isinstance(message, dict)]
     return str(row.get("uuid") or ""), row.get("name"), turns
 

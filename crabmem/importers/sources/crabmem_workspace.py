@@ -47,7 +47,6 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _fact(path: str, data: bytes) -> Fact:
-    """A fact of crabmem's, word by word."""
     fact = as_fact(parse_entry(path, data), data)
     top = f"{ORDINARY.entries[0]}/"
     return replace(

@@ -36,7 +36,6 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _sections(tree: Tree, path: str) -> Iterator[Found]:
-    """A fact for each section of the curated memory."""
     whole = tree.take(path, fact_of)
     if isinstance(whole.what, Fact):
         yield from facts_of_sections(path, tree.read(path), whole.what)
