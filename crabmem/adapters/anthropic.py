@@ -35,11 +35,11 @@ except ImportError as error:
     raise missing("anthropic", "Anthropic's SDK", "anthropic") from error
 
 _ROOT = "/memories"
-_MOST_LINES = 999_999
-_WIDTH = len(str(_MOST_LINES))
-_DEPTH = 2
+_MAX_LINES = 999_999
+_WIDTH = len(str(_MAX_LINES))
+_MAX_DEPTH = 2
 # Files that a listing names. A plain folder has no such limit; memory may have more facts than a model can read of.
-_MOST_LISTED = 1_000
+_MAX_LISTED = 1_000
 _UNITS = "BKMG"
 _COMMANDS: dict[str, type[BaseModel]] = {
     "view": beta.BetaMemoryTool20250818ViewCommand,
@@ -144,11 +144,11 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise ToolError(f"The path {command.path} does not exist. Please provide a valid path.")
         found = _listing(tree, path)
         listed = [(self._folder_size(tree, path), command.path)]
-        listed += [(self._size(tree, path, below), f"{command.path}/{below}") for below in found[:_MOST_LISTED]]
+        listed += [(self._size(tree, path, below), f"{command.path}/{below}") for below in found[:_MAX_LISTED]]
         lines = [f"{_size_text(size)}\t{name}" for size, name in listed]
-        if len(found) > _MOST_LISTED:
-            lines.append(f"({len(found) - _MOST_LISTED:,} more are not listed)")
-        header = f"Here're the files and directories up to {_DEPTH} levels deep in {command.path}"
+        if len(found) > _MAX_LISTED:
+            lines.append(f"({len(found) - _MAX_LISTED:,} more are not listed)")
+        header = f"Here're the files and directories up to {_MAX_DEPTH} levels deep in {command.path}"
         return "\n".join([f"{header}, excluding hidden items:", *lines])
 
     def _size(self, tree: Tree, folder: str, below: str) -> int:
@@ -292,8 +292,8 @@ def _check_folders(tree: Tree, path: str) -> None:
 def _numbered_lines(text: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
     """Return the lines of a file, or of the range that was asked for, with their numbers."""
     lines, first = text.split("\n"), 1
-    if len(lines) > _MOST_LINES:
-        raise ToolError(f"File {command.path} exceeds maximum line limit of {_MOST_LINES:,} lines.")
+    if len(lines) > _MAX_LINES:
+        raise ToolError(f"File {command.path} exceeds maximum line limit of {_MAX_LINES:,} lines.")
     if command.view_range and len(command.view_range) == 2:
         first, last = max(1, command.view_range[0]), command.view_range[1]
         lines = lines[first - 1 : None if last == -1 else last]
@@ -308,8 +308,8 @@ def _listing(tree: Tree, folder: str) -> list[str]:
     """The files and folders below `folder`, two levels deep, each folder with a slash and before what it holds."""
     start = len(f"{folder}/") if folder else 0
     parts = [path[start:].split("/") for path in tree.paths(folder)]
-    folders = {tuple(each[:depth]) for each in parts for depth in range(1, min(len(each), _DEPTH + 1))}
-    files = {tuple(each) for each in parts if len(each) <= _DEPTH}
+    folders = {tuple(each[:depth]) for each in parts for depth in range(1, min(len(each), _MAX_DEPTH + 1))}
+    files = {tuple(each) for each in parts if len(each) <= _MAX_DEPTH}
     return ["/".join(each) + "/" * (each in folders) for each in sorted(folders | files)]
 
 

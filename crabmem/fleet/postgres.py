@@ -27,9 +27,8 @@ SCHEMA, NEXT = "crabmem", "crabmem_next"
 CHANNEL = "crabmem"
 #: Seconds that are waited for a connection, and for an answer.
 PATIENCE = 2
-_MOST = 32_767  # the largest smallint
-# The longest path, in bytes: PostgreSQL's index has no more room.
-_LONGEST = 1_000
+_MAX_SMALLINT = 32_767
+_MAX_PATH_BYTES = 1_000  # PostgreSQL's index has no more room
 # The functions that a reader may call.
 _CALLED = "followed(smallint), ask(bigint[], int[], int[], smallint, int), pushed(text)"
 _FORM = "a database is named as postgresql://USER@HOST/DATABASE, a sign such as @ in a password as %40"
@@ -130,7 +129,7 @@ class Postgres:
         push, a crash and its repair are the same.
         """
         is_same = (space.rules, space.settings) == (contents.rules, contents.settings)
-        blobs = {path: blob for path, blob in contents.blobs.items() if len(path.encode()) <= _LONGEST}
+        blobs = {path: blob for path, blob in contents.blobs.items() if len(path.encode()) <= _MAX_PATH_BYTES}
         with self.changing() as cursor:
             cursor.execute("select from space where id = %s for update", (space.id,))
             held = {path: (id, blob) for path, id, blob in cursor.execute(_HELD, (space.id,))}
@@ -163,9 +162,9 @@ class Postgres:
                 )  # fmt: skip
         with cursor.copy("copy post from stdin") as copy:
             for id, row in zip(ids, rows, strict=True):
-                for part, passage in enumerate(row.passages[: _MOST + 1]):  # parts count from 0
+                for part, passage in enumerate(row.passages[: _MAX_SMALLINT + 1]):  # parts count from 0
                     for word, count in passage.counts.items():
-                        numbers = min(count, _MOST), min(passage.length, _MOST)
+                        numbers = min(count, _MAX_SMALLINT), min(passage.length, _MAX_SMALLINT)
                         copy.write_row((term_id(word, rules), space, id, part, *numbers, row.kinds))
 
     def search(self, asked: Sequence[Asked], scope: Collection[int] | None, kind: Kind, limit: int) -> list[Found]:

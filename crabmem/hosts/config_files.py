@@ -9,7 +9,7 @@ from pathlib import Path
 from ..disk import fs
 from ..errors import BadConfig, CrabmemError, Unwritable
 from ..text.edit import BOM, unified_diff
-from .host import LARGEST, Config
+from .host import MAX_CONFIG_BYTES, Config
 from .surroundings import Surroundings
 
 _BACKUP = ".before-crabmem"
@@ -171,7 +171,7 @@ def config_text(file: Path) -> str | None:
         Unwritable: it is read-only.
     """
     try:
-        data, status = fs.read(file, limit=LARGEST)
+        data, status = fs.read(file, limit=MAX_CONFIG_BYTES)
         text = data.decode()
     except FileNotFoundError:
         return None

@@ -14,7 +14,7 @@ from .texts import MAX_SUMMARY
 #: Characters of a name.
 MAX_NAME = 80
 # Characters of a field that goes into a frontmatter; a vector is longer.
-_LONGEST_FIELD = 2_000
+_MAX_FIELD = 2_000
 _LISTS = ("results", "memories")
 #: Where a row stands, and its value or what is wrong there.
 Row: TypeAlias = tuple[str, Any]
@@ -96,7 +96,7 @@ def other_fields(row: Mapping[str, Any], known: Container[str]) -> tuple[dict[st
     """What a row says but in the fields that are `known`, as a frontmatter says it; and the fields too long for one."""
     others = {str(key): _header_value(value) for key, value in row.items() if key not in known}
     said = {key: value for key, value in others.items() if value not in (None, "", [], {})}
-    long = [key for key, value in said.items() if len(json.dumps(value)) > _LONGEST_FIELD]
+    long = [key for key, value in said.items() if len(json.dumps(value)) > _MAX_FIELD]
     return {key: value for key, value in said.items() if key not in long}, long
 
 

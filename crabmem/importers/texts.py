@@ -22,7 +22,7 @@ _SAYING = "is are was were has have had lives lies = ist sind war waren hat lieg
 _POINTING = "it this that there he she we i you they who what es das dies er sie wir ich"
 _LEFT_OUT = "the a an our my der die das ein eine unser el la los las un una le les il lo"
 _VERBS, _PRONOUNS, _ARTICLES = (frozenset(words.split()) for words in (_SAYING, _POINTING, _LEFT_OUT))
-_MOST_WORDS = 6
+_MAX_WORDS = 6
 #: Why the files of a memory that are no facts are left out.
 WHOLE = {
     "identity": "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
@@ -212,10 +212,10 @@ def title_of(text: str) -> str:
     if title := _title(text):
         return title
     words = (summary(text) or " ".join(text.split())).split()
-    end = next((at for at, word in enumerate(words[:_MOST_WORDS]) if word[-1] in ":=" or word.casefold() in _VERBS), 0)
+    end = next((at for at, word in enumerate(words[:_MAX_WORDS]) if word[-1] in ":=" or word.casefold() in _VERBS), 0)
     subject = words[: end + (words[end][-1] == ":")]
     if not subject or (len(subject) == 1 and subject[0].casefold() in _PRONOUNS):
-        subject = words[:_MOST_WORDS]
+        subject = words[:_MAX_WORDS]
     elif len(subject) > 1 and subject[0].casefold() in _ARTICLES:
         subject = subject[1:]
     name = " ".join(subject).rstrip(".,;:!?。 ")

@@ -23,15 +23,15 @@ from .command import Command, Reply
 from .events import Call, answer
 from .input import HookInput, parse_input
 
-_MOST = 64_000
-_LINE = 500
-# Seconds after the deadline when the process is ended whatever it does, and seconds for what is done once the host was
-# answered. A busy machine may need them.
-_END, _AFTER = 0.5, 2.0
+_MAX_LOG_BYTES = 64_000
+_MAX_LOG_LINE = 500
+# Seconds after the deadline until the process is ended, whatever it does; and seconds for the work after the answer.
+# A busy machine may need them.
+_GRACE, _AFTER_ANSWER = 0.5, 2.0
 # What a hook's command line calls the arguments that errors offer as ways out.
 _FLAGS = {"root=…": "--dir", "profile=…": "--profile"}
-# A timer of no seconds is none.
-_AT_ONCE = 0.000_001
+# Seconds: 0 would set no timer.
+_SHORTEST_TIMER = 0.000_001
 
 
 def answer_in_time(
@@ -97,10 +97,10 @@ def log(root: Path | None, command: Command, message: str) -> None:
     if file is None or not fs.is_own_folder(file.parent):
         return
     about = " ".join([*command.words, command.options.get("--host", "")]).strip()
-    line = " ".join(f"{_now():%Y-%m-%d %H:%M:%S} {about}: {message}".split())[:_LINE]
+    line = " ".join(f"{_now():%Y-%m-%d %H:%M:%S} {about}: {message}".split())[:_MAX_LOG_LINE]
     with suppress(OSError):
         fs.append(file, line.encode("utf-8", "replace") + b"\n")
-        if file.stat().st_size > _MOST:
+        if file.stat().st_size > _MAX_LOG_BYTES:
             lines = fs.read(file)[0].splitlines(keepends=True)
             fs.swap_in(file, b"".join(lines[len(lines) // 2 :]))
 
@@ -135,14 +135,14 @@ def _end_in_time(reply: Reply, root: Path, command: Command) -> None:
     """
     left, late = max(0, command.deadline - age_of_process()), partial(_late, reply, root, command)
     signal.signal(signal.SIGALRM, lambda number, frame: late())
-    signal.setitimer(signal.ITIMER_REAL, max(left, _AT_ONCE))
-    faulthandler.dump_traceback_later(left + _END, exit=True, file=2)
+    signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST_TIMER))
+    faulthandler.dump_traceback_later(left + _GRACE, exit=True, file=2)
 
 
 def _late(reply: Reply, root: Path, command: Command) -> None:
     """Say nothing rather than something late. What is being written then is finished by the next write."""
     if reply.give(command.nothing, is_late=True):
-        faulthandler.dump_traceback_later(_AFTER, exit=True, file=2)  # instead of the one that is under way
+        faulthandler.dump_traceback_later(_AFTER_ANSWER, exit=True, file=2)  # instead of the one that is under way
         log(root, command, f"no answer within {command.deadline:g} s")
         if command.event in (None, PROMPT):
             read_ahead.begin(Workspace(root))

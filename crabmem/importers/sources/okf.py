@@ -15,8 +15,8 @@ from ...text.words import shortened
 from ..base import Found, Look, Skipped, Source, Tree, What, is_markdown
 from ..texts import WHOLE, as_fact, keys_of, stem, summary, value
 
-# So many concepts are looked at.
-_LOOKED_AT = 20
+# Concepts whose headers are read to recognise the format.
+_MAX_PROBED = 20
 _LISTS = {
     okf.INDEX: "it lists the others, each a fact itself",
     okf.LOG: "it says what was done when; facts alone are taken",
@@ -29,7 +29,7 @@ def _is_it(tree: Tree) -> bool:
         return False
     if "okf_version" in keys_of(tree.peek(okf.INDEX)):
         return True
-    concepts = [path for path in tree.files if is_markdown(path) and not okf.is_reserved(path)][:_LOOKED_AT]
+    concepts = [path for path in tree.files if is_markdown(path) and not okf.is_reserved(path)][:_MAX_PROBED]
     every = [keys_of(tree.peek(path)) for path in concepts]
     return bool(every) and all(value(keys, "type") and "permalink" not in keys for keys in every)
 

@@ -25,7 +25,7 @@ from ...tools.tool import ADDS, EDITS, READS, REPLACES, SAVES, ToolFunction
 from ...workspace.layout import way
 from ...write.tree import Tree, check_markdown, inside
 
-_MOST_LISTED = 1_000
+_MAX_LISTED = 1_000
 _ESCAPES = "Error: filename must not escape memory directory."
 
 Filename = Annotated[
@@ -90,9 +90,9 @@ def memory_list(memory: Session) -> Annotated[Result, FilesData]:
     if not files:
         is_there = os.path.isdir(memory.file(memory.layout.memory))
         return Result("No memory files yet." if is_there else "Memory directory not found.", {"files": []})
-    more = len(files) - _MOST_LISTED
+    more = len(files) - _MAX_LISTED
     rest = [f"({counted(more, 'more file')} not listed)"] if more > 0 else []
-    return Result("\n".join([*files[:_MOST_LISTED], *rest]), {"files": files})
+    return Result("\n".join([*files[:_MAX_LISTED], *rest]), {"files": files})
 
 
 def prompt_propose(
