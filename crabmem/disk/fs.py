@@ -82,8 +82,6 @@ class Folder:
     @property
     def path(self) -> Path:
         """Its path."""
-        from pathlib import Path
-
         return Path(self.where)
 
     def spot(self, name: str) -> Spot:
@@ -107,8 +105,6 @@ def _way_in(path: object) -> str:
     """The folder or file that keeps this process from what is at `path`, and how to change that; "" when unknown."""
     if not isinstance(path, str) or not os.path.isabs(path):
         return ""
-    from pathlib import Path
-
     file = Path(path)
     for place in (*reversed(file.parents), file):
         with suppress(OSError):

@@ -1,5 +1,6 @@
 """One writer at a time, across threads and processes. Readers never come here."""
 
+import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -98,8 +99,6 @@ def locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
     Raises:
         TimeoutError: that did not work until `deadline`.
     """
-    import fcntl
-
     # A link may lead to a place where locking makes a file, or keeps somebody else waiting; a pipe blocks `open`.
     handle = os.open(place, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, fs.PRIVATE_FILE)
     try:
@@ -115,8 +114,6 @@ def locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
 
 
 def _try_lock(handle: int) -> bool:
-    import fcntl
-
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
+from typing import TypeVar
 
 from ..errors import Busy, Unreadable
 from ..text.hashes import blob_id
 from ..text.values import field, value
-from ..workspace.layout import SETTINGS
+from ..workspace.layout import SETTINGS, Layout
 from . import fs
 from . import stat as stamp
 from .stat import Stamp, changed_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Set
-    from typing import TypeVar
-
-    from ..workspace.layout import Layout
     from .inotify import Inotify
 
-    _T = TypeVar("_T")
+_T = TypeVar("_T")
 
 _BREAKS = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 # A file that changed this recently may change again without its times telling: FAT counts in 2 s.
@@ -406,11 +404,5 @@ def _check_name(path: str) -> None:
         path.encode("utf-8")
     except UnicodeEncodeError:
         raise fs.NotAFile(0, "its name is not UTF-8") from None
-    if not path.isprintable() and _breaks(path):
+    if not path.isprintable() and re.search(_BREAKS, path):
         raise fs.NotAFile(0, "its name has a line break or a control character in it: rename it")
-
-
-def _breaks(path: str) -> bool:
-    import re
-
-    return bool(re.search(_BREAKS, path))

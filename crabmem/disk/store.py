@@ -8,25 +8,23 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from ..errors import Inapplicable, InvalidArguments, Unreadable, Unwritable, Way
 from ..text.values import once, value
 from ..workspace.layout import SETTINGS
+from ..workspace.workspace import Workspace
 from . import fs, regular, state, system
 from . import stat as stamp
 from .fork_lock import Guard
-from .scan import Files, Look, Patience, Scan, is_settled, read_whole
+from .scan import Files, Look, Patience, Scan, Unusable, is_settled, read_whole
 from .stat import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from ..workspace.workspace import Workspace
     from .inotify import Inotify
-    from .scan import Unusable
 
 # Seconds after which every file is looked at although nobody told of a change: one may have got another name since,
 # in another folder, and was written under that. And so many times as long as such a look takes.

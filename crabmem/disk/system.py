@@ -7,6 +7,7 @@ portable way taken everywhere, so that what a system without these abilities run
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import sys
 import time
@@ -29,8 +30,6 @@ TELLS_WRITERS = LINUX
 #: What `fcntl` is asked for so that the drive writes what it holds: macOS leaves it there at an `fsync`.
 FULL_SYNC: int | None = None
 if sys.platform == "darwin" and not IS_PORTABLE:
-    import fcntl
-
     FULL_SYNC = fcntl.F_FULLFSYNC
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
@@ -64,8 +63,6 @@ def exchange(one: tuple[str, int | None], other: tuple[str, int | None]) -> None
 def flush(handle: int, bytes_only: bool = False) -> None:
     """Wait for the disk; with `bytes_only` not for when the file was changed."""
     if FULL_SYNC is not None:
-        import fcntl
-
         try:
             fcntl.fcntl(handle, FULL_SYNC)
             return
@@ -86,7 +83,6 @@ def take_lease(handle: int) -> bool:
     """
     if sys.platform != "linux" or not TELLS_WRITERS:
         return False
-    import fcntl
     from _signal import SIGURG  # type: ignore[import-not-found]  # of which `signal` makes an enum, which takes 2 ms
 
     try:
@@ -102,8 +98,6 @@ def take_lease(handle: int) -> bool:
 
 def end_lease(handle: int) -> None:
     """Let others write a file again."""
-    import fcntl
-
     fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
