@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from . import regular, system
 from .regular import NotAFile as NotAFile
@@ -47,17 +47,14 @@ class BeingWritten(OSError):
     """Somebody has the file open for writing at this moment."""
 
 
-class Spot:
+class Spot(NamedTuple):
     """A file by its name in an open folder, so that nobody can turn the way to it aside any more.
 
     `handle` is the folder's; None where the system has none: then the path is used.
     """
 
-    __slots__ = ("handle", "where")
-
-    def __init__(self, where: str, handle: int | None) -> None:
-        self.where = where
-        self.handle = handle
+    where: str
+    handle: int | None
 
     @property
     def name(self) -> str:
@@ -70,14 +67,11 @@ class Spot:
         return Folder(os.path.dirname(self.where) or os.curdir, self.handle)
 
 
-class Folder:
+class Folder(NamedTuple):
     """An open folder."""
 
-    __slots__ = ("handle", "where")
-
-    def __init__(self, where: str, handle: int | None) -> None:
-        self.where = where
-        self.handle = handle
+    where: str
+    handle: int | None
 
     @property
     def path(self) -> Path:

@@ -7,7 +7,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..errors import Busy, Unreadable
 from ..text.hashes import blob_id
@@ -28,7 +28,7 @@ _BREAKS = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 _SETTLED_AFTER = 2_500_000_000
 
 
-class File:
+class File(NamedTuple):
     """One file as it was found. `mark` is its packed stamp, which belongs to exactly these bytes.
 
     `data` is None when they were not read, because they were known. `is_partial` when somebody was
@@ -36,28 +36,17 @@ class File:
     change once more and keep its stamp.
     """
 
-    __slots__ = ("blob", "data", "is_partial", "is_young", "mark", "path")
-
-    def __init__(
-        self,
-        path: str,
-        blob: str,
-        mark: bytes,
-        data: bytes | None = None,
-        is_partial: bool = False,
-        is_young: bool = False,
-    ) -> None:
-        self.path = path
-        self.blob = blob
-        self.mark = mark
-        self.data = data
-        self.is_partial = is_partial
-        self.is_young = is_young
+    path: str
+    blob: str
+    mark: bytes
+    data: bytes | None = None
+    is_partial: bool = False
+    is_young: bool = False
 
     @property
     def stamp(self) -> Stamp:
         """The status of the file."""
-        return Stamp(self.mark)
+        return Stamp.of(self.mark)
 
     @property
     def remembered(self) -> bytes:

@@ -422,7 +422,7 @@ def _link_into(temporary: Path, target: fs.Spot) -> bool:
 def _stamp_if_same(target: fs.Spot, written: os.stat_result) -> Stamp | None:
     """The stamp of `target` while it is the file we wrote; None when it is not, or was written again."""
     try:
-        found = Stamp(stamp.packed(fs.status(target)))
+        found = Stamp.of(stamp.packed(fs.status(target)))
     except FileNotFoundError:
         return None
     same = (found.inode, found.modified_ns, found.size) == (written.st_ino, written.st_mtime_ns, written.st_size)
