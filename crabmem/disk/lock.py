@@ -42,7 +42,8 @@ class WriterLock:
         try:
             with ExitStack() as held:
                 self._acquire(held, timeout)
-                self._tell_holder(str(os.getpid()).encode())
+                if self._last_holder() != os.getpid():
+                    fs.hint(self._holder, str(os.getpid()).encode())
                 yield
         finally:
             self._threads.release()
@@ -53,9 +54,10 @@ class WriterLock:
             while not self._try_acquire(held, deadline):
                 pass
         except TimeoutError:
+            holder = self._last_holder()
+            who = "another process" if holder is None else f"process {holder}"
             raise Busy(
-                f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
-                f"for more than {timeout:g} s; try again"
+                f"{who} has been writing to {self._file.parent.parent.parent} for more than {timeout:g} s; try again"
             ) from None
 
     def _try_acquire(self, held: ExitStack, deadline: float) -> bool:
@@ -70,26 +72,16 @@ class WriterLock:
             held.push(tried.pop_all())
         return True
 
-    def _tell_holder(self, us: bytes) -> None:
-        try:
-            known = fs.read(self._holder)[0]
-        except OSError:
-            known = b""
-        if known != us:
-            fs.hint(self._holder, us)
-
     def is_holder_alive(self) -> bool:
         """Return whether the process that held the lock last is there still, on this machine."""
-        try:
-            return fs.is_alive(int(fs.read(self._holder)[0]))
-        except (OSError, ValueError):
-            return False
+        holder = self._last_holder()
+        return holder is not None and fs.is_alive(holder)
 
-    def _holder_name(self) -> str:
+    def _last_holder(self) -> int | None:
         try:
-            return f"process {int(fs.read(self._holder)[0])}"
+            return int(fs.read(self._holder)[0])
         except (OSError, ValueError):
-            return "another process"
+            return None
 
 
 @contextmanager
