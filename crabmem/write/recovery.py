@@ -116,17 +116,19 @@ class Journal:
 
 def _said(intent: Intent) -> bytes:
     steps = {path: vars(step) for path, step in intent.steps.items()}
-    return encoded(vars(intent) | {"steps": steps, "join": vars(intent.join) if intent.join else None})
+    said = vars(intent.note) | vars(intent) | {"steps": steps, "join": vars(intent.join) if intent.join else None}
+    del said["note"]
+    return encoded(said)
 
 
 def _heard(data: bytes) -> Intent:
     said = json.loads(data)
     steps = {path: _step(step) for path, step in said["steps"].items()}
     trailers = tuple((text(key), text(words)) for key, words in said["trailers"])
-    subject, author, body = (text(said[name]) for name in ("subject", "author", "body"))
+    note = Note(text(said["subject"]), text(said["author"]), text(said["body"]), trailers)
     head, join = text_or_none(said.get("head")), said.get("join") and _join(said["join"])
     is_taken_back = said.get("is_taken_back") is True
-    return Intent(subject, author, body, trailers, moment(said["when"]), steps, head, join, is_taken_back)
+    return Intent(note, moment(said["when"]), steps, head, join, is_taken_back)
 
 
 def _step(said: Any) -> Step:
@@ -148,8 +150,9 @@ def _names_only_ours(intent: Intent, may_name: Callable[[str], bool]) -> bool:
         and _BLOB.match(step.new or "")
         for path, step in intent.steps.items()
     )
-    trailers = all(_KEY.match(key) and "\0" not in value for key, value in intent.trailers)
-    return steps and trailers and bool(_AUTHOR.match(intent.author)) and "\0" not in intent.subject + intent.body
+    note = intent.note
+    trailers = all(_KEY.match(key) and "\0" not in value for key, value in note.trailers)
+    return steps and trailers and bool(_AUTHOR.match(note.author)) and "\0" not in note.subject + note.body
 
 
 class Displaced:
@@ -231,7 +234,7 @@ class Recovery:
             return []
         pending = self.journal.pending()
         theirs = [pending.intent] if pending and not pending.is_ours else []
-        return [f"the write {intent.subject!r}" for intent in (*theirs, *self.journal.waiting().values())]
+        return [f"the write {intent.note.subject!r}" for intent in (*theirs, *self.journal.waiting().values())]
 
     def finish(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing; clear the rest."""
@@ -252,7 +255,7 @@ class Recovery:
         for place, intent in self.journal.waiting().items():
             self._carry_on(intent)
             fs.unlink(place)
-            self._recorder.report(f"a write that was begun elsewhere was finished: {intent.subject}")
+            self._recorder.report(f"a write that was begun elsewhere was finished: {intent.note.subject}")
 
     def put(self, files: Sequence[FileChange]) -> None:
         """Put files as a purge wants them. They are taken back unless `.git`, and the journal with it, is exchanged.
@@ -269,7 +272,7 @@ class Recovery:
         }
         self._history.recording.flush()
         now, head = self._recorder.clock(), self._history.head()
-        self.journal.begin(Intent(_PURGE.subject, _PURGE.author, "", (), now, steps, head, is_taken_back=True))
+        self.journal.begin(Intent(_PURGE, now, steps, head, is_taken_back=True))
         for each in files:
             if each.data is not None:
                 self._store.stage(steps[each.path].temporary, each.data, each.mode)

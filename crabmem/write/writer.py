@@ -351,8 +351,7 @@ class Writer:
         steps |= others
         if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
             self._history.recording.flush()
-        note, now, head = draft.note, self._recorder.clock(), self._history.head()
-        intent = Intent(note.subject, note.author, note.body, note.trailers, now, steps, head, draft.join)
+        intent = Intent(draft.note, self._recorder.clock(), steps, self._history.head(), draft.join)
         self._recovery.journal.begin(intent)
         for path, data in changes.items():
             if data is not None:
