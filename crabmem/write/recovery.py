@@ -19,7 +19,7 @@ from ..disk.stat import changed_ns
 from ..errors import Unreadable
 from ..git.commits import Note, identity
 from ..git.index import Settled
-from ..text.hashes import blob_id
+from ..text.hashes import blob_id, blob_or_none
 from ..text.values import replace, value
 from ..workspace.layout import Layout
 from .beside import is_safe, settled, text_at
@@ -278,7 +278,7 @@ class Recovery:
                 self._store.stage(steps[each.path].temporary, each.data, each.mode)
         for path, step in steps.items():
             displaced = self._store.place(path, step.temporary, bool(step.new), bool(step.old)).displaced
-            if _blob_of(displaced) != step.old:
+            if blob_or_none(displaced) != step.old:
                 self._store.place(path, step.temporary, displaced is not None, bool(step.new))
         self._store.sync(list(steps))
 
@@ -314,7 +314,7 @@ class Recovery:
         """Forget a write of which no file says anything."""
         for step in intent.steps.values():
             # Another text under that name was displaced, and may be a person's: `_clear_leftovers` sees to it.
-            if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
+            if step.new and blob_or_none(self._store.staged(step.temporary)) == step.new:
                 self._store.discard(step.temporary)
         self._history.mending.harden()  # else the redo log had the branch at its commit again after a power cut
         self.journal.clear()
@@ -330,7 +330,7 @@ class Recovery:
         if not self._layout.is_kept(path):
             return text_at(self._root, path)
         try:
-            return _blob_of(self._store.read(path))
+            return blob_or_none(self._store.read(path))
         except Unreadable:
             return ""
 
@@ -354,7 +354,7 @@ class Recovery:
     def _stage_again(self, step: Step) -> str | None:
         """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
         try:
-            if step.new is None or _blob_of(self._store.staged(step.temporary)) == step.new:
+            if step.new is None or blob_or_none(self._store.staged(step.temporary)) == step.new:
                 return step.temporary
         except OSError:
             return step.temporary  # a file of the person's that nobody may read any more: it is put back as it is
@@ -420,7 +420,3 @@ class Recovery:
         current = self._history.files(self._history.head()).get(path)
         self._recorder.record_saved({path: data})
         self._recorder.record({path: current}, Note("keep: what replaced it stays", identity("crabmem")))
-
-
-def _blob_of(data: bytes | None) -> str | None:
-    return None if data is None else blob_id(data)
