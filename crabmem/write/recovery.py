@@ -100,8 +100,7 @@ class Journal:
 
     def _read(self, file: Path) -> Pending | None:
         try:
-            sealed = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
-            data, is_ours = sealed.data, sealed.is_ours
+            data, is_ours = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
             if not is_ours and len(data) > _LARGEST_FOREIGN:
                 return None
             intent = _heard(data)
