@@ -73,11 +73,6 @@ class Folder(NamedTuple):
     where: str
     handle: int | None
 
-    @property
-    def path(self) -> Path:
-        """Its path."""
-        return Path(self.where)
-
     def spot(self, name: str) -> Spot:
         """The place of `name` in it."""
         return Spot(f"{self.where}{os.sep}{name}", self.handle)

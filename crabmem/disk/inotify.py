@@ -113,8 +113,7 @@ class Inotify:
 
     def _checked(self, result: int) -> int:
         if result < 0:
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code))
+            raise system.last_error()
         return result
 
 

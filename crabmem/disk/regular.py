@@ -21,9 +21,9 @@ class NotAFile(OSError):
     """Something other than a regular file of the size that is taken has that name."""
 
 
-def opened(name: str, folder: int | None = None, path: str = "", limit: int = HUGE) -> int:
+def opened(name: str, limit: int = HUGE) -> int:
     """A handle to read a regular file, as `looked_at`."""
-    return looked_at(name, folder, path, limit)[0]
+    return looked_at(name, limit=limit)[0]
 
 
 def looked_at(name: str, folder: int | None = None, path: str = "", limit: int = HUGE) -> tuple[int, os.stat_result]:

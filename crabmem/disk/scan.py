@@ -185,10 +185,6 @@ class Scan:
             if item.is_denied and _is_at(item, path):
                 raise Unreadable(f"{item.path}: {item.reason}")
 
-    def newest(self, count: int) -> list[str]:
-        """The paths of the files that were changed last."""
-        return self.files.newest(count)
-
     def blob(self, path: str) -> str | None:
         """The blob at `path`; None when there is no such file."""
         file = self.files.get(path)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import Inapplicable, InvalidArguments, Unreadable, Unwritable, Way
-from ..text.values import once, value
+from ..text.values import value
 from ..workspace.layout import SETTINGS
 from ..workspace.workspace import Workspace
 from . import fs, regular, state, system
@@ -54,6 +54,8 @@ class Store:
         self._layout = workspace.layout
         self._clock_ns = clock_ns
         self._root = workspace.folder
+        #: The folder of what is staged.
+        self._temporary = workspace.private / state.TEMPORARY
         self._guard = Guard()
         self._scan = Scan(Files({}, {}), ())
         self._looks = 0
@@ -64,11 +66,6 @@ class Store:
         self._young: set[str] = set()
         self._partial: set[str] = set()
         self._linked: set[str] = set()
-
-    @once
-    def _temporary(self) -> Path:
-        """The folder of what is staged."""
-        return self._workspace.private / state.TEMPORARY
 
     def close(self) -> None:
         """Stop being told of changes."""

@@ -57,7 +57,7 @@ def exchange(one: tuple[str, int | None], other: tuple[str, int | None]) -> None
     if call is None:
         raise OSError(errno.ENOSYS, "this system has no atomic exchange")
     if call(*_c_place(one), *_c_place(other), _EXCHANGE):
-        raise _last_error()
+        raise last_error()
 
 
 def flush(handle: int, bytes_only: bool = False) -> None:
@@ -163,7 +163,7 @@ def _start_of_mac() -> str:
 
     size, text = ctypes.c_size_t(64), ctypes.create_string_buffer(64)
     if library().sysctlbyname(b"kern.bootsessionuuid", text, ctypes.byref(size), None, 0):
-        raise _last_error()
+        raise last_error()
     return text.value.decode("ascii")
 
 
@@ -172,7 +172,8 @@ def _c_place(place: tuple[str, int | None]) -> tuple[int, bytes]:
     return (_HERE if folder is None else folder), os.fsencode(name)
 
 
-def _last_error() -> OSError:
+def last_error() -> OSError:
+    """The error of the last call of the C library."""
     import ctypes
 
     code = ctypes.get_errno()

@@ -64,7 +64,7 @@ class Adoption:
         """
         scan = self._recorder.store.scan()
         since = scan.since(self._examined) if self._examined else None
-        self._recorder.put_back(scan, scan.newest(_RECENT) if since is None else since & scan.files.keys())
+        self._recorder.put_back(scan, scan.files.newest(_RECENT) if since is None else since & scan.files.keys())
         self._examined = scan
         edits = {
             path: file
