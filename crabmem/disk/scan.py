@@ -7,7 +7,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping, Set
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ..errors import Busy, Unreadable
 from ..text.hashes import blob_id
@@ -20,8 +20,6 @@ from .stat import Stamp, changed_ns
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .inotify import Inotify
-
-_T = TypeVar("_T")
 
 _BREAKS = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 # A file that changed this recently may change again without its times telling: FAT counts in 2 s.
@@ -99,20 +97,14 @@ class Files(Mapping[str, File]):
         marks = {**{path: file.mark for path, file in self.read.items()}, **self.known}
         return nlargest(count, marks, key=lambda path: changed_ns(marks[path]))
 
-    def changed(self, read: Mapping[str, File], gone: Set[str]) -> Files:
+    def changed(self, read: dict[str, File], gone: Set[str]) -> Files:
         """The files with others that were read since, and without those that are `gone`."""
-        others = gone | read.keys()
-        return Files({**_without(self.read, others), **read}, _without(self.known, others))
-
-
-def _without(files: dict[str, _T], paths: Set[str]) -> dict[str, _T]:
-    """Return the files but for those at some paths. Copied whole: a write leaves out one of thousands."""
-    if files.keys().isdisjoint(paths):
-        return files
-    others = files.copy()
-    for path in paths & others.keys():
-        del others[path]
-    return others
+        files, marks = self.read | read, self.known.copy()
+        for path in gone | read.keys():
+            marks.pop(path, None)
+        for path in gone:
+            files.pop(path, None)
+        return Files(files, marks)
 
 
 @value
