@@ -239,12 +239,12 @@ def path_in(root: Path, file: str) -> str | None:
     folder, name = os.path.split(file)
     try:
         file.encode()
-        inside = os.path.relpath(os.path.realpath(folder), os.path.realpath(root))
+        below = os.path.relpath(os.path.realpath(folder), os.path.realpath(root))
     except (OSError, ValueError):
         return None  # no folder has that name, or it is on another drive
-    if not name or "\0" in name or os.path.isabs(inside) or inside.split(os.sep)[0] == os.pardir:
+    if not name or "\0" in name or os.path.isabs(below) or below.split(os.sep)[0] == os.pardir:
         return None
-    return (name if inside == os.curdir else os.path.join(inside, name)).replace(os.sep, "/")
+    return (name if below == os.curdir else os.path.join(below, name)).replace(os.sep, "/")
 
 
 def names(folder: Folder) -> list[str]:
@@ -271,7 +271,7 @@ def read(place: Place, steady: bool = False, limit: int = MAX_BYTES) -> tuple[by
         BeingWritten: only when `steady`, where the system can tell: the text may be half of one.
     """
     name, folder = _at(place)
-    handle, status = regular.looked_at(name, folder, _path(place), limit)
+    handle, status = regular.open_regular(name, folder, _path(place), limit)
     try:
         with _nobody_writing(handle, _path(place)) if steady else nullcontext():
             data = _all_of(handle, status.st_size, limit)
@@ -297,7 +297,7 @@ def _all_of(handle: int, size: int, limit: int) -> bytes:
 
 @contextmanager
 def _nobody_writing(handle: int, path: str) -> Iterator[None]:
-    """Within it, who opens the file for writing waits: for as long as it takes to read it.
+    """Take a read lease: others that open the file for writing wait until the block ends.
 
     Raises:
         BeingWritten: somebody has it open for writing already.
@@ -449,7 +449,7 @@ def _writing(operation: str, file: Path, flags: int = 0) -> Iterator[int]:
     """A handle to write a regular file. Nothing is written to a pipe or device of its name."""
     before(operation, str(file))
     handle = os.open(file, _WRITE | flags, PRIVATE_FILE)
-    regular.checked(handle, str(file))
+    regular.check_regular(handle, str(file))
     try:
         yield handle
     finally:
