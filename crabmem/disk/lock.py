@@ -17,8 +17,8 @@ _POLL = 0.005
 class WriterLock:
     """The lock on `file`. The kernel frees it when its holder dies: it never has to be removed by hand.
 
-    The folder `<file>.d` is what a writer holds, and the file is held by who is next: nobody who has just written
-    overtakes who waits, and who removes the file lets nobody in.
+    The folder `<file>.d` is the lock, the file the queue before it: a writer that has just written cannot overtake one
+    that waits, and deleting the file lets nobody in.
 
     A watcher, a process that reads ahead, one that syncs unasked and one that stands by each hold such a lock on a file
     of their own: it keeps a second one from beginning, and nothing is written under it.

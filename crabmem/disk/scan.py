@@ -56,8 +56,7 @@ class File(NamedTuple):
 class Files(Mapping[str, File]):
     """Files by path: those that were `read`, and those `known` by the marks that an older process left of them.
 
-    A look finds thousands that are as they were, of which most processes ask nothing: each is a `File` when somebody
-    does.
+    Those stay marks until somebody asks for one: a process asks for few of thousands.
     """
 
     __slots__ = ("known", "read")
@@ -211,11 +210,12 @@ class Look:
         self.changed: list[str] = []
         #: Folders that are called like files of ours.
         self.folders: set[str] = set()
-        #: Files that may look the same after a change: too new for their times to tell, ...
+        # Three kinds of files may look the same after a change.
+        #: Changed so lately that another change may leave their times as they are.
         self.young: set[str] = set()
-        #: ... half written, ...
+        #: Being written as they were read: what was read may be half of a text.
         self.partial: set[str] = set()
-        #: ... or with another name, under which they may be written without us being told.
+        #: With a second name, under which somebody may write them without us being told.
         self.linked: set[str] = set()
         self._own_folders = layout.folders
         self._is_kept, self._may_hold_files = layout.is_kept, layout.may_hold_files

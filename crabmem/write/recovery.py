@@ -351,7 +351,10 @@ class Recovery:
         self._settle(blobs, intent)
 
     def _stage_again(self, step: Step) -> str | None:
-        """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
+        """The name of a step's staged file; where a power cut took or damaged it, of one that is staged again.
+
+        None where the history does not have its blob.
+        """
         try:
             if step.new is None or blob_or_none(self._store.staged(step.temporary)) == step.new:
                 return step.temporary

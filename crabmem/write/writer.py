@@ -74,7 +74,7 @@ class Written(Generic[T_co]):
 
     `unrecorded` are so many facts that were lost outside that this waits for somebody to confirm it. With
     `is_index_foreign` the person's Git does not know of the write: their next commit would take it back. `secrets`
-    is the setting as it was before: nobody has to read the settings, which can fail, of a write that is done.
+    is the setting when the write began: callers need not read the settings again, which can fail.
     """
 
     commit: str | None
