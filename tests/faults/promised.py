@@ -88,7 +88,7 @@ KEPT: tuple[Kept, ...] = (
     # The person, and programs beside us
     _row("person-losses", "a third of all facts is not lost without a question", "write/losses.py",
          "return self.count >= LEAST and self.count * _SHARE > self.total", "return False",
-         "test_more_than_a_third_and_at_least_ten_are_many"),
+         "test_more_than_a_third_and_at_least_ten_are_many_and_all_of_a_small_memory"),
     _row("person-losses-write", "no operation costs it unasked", "write/writer.py", "if cost.are_many:", "if False:",
          "test_an_operation_that_would_cost_too_much_stops_until_it_is_confirmed"),
     _row("person-losses-disk", "nor is it recorded where it happened on the disk", "write/adoption.py",
