@@ -11,7 +11,7 @@ import os
 import stat
 from _thread import get_ident
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -154,11 +154,9 @@ def durability(waits: bool) -> Iterator[None]:
         _waiting.reset(token)
 
 
-@contextmanager
-def opened(folder: Path | str) -> Iterator[Folder]:
+def opened(folder: Path | str) -> AbstractContextManager[Folder]:
     """A folder by its path, links followed: for the one that a person named."""
-    with _open_folder(Spot(os.fspath(folder), None), _FOLDER) as here:
-        yield here
+    return _open_folder(Spot(os.fspath(folder), None), _FOLDER)
 
 
 @contextmanager
@@ -180,15 +178,13 @@ def straight(folder: str) -> Iterator[Folder]:
         )
 
 
-@contextmanager
-def entered(folder: Folder, name: str) -> Iterator[Folder]:
+def entered(folder: Folder, name: str) -> AbstractContextManager[Folder]:
     """A folder in an open one.
 
     Raises:
         NotADirectoryError: it is a link, or no folder.
     """
-    with _open_folder(folder.spot(name), _FOLDER | os.O_NOFOLLOW) as here:
-        yield here
+    return _open_folder(folder.spot(name), _FOLDER | os.O_NOFOLLOW)
 
 
 @contextmanager
