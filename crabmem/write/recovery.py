@@ -64,7 +64,7 @@ class Journal:
     def begin(self, intent: Intent) -> None:
         """Make `intent` durable."""
         fresh = not self._file.exists()
-        fs.overwrite(self._file, self._seal.sealed(_said(intent)) + b"\n")
+        fs.overwrite(self._file, self._seal.sealed(_encode(intent)) + b"\n")
         if fresh:
             fs.sync_folder(self._file.parent)
 
@@ -82,7 +82,7 @@ class Journal:
     def set_aside(self, pending: Pending) -> Path:
         """Make way for our writes, and keep an intent of somebody else until a person decides; where it is now."""
         fs.make_folder(self._aside)
-        place = self._aside / f"journal-{blob_id(_said(pending.intent))[:12]}"
+        place = self._aside / f"journal-{blob_id(_encode(pending.intent))[:12]}"
         fs.rename(self._file, place)
         return place
 
@@ -103,7 +103,7 @@ class Journal:
             data, is_ours = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
             if not is_ours and len(data) > _LARGEST_FOREIGN:
                 return None
-            intent = _heard(data)
+            intent = _decode(data)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         if not is_ours:  # which other files are written is no stranger's to say: the next sync joins again
@@ -113,14 +113,14 @@ class Journal:
         return Pending(intent, is_ours) if _names_only_ours(intent, may_name) else None
 
 
-def _said(intent: Intent) -> bytes:
+def _encode(intent: Intent) -> bytes:
     steps = {path: vars(step) for path, step in intent.steps.items()}
     said = vars(intent.note) | vars(intent) | {"steps": steps, "join": vars(intent.join) if intent.join else None}
     del said["note"]
     return encoded(said)
 
 
-def _heard(data: bytes) -> Intent:
+def _decode(data: bytes) -> Intent:
     said = json.loads(data)
     steps = {path: _step(step) for path, step in said["steps"].items()}
     trailers = tuple((text(key), text(words)) for key, words in said["trailers"])
