@@ -259,35 +259,26 @@ class Growing:
         from .delta import delta
 
         under = self._held.get(base[0]) if base else None
-        depth = under.depth if under else 0
-        change = delta(base[1], data) if base and depth < DEEPEST else None
-        offset = len(self._data)
+        change = delta(base[1], data) if base and (not under or under.depth < DEEPEST) else None
         if base is None or change is None or not _is_smaller(change, data):
-            self._held[oid] = _Held(offset, self._written(NUMBERS[kind], [data]), 0)
+            self.take(oid, Entry(NUMBERS[kind], len(data), None, zlib.compress(data)))
             return False
-        kind_of_delta, place = (_OFFSET, offset - under.offset) if under else (_REFERENCE, bytes.fromhex(base[0]))
-        self._held[oid] = _Held(offset, self._written(kind_of_delta, (place, [change])), depth + 1)
+        self.take(oid, Entry(NUMBERS[kind], len(change), base[0], zlib.compress(change)))
         return True
 
     def take(self, oid: str, entry: Entry) -> None:
         """Add an object as it lies in another pack; a delta to what is not in this one makes a thin pack of it."""
+        from dulwich.object_format import SHA1
+        from dulwich.pack import pack_object_header
+
         under = self._held.get(entry.base) if entry.base else None
-        offset, head = len(self._data), bytearray()
-        kind = entry.kind if not entry.base else _OFFSET if under else _REFERENCE
-        byte, size = kind << 4 | entry.size & 15, entry.size >> 4
-        while size:
-            head.append(byte | 0x80)
-            byte, size = size & 0x7F, size >> 7
-        head.append(byte)
+        offset = len(self._data)
         if under:
-            distance = offset - under.offset
-            way = [distance & 0x7F]
-            while distance := distance >> 7:
-                distance -= 1
-                way.append(0x80 | distance & 0x7F)
-            head += bytes(way[::-1])
+            head = pack_object_header(_OFFSET, offset - under.offset, entry.size, SHA1)
         elif entry.base:
-            head += bytes.fromhex(entry.base)
+            head = pack_object_header(_REFERENCE, bytes.fromhex(entry.base), entry.size, SHA1)
+        else:
+            head = pack_object_header(entry.kind, None, entry.size, SHA1)
         self._data += head
         self._data += entry.data
         crc = zlib.crc32(entry.data, zlib.crc32(head))
@@ -296,16 +287,6 @@ class Growing:
     def depth(self, oid: str) -> int:
         """Return how many deltas lie between an object in it and a whole one."""
         return self._held[oid].depth
-
-    def _written(self, kind: int, what: list[bytes] | tuple[bytes | int, list[bytes]]) -> int:
-        from dulwich.object_format import SHA1
-        from dulwich.pack import write_pack_object
-
-        def write(data: bytes) -> int:
-            self._data.extend(data)
-            return len(data)
-
-        return write_pack_object(write, kind, what, SHA1)
 
     def ids(self) -> list[str]:
         """Return the objects in it, in their order."""
