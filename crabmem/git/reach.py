@@ -229,10 +229,7 @@ def outgoing(
     for have in haves:
         with suppress(DamagedHistory):
             known += [have] if objects.header(have) else []
-    hidden = set[str]()
-    for commit in [*Walk(objects, Graph(private)).newest_first(commits, known, hidden)][::-1]:
-        if commit in hidden:
-            continue
+    for commit in reversed(Walk(objects, Graph(private)).commits_since(known, commits)):
         looks = look if len(objects.header(commit).parents) < 2 else None
         for piece in reach.pieces(commit):
             if looks and piece.is_file:

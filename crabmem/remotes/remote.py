@@ -167,7 +167,7 @@ class Remote(ABC):
 
     def known(self, haves: Collection[str]) -> list[str]:
         """Return commits that are here: `haves`, and the newest of those that they stand on."""
-        newest = Walk(self._objects, Graph(self._private)).newest_first(haves, [], set())
+        newest = Walk(self._objects, Graph(self._private)).newest_first(haves)
         return [*dict.fromkeys(chain(haves, islice(newest, _MOST_KNOWN)))]
 
     def check_expected(self, refs: Mapping[str, str], updates: Updates) -> None:

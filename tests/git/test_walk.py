@@ -233,11 +233,9 @@ def test_what_some_commits_lack_of_others_is_found_though_many_were_made_in_one_
             reached.append({names[place]}.union(*(reached[parent] for parent in parents)))
             graph.add(names[place], Header("", tuple(names[parent] for parent in parents), time, time), None)
         wanted, had = ([place for place in places if place < len(rows)] for places in (tips, known))
-        hidden = set[str]()
-        found = walk.Walk(Objects(Path(folder)), graph).newest_first(
-            [names[place] for place in wanted], [names[place] for place in had], hidden
+        told = walk.Walk(Objects(Path(folder)), graph).commits_since(
+            [names[place] for place in had], [names[place] for place in wanted]
         )
-        told = [commit for commit in list(found) if commit not in hidden]
     there, here = (set[str]().union(*(reached[place] for place in places)) for places in (wanted, had))
     assert sorted(told) == sorted(there - here)
 
@@ -252,9 +250,8 @@ def test_commits_of_a_wrong_clock_hide_what_they_stand_on(tmp_path: Path, wrong:
     parents[mine], parents[join] = [99], [mine, mine - 1]
     for place, name in enumerate(names):
         graph.add(name, Header("", tuple(names[each] for each in parents[place]), times[place], times[place]), None)
-    hidden = set[str]()
-    found = walk.Walk(Objects(tmp_path), graph).newest_first([names[join]], [names[mine - 1]], hidden)
-    assert [commit for commit in list(found) if commit not in hidden] == [names[join], names[mine]]
+    found = walk.Walk(Objects(tmp_path), graph).commits_since([names[mine - 1]], [names[join]])
+    assert found == [names[join], names[mine]]
 
 
 _SHAPES = st.lists(
