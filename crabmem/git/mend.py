@@ -123,7 +123,7 @@ class Mending:
         for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
         self._index.sync()
-        newest = self._redo.newest_pieces(_LATELY)
+        newest = self._redo.newest_patches(_LATELY)
         self._redo.begin()
         if newest:
             self._redo.add(newest, None)
@@ -148,7 +148,7 @@ class Mending:
                     self.harden()
 
     def _sync_logged(self) -> None:
-        self._objects.sync(each.oid for batch in self._redo.batches() for each in batch.pieces)
+        self._objects.sync(each.oid for batch in self._redo.batches() for each in batch.patches)
 
     def has_left_purge(self) -> bool:
         """Return whether a purge left something which was interrupted, beside nothing that somebody else began."""
