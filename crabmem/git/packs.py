@@ -166,7 +166,7 @@ class Packs:
             row.append((name, plain))
             name = entry.base
         for name, change in reversed(row):
-            if sized(change, sized(change, 0, 7)[1], 7)[0] > self._most:
+            if size_made_by(change) > self._most:
                 return None
             found = found[0], b"".join(apply_delta(found[1], change))
             self._keep(name, found)
@@ -205,7 +205,7 @@ def entry_head(data: bytes | mmap.mmap, at: int) -> tuple[int, int, int | bytes 
         IndexError: it is cut short.
         BrokenPack: it has a size of more digits than there are.
     """
-    kind, (size, at) = data[at] >> 4 & 7, sized(data, at, 4)
+    kind, (size, at) = data[at] >> 4 & 7, size_at(data, at, 4)
     if kind == _REFERENCE:
         return kind, size, bytes(data[at : at + _ID]), at + _ID
     if kind != _OFFSET:
@@ -218,7 +218,7 @@ def entry_head(data: bytes | mmap.mmap, at: int) -> tuple[int, int, int | bytes 
     return kind, size, distance, at
 
 
-def sized(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
+def size_at(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
     """Return a size as Git writes it, `bits` of it in the first byte and seven in others, and where it ends.
 
     Raises: as `entry_head`.
@@ -231,6 +231,15 @@ def sized(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
         if shift > 63:
             raise BrokenPack("it has a size of more digits than there are")
     return size, at + 1
+
+
+def size_made_by(delta: bytes) -> int:
+    """Return how many bytes a delta says that it makes, behind how many it is applied to.
+
+    Raises: as `entry_head`.
+    """
+    _, at = size_at(delta, 0, 7)
+    return size_at(delta, at, 7)[0]
 
 
 class Growing:
