@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.git.index import OddIndex, Rows, Settled, parse_index
+from crabmem.git.index import IndexRows, OddIndex, Settled, parse_index
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 
@@ -20,13 +20,13 @@ _PATHS = st.lists(st.text(alphabet="ab-.é", min_size=1, max_size=9), unique=Tru
 
 @given(_PATHS, _PATHS)
 def test_spliced_rows_are_parsed_again(first: list[str], second: list[str]) -> None:
-    rows = Rows([], [])
+    rows = IndexRows([], [])
     for paths in (first, second):
         wanted: dict[bytes, Settled] = {path.encode(): Settled.file("ab" * 20) for path in paths}
         rows = rows.settled(wanted)
         assert parse_index(rows.raw()).raw() == rows.raw()
     gone = parse_index(rows.raw()).settled({path.encode(): Settled(None) for path in first + second})
-    assert gone.raw() == Rows([], []).raw()
+    assert gone.raw() == IndexRows([], []).raw()
 
 
 def test_git_reads_what_was_spliced(memory: Memory) -> None:
@@ -66,7 +66,7 @@ def test_other_forms_are_odd(data: bytes) -> None:
 
 def test_caches_of_gits_own_are_dropped() -> None:
     data = struct.pack(">4sLL", b"DIRC", 2, 0) + b"TREE" + struct.pack(">L", 3) + b"abc"
-    assert parse_index(sealed(data)).raw() == Rows([], []).raw()
+    assert parse_index(sealed(data)).raw() == IndexRows([], []).raw()
 
 
 def _in_version(root: Path, version: int) -> None:
