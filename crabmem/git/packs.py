@@ -6,6 +6,7 @@ dulwich imports it late: a write only asks whether an object is in a pack.
 
 from __future__ import annotations
 
+import io
 import mmap
 import os
 import re
@@ -345,13 +346,11 @@ class Growing:
 
 def index_of(entries: Iterable[tuple[bytes, int, int]], ending: bytes) -> bytes:
     """Return the index of a pack of less than 2 GB that ends in the checksum `ending`: id, offset and checksum each."""
-    rows = sorted(entries)
-    ids = [oid for oid, _, _ in rows]
-    ends = [bisect_left(ids, bytes([first + 1])) if first < 255 else len(ids) for first in range(256)]
-    form = struct.Struct(f">{len(rows)}L")
-    columns = (form.pack(*(row[column] for row in rows)) for column in (2, 1))
-    data = b"".join([_INDEX, struct.pack(">256L", *ends), *ids, *columns, ending])
-    return data + checksum(data)
+    from dulwich.pack import write_pack_index_v2
+
+    index = io.BytesIO()
+    write_pack_index_v2(index, sorted(entries), ending)
+    return index.getvalue()
 
 
 @contextmanager
