@@ -11,18 +11,10 @@ import pytest
 from crabmem import DamagedHistory, InvalidArguments, Memory, NotFound
 from crabmem.git.commits import Note, identity, one_line
 from crabmem.git.history import History
-from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 from tests.pace import costing_less_than
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    history = History(Workspace(tmp_path))
-    history.ownership.prepare()
-    return history
 
 
 def record(history: History, path: str, text: str, when: datetime = NOON) -> str:

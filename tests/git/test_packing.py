@@ -28,10 +28,10 @@ from crabmem.text.hashes import blob_id
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 from tests.examples import examples
-from tests.faults.repository import complaints
+from tests.faults.repository import ANN, complaints
+from tests.git.conftest import opened
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 COLLECTING = (
     ("gc", "-q"),
     ("gc", "-q", "--prune=now"),
@@ -46,19 +46,6 @@ COLLECTING = (
 def fast() -> Iterator[None]:
     with fs.durability(False):
         yield
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[History]:
-    history = opened(tmp_path)
-    yield history
-    history.close()
-
-
-def opened(root: Path) -> History:
-    history = History(Workspace(root))
-    history.ownership.prepare()
-    return history
 
 
 def write(history: History, changes: Mapping[str, bytes | None], when: datetime = NOON) -> str | None:

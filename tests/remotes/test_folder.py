@@ -16,10 +16,9 @@ from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from crabmem.operations import maintenance
 from tests.conftest import git
+from tests.faults.repository import ANN
 from tests.refusing import Refusing, from_then, once
 from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other, pushed_at_once
-
-ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 
 
 @pytest.fixture
@@ -235,7 +234,7 @@ def test_a_push_with_git_and_one_of_ours_take_turns(here: Side, tmp_path: Path) 
     persons = tmp_path / "persons"
     (persons / "note.md").write_text("by hand\n")
     git(persons, "add", "note.md")
-    git(persons, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-qm", "by hand")
+    git(persons, *ANN, "commit", "-qm", "by hand")
     git(persons, "push", "-q")
     with pytest.raises(Outrun):
         here.push({MAIN: (here.head(), here.remember())})
