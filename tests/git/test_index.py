@@ -4,6 +4,7 @@ import hashlib
 import os
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,12 +70,9 @@ def test_caches_of_gits_own_are_dropped() -> None:
     assert parse_index(sealed(data)).raw() == IndexRows([], []).raw()
 
 
-def _in_version(root: Path, version: int) -> None:
-    git(root, "update-index", f"--index-version={version}")
-
-
-def _split(root: Path) -> None:
-    git(root, "update-index", "--split-index")
+def _told(*words: str) -> Callable[[Path], object]:
+    """What has Git change the form of an index."""
+    return lambda root: git(root, "update-index", *words)
 
 
 def _conflicted(root: Path) -> None:
@@ -83,21 +81,9 @@ def _conflicted(root: Path) -> None:
     subprocess.run(["git", "-C", str(root), "update-index", "--index-info"], input=rows, text=True, check=True)
 
 
-def _sparse(root: Path) -> None:
-    git(root, "update-index", "--skip-worktree", "Crab.md")
-
-
-def _assumed(root: Path) -> None:
-    git(root, "update-index", "--assume-unchanged", "Crab.md")
-
-
 def _intended(root: Path) -> None:
     (root / "memory/new.md").write_text("soon\n")
     git(root, "add", "-N", "memory/new.md")
-
-
-def _untracked_cache(root: Path) -> None:
-    git(root, "update-index", "--force-untracked-cache")
 
 
 def _without_checksum(root: Path) -> None:
@@ -105,25 +91,23 @@ def _without_checksum(root: Path) -> None:
     file.write_bytes(file.read_bytes()[:-20] + bytes(20))
 
 
-@pytest.mark.parametrize(
-    "surprise",
-    [
-        lambda root: _in_version(root, 3),
-        lambda root: _in_version(root, 4),
-        _split,
-        _conflicted,
-        _sparse,
-        _assumed,
-        _intended,
-        _untracked_cache,
-        _without_checksum,
-        lambda root: (root / ".git/index").unlink(),
-    ],
-    ids=["v3", "v4", "split", "conflict", "skip", "assume", "intent", "untracked", "no checksum", "none"],
-)
-def test_an_index_in_any_form_is_settled_or_left_to_git(tmp_path: Path, surprise: object) -> None:
+_SURPRISES = {
+    "v3": _told("--index-version=3"),
+    "v4": _told("--index-version=4"),
+    "split": _told("--split-index"),
+    "conflict": _conflicted,
+    "skip": _told("--skip-worktree", "Crab.md"),
+    "assume": _told("--assume-unchanged", "Crab.md"),
+    "intent": _intended,
+    "untracked": _told("--force-untracked-cache"),
+    "no checksum": _without_checksum,
+    "none": lambda root: (root / ".git/index").unlink(),
+}
+
+
+@pytest.mark.parametrize("surprise", _SURPRISES.values(), ids=_SURPRISES.keys())
+def test_an_index_in_any_form_is_settled_or_left_to_git(tmp_path: Path, surprise: Callable[[Path], object]) -> None:
     """In whatever form the index is, a write is committed, the index stays readable and Git goes on from it."""
-    assert callable(surprise)
     with Memory(tmp_path) as memory:
         memory.remember("Luna", "dog", "Thursday")
         surprise(tmp_path)
