@@ -454,27 +454,20 @@ def test_writers_and_readers_go_on_meanwhile(history: History, tmp_path: Path) -
     written(history, 60)
     stop, failed = threading.Event(), []
 
-    def compacts() -> None:
+    def reads(other: History) -> None:
+        assert len(list(other.commits())) >= 60
+
+    def goes_on(work: Callable[[History], object]) -> None:
         other = opened(tmp_path)
         try:
             while not stop.is_set():
-                other.compact()
+                work(other)
         except Exception as error:
             failed.append(error)
         finally:
             other.close()
 
-    def reads() -> None:
-        other = opened(tmp_path)
-        try:
-            while not stop.is_set():
-                assert len(list(other.commits())) >= 60
-        except Exception as error:
-            failed.append(error)
-        finally:
-            other.close()
-
-    threads = [threading.Thread(target=work) for work in (compacts, reads)]
+    threads = [threading.Thread(target=goes_on, args=[work]) for work in (History.compact, reads)]
     for thread in threads:
         thread.start()
     written(history, 100, 60)
