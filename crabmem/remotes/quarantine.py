@@ -21,7 +21,7 @@ from ..git.reach import everything
 from ..git.refs import OID, Refs
 from ..git.trees import FOLDER, SUBMODULE, Rows, are_plain, check_tree, checked_like, parsed_row, rows_of
 from .limit import FEW, LEAST_WORK, MOST_OBJECTS, MOST_WORK, WORK_PER_BYTE, Limit
-from .received import Received, records, whole
+from .received import Received, objects_in, records
 
 _SMALL = 16_000_000
 _LOCK, _PAUSE = 10.0, 0.05
@@ -111,13 +111,13 @@ class Quarantine:
             with regular.mapped(self._file) as pack:
                 found = records(pack, MOST_OBJECTS, self._spend)
                 self._know(haves if found else ())
-                for each in whole(pack, found, self._spend, self._outside):
+                for each in objects_in(pack, found, self._spend, self._outside):
                     self._check(each)
                 self._needed |= dict.fromkeys(wants, _ANY)
                 self._check_complete(is_ours)
                 new = self._objects.absent(self._found)
                 few = new if len(new) <= FEW and sum(self._found[oid].size for oid in new) <= _SMALL else ()
-                again = whole(pack, found, self._spend, self._outside) if few else ()
+                again = objects_in(pack, found, self._spend, self._outside) if few else ()
                 loose = {each.oid: (each.kind, each.data) for each in again if each.oid in few}
         except broken as error:
             raise self._refused(f"what {self._limit.where} sent is broken: {error}") from error

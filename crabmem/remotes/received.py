@@ -84,7 +84,7 @@ def _record(pack: mmap, offset: int, spend: Spend) -> Record:
     return Record(offset, kind, size, offset - base if isinstance(base, int) else base, start, 0)
 
 
-def whole(
+def objects_in(
     pack: mmap, found: list[Record], spend: Spend, outside: Callable[[str], tuple[str, bytes] | None] = lambda oid: None
 ) -> Iterator[Received]:
     """Yield the objects of a pack, each after what it stands on.
