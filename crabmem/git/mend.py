@@ -19,12 +19,12 @@ from .parts import Parts
 from .redo import Batch, Move
 from .refs import MAIN, is_ref
 
-#: So many of the newest batches are looked for, in case a prune took what was not reached yet, at the first write of a
-#: process, and whenever the log is begun anew; in between each write looks for that of the one before it.
-_LATELY = 25
-#: A log of so many bytes is begun anew by the next write, if nobody did so before.
+#: Newest batches whose objects are looked for, in case a prune took what was not reached yet, at the first write of a
+#: process, and whenever the log is begun anew; in between each write looks for those of the one before it.
+_BATCHES_LOOKED_FOR = 25
+#: Bytes of a log that the next write begins anew, if nobody did so before.
 FULL = 2_000_000
-# So many bytes are made of a log that somebody else began, at most.
+# Bytes that are made of a log that somebody else began, at most.
 _MOST_MADE = 30_000_000
 # Seconds for which upkeep waits for writers.
 _PATIENCE = 5.0
@@ -56,7 +56,7 @@ class Mending:
         if not self._redo.is_of_now():
             replayed = self._replay()
         else:
-            newest = self._redo.batches(1 if self._has_looked else _LATELY)
+            newest = self._redo.batches(1 if self._has_looked else _BATCHES_LOOKED_FOR)
             restored = self._make_again(newest, is_read=False)
             if self._redo.size() > FULL and not self._refs.is_gc_running():
                 self.harden()
@@ -123,7 +123,7 @@ class Mending:
         for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
         self._index.sync()
-        newest = self._redo.newest_patches(_LATELY)
+        newest = self._redo.newest_patches(_BATCHES_LOOKED_FOR)
         self._redo.begin()
         if newest:
             self._redo.add(newest, None)

@@ -52,9 +52,9 @@ _REMEMBERED = 6
 # Headers of commits, some 400 bytes each: a walk, and what compares its commits, ask for the same.
 _MOST_HEADERS = 25_000
 # How often a file is renamed into a folder that somebody removes; and of how many objects the folders are listed first.
-_TRIES, _MANY = 10, 1_000
+_TRIES, _LISTED_FIRST = 10, 1_000
 _TEMPORARY = "object-"
-#: So many texts that are put ahead are worth a pack, which has about so many bytes at most.
+#: Texts put ahead that are worth a pack, and about how many bytes that has at most.
 _LEAST_AHEAD, _LARGEST_AHEAD = 50, 16_000_000
 
 
@@ -441,7 +441,7 @@ class Objects:
         """Return those of some objects that have neither a file with something in it nor a place in a pack."""
         found = set(oids)
         # Of thousands that come into a fresh clone none has a file of its own: one look tells.
-        folders = {*os.listdir(self._folder)} if len(found) > _MANY else None
+        folders = {*os.listdir(self._folder)} if len(found) > _LISTED_FIRST else None
         maybe = found if folders is None else {oid for oid in found if oid[:2] in folders}
         found -= {oid for oid in maybe if (seen := self._signature(oid)) and seen[0]}
         return found - packed_among(self._folder, found) if found else found

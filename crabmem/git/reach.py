@@ -18,7 +18,7 @@ from .objects import Objects, remembered
 from .trees import DEEPEST, FOLDER, NO_ROWS, SUBMODULE, Rows, check_extent, differing, parse_tree, to_text
 from .walk import Graph, Walk
 
-#: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
+#: Packed commits in a row that end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
 
 #: Told of each file that a commit brought, unless it is a merge: the commit, the path, and what the file says.

@@ -38,9 +38,9 @@ _CHANGE = _KEY + 2 * _ID
 _UNKNOWN = 0xFFFF
 # What a commit of more changes changed, as a great import, is looked at anew each time.
 _MOST_CHANGES = 500
-#: So many commits are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
+#: Commits that are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
 MOST_ROWS = 100_000
-# So many new ones are worth writing the file.
+# New ones that are worth writing the file.
 _WORTH_SAVING = 64
 # From where a commit was reached, and whether it stands below one that both sides stand on.
 _ONE, _OTHER, _BELOW = 1, 2, 4

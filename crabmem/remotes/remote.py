@@ -26,7 +26,7 @@ from .address import Address, Kind
 from .limit import FEW, MOST_OBJECTS, MOST_PACK, MOST_REFS, Limit
 
 T = TypeVar("T")
-# So many of our commits are said to the other side, which then knows what it need not send.
+# Commits of ours that are said to the other side, which then knows what it need not send.
 _MOST_KNOWN = 200
 
 #: For each reference what it is expected to be, None for not there, and what it is to be, None for gone.
