@@ -293,7 +293,7 @@ KEPT: tuple[Kept, ...] = (
          'if _waiting.get():\n        before("fsync", str(file))', 'if False:\n        before("fsync", str(file))',
          "test_fast_writes_wait_for_the_files_alone_and_full_ones_for_the_history_too"),
     _row("write-redo", "and for the log of what it stored", "git/objects.py",
-         "self._redo.add(pieces if is_logged else (), move)", "pass",
+         "self._redo.add(patches if is_logged else (), move)", "pass",
          "test_what_a_power_cut_took_is_made_again_by_the_next_write"),
     _row("write-lock", "writers take turns", "disk/lock.py", "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)",
          "pass", "test_deleted_lock_file_does_not_let_two_in"),
