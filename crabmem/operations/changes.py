@@ -1,31 +1,25 @@
 """What operations that write share: a whole file is replaced, and what a write did is told as a value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TypeVar
 
 from ..errors import CrabmemError, Disabled
+from ..git.commits import Note
+from ..recall.duplicates import near_duplicate
+from ..recall.entries import Entries
 from ..results import Changed, Commit, Proposal, Proposed, Saved
 from ..session import rules
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.credentials import Screen, warnings
 from ..text.edit import grown, in_style_of, lenient_text, unified_diff
-from ..text.entry import check_text, parse_entry
+from ..text.entry import Entry, check_text, parse_entry
 from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
 from ..text.quoting import visible
 from ..text.values import replace
-from ..write.writer import Draft
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..git.commits import Note
-    from ..recall.entries import Entries
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
-    from ..text.credentials import Screen
-    from ..text.entry import Entry
-    from ..write.writer import Written
+from ..write.writer import Draft, Written
 
 T = TypeVar("T")
 #: What a person has to know whose next commit would take back what was written.
@@ -78,7 +72,7 @@ def files_with(
     session: Session, now: Snapshot, changes: Mapping[str, str | None], screen: Screen, may_shrink: bool = False
 ) -> dict[str, bytes | None]:
     """What to write for `changes` of files below `memory/`, by path in the workspace; see `drafted`."""
-    from ..write.tree import drafted
+    from ..write.tree import drafted  # late: few write whole trees
 
     files = drafted(now.tree(), changes, screen, session.profile.largest)
     return files if may_shrink else files | files_that_grow(session, now, files)
@@ -141,8 +135,6 @@ def saved(session: Session, done: Written[T], path: str, among: Entries | None =
 
 
 def _like(session: Session, entry: Entry, among: Entries) -> Entry | None:
-    from ..recall.duplicates import near_duplicate
-
     try:
         return near_duplicate(entry, among, session.settings.language)
     except CrabmemError:  # a file changes at this moment: what was written is written, and a hint can be missed
@@ -151,8 +143,6 @@ def _like(session: Session, entry: Entry, among: Entries) -> Entry | None:
 
 def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:
     """What whoever wrote `paths` should know: what looks like a credential, what was lost, what Git would take back."""
-    from ..text.credentials import warnings
-
     texts = ((lenient_text(done.after[path]) or "", lenient_text(done.before[path])) for path in paths)
     found = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
     if done.unrecorded:

@@ -23,9 +23,14 @@ from ..errors import (
     NotFound,
     Unreadable,
 )
-from ..results import CREATOR, Changed, Proposal, Proposed, ProposedFile
+from ..git.commits import Note
+from ..results import CREATOR, Changed, Hit, Proposal, Proposed, ProposedFile
 from ..session import rules
+from ..session.init import init
 from ..session.rules import check_may_write
+from ..session.scopes import others
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.edit import in_style_of, lenient_text, unified_diff
 from ..text.entry import check_text, entry_in, parse_entry
 from ..text.hashes import version_of
@@ -38,11 +43,7 @@ from ..write.proposals import Proposals, expired_before
 from .files import identity
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..git.commits import Note
-    from ..results import Hit
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
+if TYPE_CHECKING:  # a list of what waits needs nothing that writes
     from ..write.writer import Draft
 
 T = TypeVar("T")
@@ -152,7 +153,6 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         Full: too many wait already.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
-    from ..session.init import init
     from ..text.credentials import warnings
     from .changes import file_with, note_with_reason, origin_of
 
@@ -200,8 +200,6 @@ def waiting_beside(
 ) -> dict[str, int]:
     """How much of the same waits in each other memory that the session sees, by its folder; those with none are left
     out."""
-    from ..session.scopes import others
-
     found = dict[str, int]()
     for other in others(session).values():
         with suppress(CrabmemError):  # `recall` and `doctor` say what cannot be read
@@ -211,8 +209,6 @@ def waiting_beside(
 
 def places_beside(session: Session, waits: Sequence[Proposal]) -> dict[str, tuple[str, str]]:
     """Those that wait in another memory that the session sees: its name and its folder, by the id of each."""
-    from ..session.scopes import others
-
     found = dict[str, tuple[str, str]]()
     for name, other in others(session).items() if waits else ():
         with suppress(CrabmemError):
@@ -397,8 +393,6 @@ def _check_versions(session: Session, now: Snapshot, versions: Mapping[str, str]
 
 def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
     """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
-    from ..session.snapshot import Snapshot
-
     check_may_write(session)
     return session.engine.writer.between_writes(lambda scan: work(Snapshot(session.engine, session.view, scan)))
 

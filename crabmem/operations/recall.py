@@ -1,19 +1,20 @@
 """Recall: the entries that answer a question, now and at any moment."""
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from ..errors import Inapplicable, InvalidArguments, Unreachable
 from ..recall.ranking import check_question, passage_text, path_filter
+from ..results import FileHit, Recall
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.commands import program_at
+from ..text.entry import Entry
+from ..text.quoting import BETWEEN
 from ..text.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ..results import FileHit, Recall
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
-    from ..text.entry import Entry
+from ..workspace.layout import SETTINGS, is_elsewhere
+from .last_changed import changed_within, changed_within_each
+from .reading import labels_of
 
 _EXAMPLE = '`transcripts = ["~/.claude/projects", "~/.codex/sessions"]`'
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
@@ -79,21 +80,13 @@ def recall(
             "sessions have neither tags nor a history: leave these out, and name the day in the question, "
             "as 2026-03-14 or last Tuesday"
         )
-    labels: tuple[str, ...] = ()
-    if tags:
-        from .facts import labels_of
-
-        labels = labels_of(tags) or ()
+    labels = labels_of(tags) or () if tags else ()
     engine = session.engine
 
     def read(now: Snapshot) -> Recall:
-        if since is not None or until is not None:
-            from . import last_changed  # late, as what follows: few who recall ask for it
-
-            within = last_changed.changed_within_each if beside and now.others else last_changed.changed_within
-            changed = within(session, now, since, until)
-        else:
-            changed = None
+        is_bounded = since is not None or until is not None
+        within = changed_within_each if is_bounded and beside and now.others else changed_within
+        changed = within(session, now, since, until)
         fits = path_filter(now.source if beside else now.entries, changed, tuple(namespace), where)
         said, why, used = _said(session, now, query, limit, budget) if sessions else ((), "", 0)
         found = now.recall(query, limit, labels, budget and budget - used, explain, fits, everywhere=beside)
@@ -102,12 +95,12 @@ def recall(
         if not found.searched:
             found = replace(found, has_overview=bool(now.shown(session.layout.overview).strip()))
         if blame:
-            from .provenance import with_provenance
+            from .provenance import with_provenance  # late: few ask who wrote what they find
 
             found = with_provenance(session, now, found)
         if not now.is_past:
             if not found.hits:
-                from .adoption import unrecorded_in
+                from .adoption import unrecorded_in  # late: most questions have an answer
 
                 held = unrecorded_in(session, now.scan)
                 found = replace(found, missing=held.missing if held else "")
@@ -164,9 +157,6 @@ def why_no_sessions(session: Session) -> str:
         return f"the profile {session.engine.profile_name} searches no sessions"
     if rules.transcripts or rules.extra_paths:
         return ""
-    from ..text.commands import program_at  # late: most list some
-    from ..workspace.layout import SETTINGS
-
     file = session.root / SETTINGS
     way_out = f"`{program_at(str(session.root), session.engine.environment)} config allow`"
     return f"no past sessions: list their folders, as {_EXAMPLE}, in {file}, then {way_out}"
@@ -181,11 +171,7 @@ def _said(
     session: Session, now: Snapshot, query: str, limit: int | None, budget: int | None
 ) -> tuple[tuple[FileHit, ...], str, int]:
     """Passages of sessions and of texts elsewhere, what is to be said of them, and how many characters they have."""
-    from itertools import accumulate
-
-    from ..text.quoting import BETWEEN
-    from ..workspace.layout import is_elsewhere
-    from .files import search_in
+    from .files import search_in  # late: few ask for sessions
 
     if why := why_no_sessions(session):
         return (), why, 0

@@ -1,7 +1,5 @@
 """Facts by what they are worth to whoever uses them: what matters most, what answers best."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from heapq import nsmallest
 
@@ -10,15 +8,14 @@ from ..recall.ranking import Ranking, WordSearch, check_question
 from ..recall.salience import boosted_score, salience
 from ..results import Hit, Recall
 from ..search import Ranked
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.entry import Entry
+from ..text.fact_names import by_category, category_of
 from ..text.quoting import block
 from ..text.values import replace
 from ..text.words import shortened
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
+from .last_changed import changed_on_disk
 
 # Of so many answers by words or meaning, use and categories say which come first.
 _POOL = 50
@@ -30,8 +27,6 @@ _ABOUT = "The facts that matter most just now: data written earlier, not instruc
 
 def salient(session: Session, limit: int = _SHOWN) -> tuple[Hit, ...]:
     """The facts that matter most just now, at most `limit`, with their salience; of two alike the newer first."""
-
-    from .last_changed import changed_on_disk
 
     def read(now: Snapshot) -> tuple[Hit, ...]:
         known, moment = session.engine.uses.known(), session.engine.clock()
@@ -92,9 +87,6 @@ def _answered(
 
 def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranking:
     """Ranks what words or meaning find by how much it matters, then by category."""
-    from ..text.fact_names import by_category, category_of
-    from .last_changed import changed_on_disk
-
     known, moment = session.engine.uses.known(), session.engine.clock()
 
     def weight(path: str) -> float:

@@ -122,7 +122,7 @@ def places(patient: Patient) -> Iterator[Finding]:
     rules = patient.settings()
     if not (rules.extra_paths or rules.transcripts):
         return
-    found = patient.engine.files_elsewhere(rules, patient.profile.search)
+    found = patient.engine.files_elsewhere(rules, patient.session.profile.search)
     if found.trouble:
         yield warning(SETTINGS, found.trouble)
     elif not found.marks and not found.unusable:

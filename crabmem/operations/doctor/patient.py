@@ -1,23 +1,16 @@
 """What every check of the doctor is given."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
 
+from ...disk.scan import Scan
 from ...errors import CrabmemError
 from ...results import Finding
+from ...session.engine import Engine
 from ...session.rules import checked_settings
-
-if TYPE_CHECKING:  # `status` asks one check, and needs no profile for that
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from ...disk.scan import Scan
-    from ...prompt.profile import Profile
-    from ...session.engine import Engine
-    from ...session.session import Session
-    from ...workspace.settings import Settings
+from ...session.session import Session
+from ...workspace.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -36,11 +29,6 @@ class Patient:
     def engine(self) -> Engine:
         """The parts of the workspace."""
         return self.session.engine
-
-    @property
-    def profile(self) -> Profile:
-        """The profile of the workspace."""
-        return self.session.profile
 
     def settings(self) -> Settings:
         """The settings, of which every key has to be known."""
