@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from pathlib import Path
 
 from ..disk import derived, fs
 from ..disk import state as state_files
+from ..disk.allowed import Allowed
+from ..disk.fork_lock import loading
 from ..disk.redo_log import is_by, is_of_now
 from ..disk.store import Store, usable_folder
 from ..disk.user_state import key_in, state_path
@@ -18,16 +22,14 @@ from ..workspace import settings
 from ..workspace.layout import DEFAULT, LAYOUTS, ORDINARY, PROJECT, SETTINGS
 from ..workspace.settings import Settings
 from ..workspace.workspace import PROJECTS, Workspace
-from .locate import profile_at, workspace_at
+from .locate import places_at, profile_at, workspace_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a session that only recalls has no use for the other parts, nor the time to load them
     from collections.abc import Callable, Mapping
     from datetime import date, datetime
-    from pathlib import Path
     from typing import TypeAlias
 
-    from ..disk.allowed import Allowed
     from ..disk.pause import Pause
     from ..disk.scan import Scan
     from ..disk.turns import Turns
@@ -143,15 +145,11 @@ class Engine:
     @once
     def _state(self) -> Path | None:
         """The folder of what this user keeps outside of every workspace."""
-        from pathlib import Path
-
         return Path(self._state_path) if self._state_path else None
 
     @once
     def allowed(self) -> Allowed:
         """What this user allowed on this machine."""
-        from ..disk.allowed import Allowed
-
         return Allowed(self.environment)
 
     @once
@@ -187,8 +185,6 @@ class Engine:
     @once
     def item_vectors(self) -> TextVectors:
         """The vectors of items of stores."""
-        from ..disk.fork_lock import loading
-
         with loading():
             from ..embeddings.text_vectors import TextVectors
         return TextVectors(self.workspace.private, state_files.ITEM_VECTORS)
@@ -523,8 +519,6 @@ class Engine:
         if around is None:
             return None
         beside = self.allowed.reach(self.workspace.root).parent
-        from pathlib import Path
-
         place = Path(beside) if beside else around
         if fs.is_own_folder(Workspace(place).private):
             return workspace_at(place, self.options.profile, self.allowed)
@@ -556,8 +550,6 @@ class Engine:
 
         if not (rules.extra_paths or rules.transcripts or search.extra_paths):
             return NO_FILES
-        from .locate import places_at
-
         places, trouble = places_at(self.workspace.root, rules, search, self.allowed)
         return self.elsewhere.look(places, self.searcher.marks(), trouble)
 
@@ -584,8 +576,6 @@ class Engine:
         """
         if not self.is_meaning_wanted(rules):
             return None
-        from functools import partial
-
         return lambda query: partial((meaning or self.meaning).rank, source, rules.vectors, query)
 
     def ranker_of_old(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
