@@ -1,7 +1,6 @@
 """What operations that write share: a whole file is replaced, and what a write did is told as a value."""
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from ..errors import CrabmemError, Disabled
@@ -118,13 +117,9 @@ def _proposed(proposal: Proposal, path: str) -> bytes | None:
     return next(file.data for file in proposal.files if file.path == path)
 
 
-def origin_of(session: Session, path: str, commit: str | None) -> partial[Commit | None]:
+def origin_of(session: Session, path: str, commit: str | None) -> Callable[[], Commit | None]:
     """What looks up who wrote what `commit` replaced at `path`, when somebody asks."""
-    return partial(_origin, session, path, commit)
-
-
-def _origin(session: Session, path: str, commit: str | None) -> Commit | None:
-    return session.view.of_commit(session.timeline.origin(path, commit))
+    return lambda: session.view.of_commit(session.timeline.origin(path, commit))
 
 
 def saved(session: Session, done: Written[T], path: str, among: Entries | None = None) -> Saved:

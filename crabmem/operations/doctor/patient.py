@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from ...disk.scan import Scan
 from ...errors import CrabmemError
@@ -43,16 +44,5 @@ class Patient:
             return True
 
 
-def error(path: str, message: str) -> Finding:
-    """Something that does not work."""
-    return Finding("error", path, message)
-
-
-def warning(path: str, message: str) -> Finding:
-    """Something that may do harm."""
-    return Finding("warning", path, message)
-
-
-def info(path: str, message: str) -> Finding:
-    """Something worth knowing."""
-    return Finding("info", path, message)
+#: Findings by their level: something that does not work, that may do harm, that is worth knowing.
+error, warning, info = (partial(Finding, level) for level in ("error", "warning", "info"))
