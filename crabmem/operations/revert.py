@@ -1,6 +1,6 @@
 """The way back: files, a past state, or what somebody did, always as one more commit. Nothing is erased."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -127,11 +127,11 @@ def revert(
         raise Inapplicable(f"{words}: {way_back(memory, moved)}")
 
     def decide(now: Snapshot) -> Draft[set[str]]:
-        found = reverting.without(chosen, now.scan, take)
-        _check_may_restore(memory, set(found.files))
-        whole = [commit for commit in chosen if commit.commit not in found.kept]
+        files, kept = reverting.without(chosen, now.scan, take)
+        _check_may_restore(memory, set(files))
+        whole = [commit for commit in chosen if commit.commit not in kept]
         note = noted(rules.note(memory, "revert", subject(chosen, unwanted)), whole)
-        return Draft(found.files, note, set(found.kept), even_if_many)
+        return Draft(files, note, kept, even_if_many)
 
     done = memory.write(decide, dry_run=dry_run)
     in_part = tuple(commit for commit in chosen if commit.commit in done.result)
@@ -343,8 +343,9 @@ class Reverting:
         before = {commit.commit for commit in self._history.commits(start, with_paths=False)}
         return [commit for commit in log if commit.commit not in before]
 
-    def without(self, commits: Sequence[Commit], scan: Scan, take: Take) -> "Without":
-        """The files as they are without `commits`, newest first.
+    def without(self, commits: Sequence[Commit], scan: Scan, take: Take) -> tuple[dict[str, bytes | None], set[str]]:
+        """The files that say something else without `commits`, newest first, and the ids of those of which something
+        stays, as it was changed since and "ours" is to be taken.
 
         Raises:
             InvalidArguments: there is no such side to `take`.
@@ -366,7 +367,7 @@ class Reverting:
                 files[path] = data
         if conflicts and take is None:
             raise Conflicting(tuple(dict.fromkeys(conflicts)))
-        return Without(files, kept)
+        return files, kept
 
     def _steps(self, commits: Sequence[Commit]) -> dict[str, list["_Step"]]:
         """What commits made of each file, newest first, in as few steps as the work of others lets it be."""
@@ -379,17 +380,6 @@ class Reverting:
 
     def _data(self, blob: str | None) -> bytes | None:
         return None if blob is None else self._history.blob(blob)
-
-
-@dataclass(frozen=True)
-class Without:
-    """Files as they are without some commits: those that then say something else, by path.
-
-    `kept` are commits of which something was left, as it was changed since and "ours" was to be taken.
-    """
-
-    files: Mapping[str, bytes | None]
-    kept: Set[str]
 
 
 @dataclass(frozen=True)
