@@ -82,7 +82,7 @@ def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
         engine.searcher.begin_anew()
         sections = session.look(lambda now: now.whole.sections(Way(search, now.settings.language)))
         engine.searcher.save(least=1)
-    if not engine.meaning.is_wanted(rules.vectors):
+    if not engine.is_meaning_wanted(rules):
         return Reindexed(len(listing.paths), sections=len(sections.index) if sections else 0)
     done = replace(engine.meaning.embed(listing, rules.vectors, progress), entries=len(listing.paths))
     if sections is None:
