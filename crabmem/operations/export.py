@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -251,9 +252,7 @@ def _numbered(path: str) -> Iterator[str]:
     """A path, and then the same with a number behind the file's name."""
     yield path
     stem, dot, ending = path.rpartition(".")
-    number = 1
-    while number := number + 1:
-        yield f"{stem}-{number}{dot}{ending}"
+    yield from (f"{stem}-{number}{dot}{ending}" for number in count(2))
 
 
 def _turned(places: Mapping[str, str]) -> dict[str, str]:
