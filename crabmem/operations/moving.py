@@ -64,7 +64,8 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     except CrabmemError:
         # Where it is gone from there, whoever moved it at the same time counts on it being here.
         if is_put and source.read(entry.path) is not None:
-            _remove(target, path, entry, token)
+            returned = _note(target, f"{entry.name} back", entry, token)
+            target.write(lambda now: Draft({path: None}, returned, None))
         raise
     is_elsewhere = session.root not in (source.root, target.root)
     back = command("move", f"{to}:{entry.name}", f"--to {came_from}", command_for(session)) if is_elsewhere else ""
@@ -162,11 +163,6 @@ def _put(target: Session, entry: Entry, data: bytes, note: Note) -> tuple[str, b
 
     done = target.write(decide)
     return done.result, done.commit is not None
-
-
-def _remove(target: Session, path: str, entry: Entry, token: str) -> None:
-    note = _note(target, f"{entry.name} back", entry, token)
-    target.write(lambda now: Draft({path: None}, note, None))
 
 
 def _note(session: Session, words: str, entry: Entry, token: str) -> Note:

@@ -7,7 +7,7 @@ from ..errors import Inapplicable, InvalidArguments, Unreachable
 from ..recall.ranking import check_question, passage_text, path_filter
 from ..results import FileHit, Recall
 from ..session.session import Session
-from ..session.snapshot import Snapshot
+from ..session.snapshot import Snapshot, with_troubles
 from ..text.commands import program_at
 from ..text.entry import Entry
 from ..text.quoting import BETWEEN
@@ -90,7 +90,7 @@ def recall(
         fits = path_filter(now.source if beside else now.entries, changed, tuple(namespace), where)
         said, why, used = _said(session, now, query, limit, budget) if sessions else ((), "", 0)
         found = now.recall(query, limit, labels, budget and budget - used, explain, fits, everywhere=beside)
-        found = replace(_troubled(found, why), sessions=said)
+        found = replace(with_troubles(found, why), sessions=said)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if not found.searched:
             found = replace(found, has_overview=bool(now.shown(session.layout.overview).strip()))
@@ -105,9 +105,9 @@ def recall(
                 held = unrecorded_in(session, now.scan)
                 found = replace(found, missing=held.missing if held else "")
             nested = [item for item in now.listing.unreadable if item.is_repository]
-            return _troubled(found, *(f"{item.path}: {item.reason}" for item in nested))
+            return with_troubles(found, *(f"{item.path}: {item.reason}" for item in nested))
         is_mute = now.ranker is None and engine.is_meaning_wanted(now.settings)
-        return _troubled(found, _ASKS_OTHERS if is_mute and not found.trouble else "")
+        return with_troubles(found, _ASKS_OTHERS if is_mute and not found.trouble else "")
 
     if sessions:
         engine.searcher.begin()
@@ -117,7 +117,7 @@ def recall(
         engine.searcher.save()
         engine.meaning_of_sections.save()
     # Asked at each recall only where it was so before.
-    return _troubled(found, engine.find_denied()) if engine.denied else found
+    return with_troubles(found, engine.find_denied()) if engine.denied else found
 
 
 def _recall_everywhere(
@@ -140,7 +140,7 @@ def _recall_everywhere(
     except Unreachable as error:
         if within:  # which says that nothing else is wanted
             raise
-        return _troubled(recall(session, query, limit, budget=budget), f"only what is here was searched: {error}")
+        return with_troubles(recall(session, query, limit, budget=budget), f"only what is here was searched: {error}")
 
 
 def agents_ask_everywhere(session: Session) -> bool:
@@ -160,11 +160,6 @@ def why_no_sessions(session: Session) -> str:
     file = session.root / SETTINGS
     way_out = f"`{program_at(str(session.root), session.engine.environment)} config allow`"
     return f"no past sessions: list their folders, as {_EXAMPLE}, in {file}, then {way_out}"
-
-
-def _troubled(found: Recall, *troubles: str) -> Recall:
-    """`found`, with what troubled it besides."""
-    return replace(found, trouble="; ".join(filter(None, (found.trouble, *troubles)))) if any(troubles) else found
 
 
 def _said(

@@ -254,13 +254,13 @@ class Snapshot:
         of its own, and a path in that."""
         others, troubles = self._looked_beside
         if not others:
-            return replace(found, trouble="; ".join(filter(None, [found.trouble, *troubles]))) if troubles else found
+            return with_troubles(found, *troubles)
         hits = []
         for hit in found.hits:
             name, path = parted(hit.entry.path)
             hits.append(replace(hit, entry=replace(hit.entry, path=path), scope=name))
         by_words = "by words alone, as several memories are searched" if self.ranker else ""
-        return replace(found, hits=tuple(hits), trouble="; ".join(filter(None, [found.trouble, *troubles, by_words])))
+        return with_troubles(replace(found, hits=tuple(hits)), *troubles, by_words)
 
     @property
     def ranker(self) -> Ranker | None:
@@ -307,3 +307,8 @@ class Snapshot:
             index=self._engine.index_for(self.view, found.index),
             unreadable=tuple(filter(self.view.allows, found.unreadable)),
         )
+
+
+def with_troubles(found: Recall, *troubles: str) -> Recall:
+    """An answer, with what is to be said besides of what was not found or not searched; "" for nothing."""
+    return replace(found, trouble="; ".join(filter(None, (found.trouble, *troubles)))) if any(troubles) else found
