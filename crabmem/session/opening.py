@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -63,15 +64,10 @@ def recover(session: Session) -> None:
     if session.agent:
         from ..text.agent_names import refuse_taken  # late: a person names no agent
 
-        refuse_taken(session.agent, _person_in(session))
+        person = Settings().person
+        with suppress(CrabmemError, OSError):  # whoever needs the settings says what is wrong with them
+            person = session.settings.person
+        refuse_taken(session.agent, person)
     if os.environ.get(PROPOSE):
         session.actor = replace(session.actor, proposes=True)
     session.engine.recover()
-
-
-def _person_in(session: Session) -> str:
-    """What the settings call the person; the usual name while they cannot be read."""
-    try:
-        return session.settings.person
-    except (CrabmemError, OSError):  # whoever needs the settings says what is wrong with them
-        return Settings().person
