@@ -44,7 +44,7 @@ def context(
     Raises:
         NotFound: there is no such revision or time.
     """
-    sayings: dict[Generated, str] = {"tools": listed(tools), **_sayings(session, as_of)}
+    sayings: dict[Generated, str] = {"tools": listed(tools), **_generated_texts(session, as_of)}
     shown = [piece for piece in pieces(session, as_of) if overview or piece.path != session.layout.overview]
     return assemble(session.profile, session.kind, shown, sayings, list(tools), limit, session.root)
 
@@ -82,7 +82,7 @@ def before_turn(
 
 def would_say(session: Session, message: str, again: bool = True) -> Injection:
     """What `before_turn` says, and of which facts, without anything counting as said."""
-    rules, seen, message = session.settings, _read_anyway(session), own_words(message)
+    rules, seen, message = session.settings, _text_in_view(session), own_words(message)
     speaker = session.speaker
     engine, told = session.engine, (rules.auto_recall, rules.language, seen, again)
     return session.look(
@@ -124,7 +124,7 @@ def pieces(session: Session, at: str | None = None) -> list[Piece]:
     return [piece for part in parts if _is_given(session, part.given, at) for piece in _pieces(session, part, at)]
 
 
-def _read_anyway(session: Session) -> str:
+def _text_in_view(session: Session) -> str:
     """The text that the model reads before the conversation."""
     text = assemble(session.profile, session.kind, pieces(session), {}, ()).text
     return f"{text}\n{salient_text(session)}"
@@ -178,7 +178,7 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
     return None if data is None else decode(path, data)
 
 
-def _sayings(session: Session, as_of: str | None) -> dict[Generated, str]:
+def _generated_texts(session: Session, as_of: str | None) -> dict[Generated, str]:
     """What the parts of the profile say that are in no file; what matters now did not at another time."""
     makers: dict[Generated, Callable[[Session], str]] = {
         "time": _time,

@@ -44,13 +44,13 @@ def get_seen(session: Session, name: str, at: str | None = None) -> Entry:
     """
     one, own = addressed(session, name)
     if one is not session:
-        return _addressed(parted(name)[0], get(one, own, _moment(session, at)))
+        return _with_address(parted(name)[0], get(one, own, _moment(session, at)))
     try:
         return get(session, name, at)
     except NotFound:
         for scope, other in others(session).items():
             with suppress(NotFound):
-                return _addressed(scope, get(other, name, _moment(session, at)))
+                return _with_address(scope, get(other, name, _moment(session, at)))
         raise
 
 
@@ -64,7 +64,7 @@ def seen_beside(session: Session, at: str | None = None, *, since: str | None = 
         at, since = _moment(session, at), _moment(session, since, is_end=False)
     for scope, other in seen.items():
         with suppress(NotFound):  # it had not begun
-            found += (_addressed(scope, entry) for entry in entries(other, at, since=since))
+            found += (_with_address(scope, entry) for entry in entries(other, at, since=since))
     return found
 
 
@@ -72,7 +72,7 @@ def _moment(session: Session, when: str | None, is_end: bool = True) -> str | No
     return None if when is None else session.timeline.moment(when, is_end)
 
 
-def _addressed(scope: str, entry: Entry) -> Entry:
+def _with_address(scope: str, entry: Entry) -> Entry:
     return replace(entry, path=address(scope, entry.path))
 
 

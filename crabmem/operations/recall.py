@@ -88,7 +88,7 @@ def recall(
         within = changed_within_each if is_bounded and beside and now.others else changed_within
         changed = within(session, now, since, until)
         fits = path_filter(now.source if beside else now.entries, changed, tuple(namespace), where)
-        said, why, used = _said(session, now, query, limit, budget) if sessions else ((), "", 0)
+        said, why, used = _session_passages(session, now, query, limit, budget) if sessions else ((), "", 0)
         found = now.recall(query, limit, labels, budget and budget - used, explain, fits, everywhere=beside)
         found = replace(with_troubles(found, why), sessions=said)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
@@ -162,7 +162,7 @@ def why_no_sessions(session: Session) -> str:
     return f"no past sessions: list their folders, as {_EXAMPLE}, in {file}, then {way_out}"
 
 
-def _said(
+def _session_passages(
     session: Session, now: Snapshot, query: str, limit: int | None, budget: int | None
 ) -> tuple[tuple[FileHit, ...], str, int]:
     """Passages of sessions and of texts elsewhere, what is to be said of them, and how many characters they have."""

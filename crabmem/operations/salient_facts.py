@@ -43,7 +43,7 @@ def salient_text(session: Session) -> str:
     part = next((part for part in session.profile.parts_for(session.kind) if part.say == "salient"), None)
     if part is None:
         return ""
-    return _shown([_line(hit.entry) for hit in salient(session)], part.limit or session.profile.budget.part)
+    return _block_of([_line(hit.entry) for hit in salient(session)], part.limit or session.profile.budget.part)
 
 
 def recall_facts(
@@ -62,9 +62,9 @@ def recall_facts(
     check_question(query, limit, tags, budget)
 
     def read(now: Snapshot) -> Recall:
-        found = _answered(session, now, query, tags, limit, budget)
+        found = _search(session, now, query, tags, limit, budget)
         if category and not found.hits:
-            others = _answered(session, now, query, (), limit, budget)
+            others = _search(session, now, query, (), limit, budget)
             words = f"nothing in the category {category} answers; these are in others"
             trouble = "; ".join(filter(None, (words, others.trouble)))
             found = replace(others, trouble=trouble) if others.hits else found
@@ -75,7 +75,7 @@ def recall_facts(
     return found
 
 
-def _answered(
+def _search(
     session: Session, now: Snapshot, query: str, tags: tuple[str, ...], limit: int | None, budget: int | None
 ) -> Recall:
     ranker, notes = now.ranker, now.entries.notes
@@ -102,7 +102,7 @@ def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranki
     return ranking
 
 
-def _shown(lines: Sequence[str], limit: int) -> str:
+def _block_of(lines: Sequence[str], limit: int) -> str:
     """As many of the lines as a block of so many characters holds; "" for none."""
     for number in range(len(lines), 0, -1):
         shown = block("recall", "\n".join((_ABOUT, "", *lines[:number])))
