@@ -108,10 +108,6 @@ class Meaning:
         self._refused: Vectors | None = None
         self._beginning, self._growing = Guard(), Guard()
 
-    def is_wanted(self, rules: Vectors) -> bool:
-        """Whether anybody is named who could make vectors."""
-        return self._given is not None or rules.are_wanted
-
     def rank(
         self,
         source: EntrySource,
