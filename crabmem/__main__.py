@@ -41,9 +41,9 @@ def _run() -> None:
 
         run_if_hook(sys.argv[1:], os.environ, said)  # ends the process, if it is one
     if "mcp" in sys.argv:
-        from .mcp.stdio import begin
+        from .mcp.stdio import begin_early
 
-        begin(sys.argv[1:], os.environ)
+        begin_early(sys.argv[1:], os.environ)
     from .cli import main as command_line
 
     try:
@@ -73,10 +73,10 @@ def _run_for_another(arguments: list[str], said: bytes) -> int | None:
     if verb == "hook":
         if command.odd or not more or more[0] not in READING_HOOKS:
             return None
-        from .hosts.hooks.process import answered, root_of, warn
+        from .hosts.hooks.process import answer_command, root_of, warn
 
         root = root_of(command, os.environ)
-        os.write(1, answered(command, os.environ, root, lambda: said))
+        os.write(1, answer_command(command, os.environ, root, lambda: said))
         warn(root, command)
         return 0
     if verb not in VERBS or (verb in ("overview", "identity") and more not in ([], ["show"])):

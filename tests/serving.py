@@ -32,6 +32,8 @@ META = {
     "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},
     "io.modelcontextprotocol/clientCapabilities": {},
 }
+#: What a client of the older protocol begins with.
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 
 
 def command(
@@ -152,6 +154,11 @@ class Wire:
     def ask(self, method: str, asked: int | str = 1, **params: Any) -> Any:
         """The answer to a request of today's protocol."""
         self.send(request(method, asked, **params))
+        return self.line()
+
+    def ask_older(self, method: str, asked: int, params: object) -> Any:
+        """The answer to a request of the protocol that begins with `HELLO`."""
+        self.send(json.dumps({"jsonrpc": "2.0", "id": asked, "method": method, "params": params}).encode() + b"\n")
         return self.line()
 
     def call(self, tool: str, **arguments: Any) -> Any:

@@ -35,11 +35,11 @@ except ImportError as error:
     raise missing("anthropic", "Anthropic's SDK", "anthropic") from error
 
 _ROOT = "/memories"
-_MOST_LINES = 999_999
-_WIDTH = len(str(_MOST_LINES))
-_DEPTH = 2
-# All in which we say less than a plain folder: there may be more facts, or places in one, than a model can read of.
-_MOST_LISTED = 1_000
+_MAX_LINES = 999_999
+_WIDTH = len(str(_MAX_LINES))
+_MAX_DEPTH = 2
+# Files that a listing names. A plain folder has no such limit; memory may have more facts than a model can read of.
+_MAX_LISTED = 1_000
 _UNITS = "BKMG"
 _COMMANDS: dict[str, type[BaseModel]] = {
     "view": beta.BetaMemoryTool20250818ViewCommand,
@@ -68,34 +68,34 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def call(self, input: object) -> Any:
         """Do what Claude wrote."""
-        return super().call(_checked(input))
+        return super().call(_check(input))
 
     def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         """A file with numbered lines, or what is in a folder."""
         path = self._path(command.path)
         with self._in_its_words():
-            return files_operations.browse(self._memory, lambda tree: self._viewed(tree, path, command))
+            return files_operations.browse(self._memory, lambda tree: self._view_of(tree, path, command))
 
     def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
         """Write a file that is not there yet."""
-        return self._edited("create", command.path, partial(_created, command))
+        return self._commit_edit("create", command.path, partial(_create, command))
 
     def str_replace(self, command: beta.BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Replace a text that is in a file once."""
-        return self._edited("edit", command.path, partial(_replaced, command))
+        return self._commit_edit("edit", command.path, partial(_str_replace, command))
 
     def insert(self, command: beta.BetaMemoryTool20250818InsertCommand) -> str:
         """Insert lines after a line."""
-        return self._edited("edit", command.path, partial(_inserted, command))
+        return self._commit_edit("edit", command.path, partial(_insert, command))
 
     def delete(self, command: beta.BetaMemoryTool20250818DeleteCommand) -> str:
         """Remove a file, or a folder with all in it; history keeps them."""
-        return self._edited("delete", command.path, partial(_deleted, command))
+        return self._commit_edit("delete", command.path, partial(_delete, command))
 
     def rename(self, command: beta.BetaMemoryTool20250818RenameCommand) -> str:
         """Move a file or a folder."""
         new = self._path(command.new_path)
-        return self._edited("rename", command.old_path, partial(_renamed, command, new))
+        return self._commit_edit("rename", command.old_path, partial(_rename, command, new))
 
     def clear_all_memory(self) -> str:
         """Remove every file below `memory/`, for the program that asks for it; history keeps them."""
@@ -103,7 +103,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             files_operations.rewrite(self._memory, "clear", lambda tree: dict.fromkeys(tree.paths()), even_if_many=True)
         return "All memory cleared"
 
-    def _edited(self, verb: str, given: str, edit: Callable[[Tree, str], Edit]) -> str:
+    def _commit_edit(self, verb: str, given: str, edit: Callable[[Tree, str], Edit]) -> str:
         """Make the edit in one commit; return the reply that Claude reads."""
         path, edits = self._path(given), list[Edit]()
 
@@ -116,9 +116,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         return warned(edits[0].reply, done.warnings)
 
     def _path(self, given: str) -> str:
-        """The path below `memory/` that Claude means.
+        """Return the path below `memory/` that Claude means.
 
-        No more than words hang on the look for links: no write follows one.
+        The check for links only chooses the words of the error: no write follows a link.
         """
         path, memory = _path_below(given), self._memory
         for place in way(memory.layout.memory_path(path)) if path else ():
@@ -130,25 +130,25 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     @contextmanager
     def _in_its_words(self) -> Iterator[None]:
-        """Raise what goes wrong as the SDK does, with files called as Claude calls them and none by its place here."""
+        """Raise our errors as the SDK's, with the paths that Claude knows instead of those on this machine."""
         try:
             yield
         except CrabmemError as error:
             home, root = (os.fspath(self._memory.file(path)) for path in (self._memory.layout.memory, ""))
             raise ToolError(error.text().replace(home, _ROOT).replace(root, "the workspace")) from None
 
-    def _viewed(self, tree: Tree, path: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
+    def _view_of(self, tree: Tree, path: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
         if path in tree:
-            return _numbered(tree.text(path), command)
+            return _numbered_lines(tree.text(path), command)
         if path and not tree.paths(path):
             raise ToolError(f"The path {command.path} does not exist. Please provide a valid path.")
-        found = _listed(tree, path)
+        found = _listing(tree, path)
         listed = [(self._folder_size(tree, path), command.path)]
-        listed += [(self._size(tree, path, below), f"{command.path}/{below}") for below in found[:_MOST_LISTED]]
-        lines = [f"{_sized(size)}\t{name}" for size, name in listed]
-        if len(found) > _MOST_LISTED:
-            lines.append(f"({len(found) - _MOST_LISTED:,} more are not listed)")
-        header = f"Here're the files and directories up to {_DEPTH} levels deep in {command.path}"
+        listed += [(self._size(tree, path, below), f"{command.path}/{below}") for below in found[:_MAX_LISTED]]
+        lines = [f"{_size_text(size)}\t{name}" for size, name in listed]
+        if len(found) > _MAX_LISTED:
+            lines.append(f"({len(found) - _MAX_LISTED:,} more are not listed)")
+        header = f"Here're the files and directories up to {_MAX_DEPTH} levels deep in {command.path}"
         return "\n".join([f"{header}, excluding hidden items:", *lines])
 
     def _size(self, tree: Tree, folder: str, below: str) -> int:
@@ -172,7 +172,7 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
     async def call(self, input: object) -> Any:
         """Do what Claude wrote."""
-        return await super().call(_checked(input))
+        return await super().call(_check(input))
 
     async def _beside(self, command: Any) -> Any:
         return await to_thread.run_sync(self._tool.execute, command)
@@ -184,8 +184,8 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return await to_thread.run_sync(self._tool.clear_all_memory)
 
 
-def _checked(given: object) -> object:
-    """What Claude wrote, if it is a command with all that it needs: the SDK takes it as it comes."""
+def _check(given: object) -> object:
+    """Return what Claude wrote. Raise a `ToolError` if it is no whole command, as the SDK does not check it."""
     name = given.get("command") if isinstance(given, dict) else None
     if name is None or str(name) not in _COMMANDS:
         raise ToolError(f"Unknown command: {name}. There are {', '.join(_COMMANDS)}.")
@@ -198,7 +198,7 @@ def _checked(given: object) -> object:
 
 
 def _path_below(given: str) -> str:
-    """The path below `memory/` that Claude means; "" for `/memories` itself."""
+    """Return the path below `memory/` that Claude means; "" for `/memories` itself."""
     below = given.removeprefix(_ROOT)
     if below == given or not (not below or below.startswith("/")):
         raise ToolError(f"Path must start with {_ROOT}, got: {given}")
@@ -208,14 +208,14 @@ def _path_below(given: str) -> str:
     return path
 
 
-def _created(command: beta.BetaMemoryTool20250818CreateCommand, tree: Tree, path: str) -> Edit:
+def _create(command: beta.BetaMemoryTool20250818CreateCommand, tree: Tree, path: str) -> Edit:
     if _is_there(tree, path):
         raise ToolError(f"File {command.path} already exists")
     _check_folders(tree, path)
     return Edit(f"File created successfully at: {command.path}", {path: command.file_text})
 
 
-def _replaced(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree, path: str) -> Edit:
+def _str_replace(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree, path: str) -> Edit:
     try:
         text, line = replace_once(_file(tree, path, command.path), command.old_str, command.new_str)
     except NotOnce as error:
@@ -233,7 +233,7 @@ def _replaced(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree,
     )
 
 
-def _inserted(command: beta.BetaMemoryTool20250818InsertCommand, tree: Tree, path: str) -> Edit:
+def _insert(command: beta.BetaMemoryTool20250818InsertCommand, tree: Tree, path: str) -> Edit:
     """As the SDK's own tool inserts: without line breaks at the end of what is inserted; and the file ends with one."""
     given = command.insert_text.rstrip("\r\n")
     try:
@@ -244,7 +244,7 @@ def _inserted(command: beta.BetaMemoryTool20250818InsertCommand, tree: Tree, pat
     return Edit(f"The file {command.path} has been edited.", {path: appended(text, "")})
 
 
-def _deleted(command: beta.BetaMemoryTool20250818DeleteCommand, tree: Tree, path: str) -> Edit:
+def _delete(command: beta.BetaMemoryTool20250818DeleteCommand, tree: Tree, path: str) -> Edit:
     if not path:
         raise ToolError(f"Cannot delete the {_ROOT} directory itself")
     gone = [path] if path in tree else tree.paths(path)
@@ -253,7 +253,7 @@ def _deleted(command: beta.BetaMemoryTool20250818DeleteCommand, tree: Tree, path
     return Edit(f"Successfully deleted {command.path}", dict.fromkeys(gone))
 
 
-def _renamed(command: beta.BetaMemoryTool20250818RenameCommand, new: str, tree: Tree, path: str) -> Edit:
+def _rename(command: beta.BetaMemoryTool20250818RenameCommand, new: str, tree: Tree, path: str) -> Edit:
     if not path:
         raise ToolError(f"Cannot rename the {_ROOT} directory itself")
     if _is_there(tree, new):
@@ -270,7 +270,6 @@ def _renamed(command: beta.BetaMemoryTool20250818RenameCommand, new: str, tree: 
 
 
 def _is_there(tree: Tree, path: str) -> bool:
-    """Whether there is a file or a folder."""
     return not path or path in tree or bool(tree.paths(path))
 
 
@@ -290,11 +289,11 @@ def _check_folders(tree: Tree, path: str) -> None:
             raise ToolError(f"{_ROOT}/{above} is a file, so nothing can be put below it")
 
 
-def _numbered(text: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
-    """The lines of a file, or of the range that was asked for, with their numbers."""
+def _numbered_lines(text: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
+    """Return the lines of a file, or of the range that was asked for, with their numbers."""
     lines, first = text.split("\n"), 1
-    if len(lines) > _MOST_LINES:
-        raise ToolError(f"File {command.path} exceeds maximum line limit of {_MOST_LINES:,} lines.")
+    if len(lines) > _MAX_LINES:
+        raise ToolError(f"File {command.path} exceeds maximum line limit of {_MAX_LINES:,} lines.")
     if command.view_range and len(command.view_range) == 2:
         first, last = max(1, command.view_range[0]), command.view_range[1]
         lines = lines[first - 1 : None if last == -1 else last]
@@ -305,16 +304,16 @@ def _lines(lines: list[str], first: int) -> str:
     return "\n".join(f"{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first))
 
 
-def _listed(tree: Tree, folder: str) -> list[str]:
+def _listing(tree: Tree, folder: str) -> list[str]:
     """The files and folders below `folder`, two levels deep, each folder with a slash and before what it holds."""
     start = len(f"{folder}/") if folder else 0
     parts = [path[start:].split("/") for path in tree.paths(folder)]
-    folders = {tuple(each[:depth]) for each in parts for depth in range(1, min(len(each), _DEPTH + 1))}
-    files = {tuple(each) for each in parts if len(each) <= _DEPTH}
+    folders = {tuple(each[:depth]) for each in parts for depth in range(1, min(len(each), _MAX_DEPTH + 1))}
+    files = {tuple(each) for each in parts if len(each) <= _MAX_DEPTH}
     return ["/".join(each) + "/" * (each in folders) for each in sorted(folders | files)]
 
 
-def _sized(size: int) -> str:
+def _size_text(size: int) -> str:
     """A number of bytes as the SDK's own tool writes it."""
     power = min(max(size.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
     scaled = size / 1024**power

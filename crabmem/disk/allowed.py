@@ -8,17 +8,16 @@ copy of the folder.
 
 from __future__ import annotations
 
+import json
 import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
 
 from ..errors import Unwritable
 from ..text.values import fields_of, once, replace, value
 from . import fs
 from .user_state import state_folder
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 # What a service is known by: provider, model, url and the name of the key's variable.
 _NAMED = 4
@@ -76,10 +75,7 @@ class Allowed:
         if not self._is_outside(root):
             raise Unwritable(f"{self.file} lies in the workspace {root}, which cannot allow itself anything; "
                              "set XDG_STATE_HOME to another folder")  # fmt: skip
-        import json
-        import time
-
-        from .lock import locked
+        from .lock import locked  # late: who only reads what is allowed locks nothing
 
         try:
             fs.make_folder(self.file.parent)
@@ -112,8 +108,6 @@ class Allowed:
         """By folder; nothing when the file is not whole: who is not sure is asked again."""
         if self.file is None or not os.path.exists(self.file):
             return {}
-        import json  # late: most users never allowed anything
-
         try:
             said = json.loads(fs.read(self.file)[0])
             return {key: _reach_in(each) for key, each in said.items()}
@@ -122,8 +116,6 @@ class Allowed:
 
     def _is_outside(self, root: Path | str) -> bool:
         """Whether the file lies outside of the workspace: one inside may have come with it."""
-        from pathlib import Path
-
         return self.file is not None and not Path(os.path.realpath(self.file)).is_relative_to(os.path.realpath(root))
 
 

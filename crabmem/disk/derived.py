@@ -109,10 +109,10 @@ class Cache:
         return self._generation.renew()
 
     def keep(self, write: "Callable[[Path], object]") -> bool:
-        """Have `write` put into its place what is held, and whether it stands there.
+        """Save what is held with `write`, which is given the place; False where that was not done, or is undone.
 
-        Nothing is written where nothing of ours is yet, and what a purge makes untrue is taken away again: it may come
-        between the question and the write.
+        Nothing is written where nothing of ours is yet, and what was written while a purge went on is removed again: it
+        may hold what that took.
         """
         from . import fs
 

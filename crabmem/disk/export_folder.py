@@ -46,13 +46,13 @@ class ExportFolder:
                 empty and no earlier export of this `form`.
             Unwritable: what is there cannot be read.
         """
-        hashes = self._hashes()
+        hashes, before = self._earlier()
         if hashes is None and not force and self._is_used():
             raise Inapplicable(
                 f"{self._place} is not empty, and no earlier export; name another folder",
                 Way("force=True", "{} writes there all the same, and deletes nothing"),
             )
-        if not force and (before := self._form()) not in (None, form):
+        if not force and before not in (None, form):
             raise Inapplicable(
                 f"{self._place} holds an export as {before}; name another folder",
                 Way("force=True", "{} puts this one in its place"),
@@ -82,7 +82,7 @@ class ExportFolder:
             Unwritable: the disk refuses.
         """
         new = {path: [hash_of(data)] for path, data in files.items()}
-        before = self._hashes() or {}
+        before = self._earlier()[0] or {}
         try:
             fs.make_folder(self._folder)
             with fs.durability(waits=False):
@@ -102,22 +102,14 @@ class ExportFolder:
     def _is_used(self) -> bool:
         return self._folder.is_dir() and any(self._folder.iterdir())
 
-    def _hashes(self) -> dict[str, list[str]] | None:
-        """The hashes that a file may have which an export wrote, by path; None where there was no export."""
-        data = self._read(MARK)
-        if data is None:
-            return None
+    def _earlier(self) -> tuple[dict[str, list[str]] | None, str | None]:
+        """The hashes that a file may have which an export wrote, by path, and its form; None where there was none."""
         try:
-            said = json.loads(data)["files"]
-            return {path: [*map(str, each)] for path, each in said.items() if is_contained(path)}
+            said = json.loads(self._read(MARK) or b"")
+            hashes = {path: [*map(str, each)] for path, each in said["files"].items() if is_contained(path)}
+            return hashes, str(said["format"]) if "format" in said else None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return None
-
-    def _form(self) -> str | None:
-        try:
-            return str(json.loads(self._read(MARK) or b"")["format"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            return None
+            return None, None
 
     def _read(self, path: str) -> bytes | None:
         try:

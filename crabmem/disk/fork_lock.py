@@ -3,12 +3,10 @@
 import os
 from _thread import RLock, allocate_lock
 from _weakrefset import WeakSet
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..errors import CrabmemError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import TracebackType
 
 BEYOND_TIME = "the clock of this machine is beyond the year 2262, with which Python cannot work: set it right"
 
@@ -23,9 +21,7 @@ class Guard:
     def __enter__(self) -> None:
         self._lock.acquire()
 
-    def __exit__(
-        self, kind: "type[BaseException] | None", error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._lock.release()
 
     def acquire(self, timeout: float) -> bool:
@@ -47,23 +43,18 @@ _guards: "WeakSet[Guard]" = WeakSet()
 _loading = RLock()
 
 
-class loading:
+@contextmanager
+def loading() -> Iterator[None]:
     """Import within it what is loaded late: a child that is forked meanwhile would wait for that import forever.
 
     Raises:
         CrabmemError: the clock is so wrong that Python cannot load it.
     """
-
-    def __enter__(self) -> None:
-        self._held = _loading
-        self._held.acquire()
-
-    def __exit__(
-        self, kind: "type[BaseException] | None", error: BaseException | None, trace: "TracebackType | None"
-    ) -> None:
-        self._held.release()
-        if isinstance(error, OverflowError):  # Python's own `logging` asks for the time when it is imported
-            raise CrabmemError(BEYOND_TIME) from None
+    try:
+        with _loading:  # this very one: a child that is forked within has another
+            yield
+    except OverflowError:  # Python's own `logging` asks for the time when it is imported
+        raise CrabmemError(BEYOND_TIME) from None
 
 
 def _before_fork() -> None:

@@ -11,10 +11,10 @@ import os
 import stat
 from _thread import get_ident
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from . import regular, system
 from .regular import NotAFile as NotAFile
@@ -47,17 +47,14 @@ class BeingWritten(OSError):
     """Somebody has the file open for writing at this moment."""
 
 
-class Spot:
+class Spot(NamedTuple):
     """A file by its name in an open folder, so that nobody can turn the way to it aside any more.
 
     `handle` is the folder's; None where the system has none: then the path is used.
     """
 
-    __slots__ = ("handle", "where")
-
-    def __init__(self, where: str, handle: int | None) -> None:
-        self.where = where
-        self.handle = handle
+    where: str
+    handle: int | None
 
     @property
     def name(self) -> str:
@@ -70,21 +67,11 @@ class Spot:
         return Folder(os.path.dirname(self.where) or os.curdir, self.handle)
 
 
-class Folder:
+class Folder(NamedTuple):
     """An open folder."""
 
-    __slots__ = ("handle", "where")
-
-    def __init__(self, where: str, handle: int | None) -> None:
-        self.where = where
-        self.handle = handle
-
-    @property
-    def path(self) -> Path:
-        """Its path."""
-        from pathlib import Path
-
-        return Path(self.where)
+    where: str
+    handle: int | None
 
     def spot(self, name: str) -> Spot:
         """The place of `name` in it."""
@@ -107,8 +94,6 @@ def _way_in(path: object) -> str:
     """The folder or file that keeps this process from what is at `path`, and how to change that; "" when unknown."""
     if not isinstance(path, str) or not os.path.isabs(path):
         return ""
-    from pathlib import Path
-
     file = Path(path)
     for place in (*reversed(file.parents), file):
         with suppress(OSError):
@@ -169,11 +154,9 @@ def durability(waits: bool) -> Iterator[None]:
         _waiting.reset(token)
 
 
-@contextmanager
-def opened(folder: Path | str) -> Iterator[Folder]:
+def opened(folder: Path | str) -> AbstractContextManager[Folder]:
     """A folder by its path, links followed: for the one that a person named."""
-    with _open_folder(Spot(os.fspath(folder), None), _FOLDER) as here:
-        yield here
+    return _open_folder(Spot(os.fspath(folder), None), _FOLDER)
 
 
 @contextmanager
@@ -195,15 +178,13 @@ def straight(folder: str) -> Iterator[Folder]:
         )
 
 
-@contextmanager
-def entered(folder: Folder, name: str) -> Iterator[Folder]:
+def entered(folder: Folder, name: str) -> AbstractContextManager[Folder]:
     """A folder in an open one.
 
     Raises:
         NotADirectoryError: it is a link, or no folder.
     """
-    with _open_folder(folder.spot(name), _FOLDER | os.O_NOFOLLOW) as here:
-        yield here
+    return _open_folder(folder.spot(name), _FOLDER | os.O_NOFOLLOW)
 
 
 @contextmanager
@@ -254,12 +235,12 @@ def path_in(root: Path, file: str) -> str | None:
     folder, name = os.path.split(file)
     try:
         file.encode()
-        inside = os.path.relpath(os.path.realpath(folder), os.path.realpath(root))
+        below = os.path.relpath(os.path.realpath(folder), os.path.realpath(root))
     except (OSError, ValueError):
         return None  # no folder has that name, or it is on another drive
-    if not name or "\0" in name or os.path.isabs(inside) or inside.split(os.sep)[0] == os.pardir:
+    if not name or "\0" in name or os.path.isabs(below) or below.split(os.sep)[0] == os.pardir:
         return None
-    return (name if inside == os.curdir else os.path.join(inside, name)).replace(os.sep, "/")
+    return (name if below == os.curdir else os.path.join(below, name)).replace(os.sep, "/")
 
 
 def names(folder: Folder) -> list[str]:
@@ -286,7 +267,7 @@ def read(place: Place, steady: bool = False, limit: int = MAX_BYTES) -> tuple[by
         BeingWritten: only when `steady`, where the system can tell: the text may be half of one.
     """
     name, folder = _at(place)
-    handle, status = regular.looked_at(name, folder, _path(place), limit)
+    handle, status = regular.open_regular(name, folder, _path(place), limit)
     try:
         with _nobody_writing(handle, _path(place)) if steady else nullcontext():
             data = _all_of(handle, status.st_size, limit)
@@ -312,7 +293,7 @@ def _all_of(handle: int, size: int, limit: int) -> bytes:
 
 @contextmanager
 def _nobody_writing(handle: int, path: str) -> Iterator[None]:
-    """Within it, who opens the file for writing waits: for as long as it takes to read it.
+    """Take a read lease: others that open the file for writing wait until the block ends.
 
     Raises:
         BeingWritten: somebody has it open for writing already.
@@ -464,7 +445,7 @@ def _writing(operation: str, file: Path, flags: int = 0) -> Iterator[int]:
     """A handle to write a regular file. Nothing is written to a pipe or device of its name."""
     before(operation, str(file))
     handle = os.open(file, _WRITE | flags, PRIVATE_FILE)
-    regular.checked(handle, str(file))
+    regular.check_regular(handle, str(file))
     try:
         yield handle
     finally:

@@ -69,7 +69,7 @@ class Inotify:
         self._prefixes[number] = prefix
         status = os.fstat(handle)
         self._folders[path] = status.st_dev, status.st_ino
-        # Who is in place has those around it in place: moving one of them is told.
+        # A folder that is in place has its parents in place, so the innermost ones alone are looked at.
         self._folders.pop(os.path.dirname(path), None)
 
     def changed(self) -> set[tuple[str, bool]] | None:
@@ -113,8 +113,7 @@ class Inotify:
 
     def _checked(self, result: int) -> int:
         if result < 0:
-            code = ctypes.get_errno()
-            raise OSError(code, os.strerror(code))
+            raise system.last_error()
         return result
 
 

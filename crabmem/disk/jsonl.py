@@ -26,14 +26,14 @@ held: list[Callable[[], None]] | None = None
 class JsonLines(Generic[T]):
     """The lines of one file, each a value.
 
-    `said` is what JSON says of one. `heard` makes one of that; for what is none it raises a ValueError, TypeError,
-    KeyError or AttributeError.
+    `encode` makes of one what JSON can say. `decode` makes one of that; for what is none it raises a ValueError,
+    TypeError, KeyError or AttributeError.
     """
 
-    def __init__(self, file: Path, said: Callable[[T], Any], heard: Callable[[Any], T]) -> None:
+    def __init__(self, file: Path, encode: Callable[[T], Any], decode: Callable[[Any], T]) -> None:
         self._file = file
-        self._said = said
-        self._heard = heard
+        self._encode = encode
+        self._decode = decode
 
     def all(self) -> list[T]:
         """The lines in order; none where the file cannot be read, or a link leads to it."""
@@ -89,7 +89,7 @@ class JsonLines(Generic[T]):
             lines = fs.read(self._file)[0].splitlines()
         except FileNotFoundError:
             return []
-        return [found for found in map(self._decode, lines) if found is not None]
+        return [found for found in map(self._value_in, lines) if found is not None]
 
     def append(self, lines: Iterable[T]) -> None:
         """Add lines in one write.
@@ -101,25 +101,21 @@ class JsonLines(Generic[T]):
 
     def encoded(self, lines: Iterable[T]) -> bytes:
         """Values as lines."""
-        return b"".join(encoded(self._said(line)) + b"\n" for line in lines)
+        return b"".join(encoded(self._encode(line)) + b"\n" for line in lines)
 
     def _write(self, lines: Iterable[T]) -> None:
         fs.swap_in(self._file, self.encoded(lines))
 
-    def _decode(self, line: bytes) -> T | None:
+    def _value_in(self, line: bytes) -> T | None:
         try:
-            return self._heard(json.loads(line))
+            return self._decode(json.loads(line))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
 
 
 def encoded(said: object) -> bytes:
     """A line of JSON, with moments as ISO 8601 has them."""
-    return json.dumps(said, separators=(",", ":"), default=_iso).encode()
-
-
-def _iso(moment: datetime) -> str:
-    return moment.isoformat()
+    return json.dumps(said, separators=(",", ":"), default=datetime.isoformat).encode()
 
 
 def text(said: Any, most: int | None = None) -> str:

@@ -1,5 +1,6 @@
 """One writer at a time, across threads and processes. Readers never come here."""
 
+import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -16,8 +17,8 @@ _POLL = 0.005
 class WriterLock:
     """The lock on `file`. The kernel frees it when its holder dies: it never has to be removed by hand.
 
-    The folder `<file>.d` is what a writer holds, and the file is held by who is next: nobody who has just written
-    overtakes who waits, and who removes the file lets nobody in.
+    The folder `<file>.d` is the lock, the file the queue before it: a writer that has just written cannot overtake one
+    that waits, and deleting the file lets nobody in.
 
     A watcher, a process that reads ahead, one that syncs unasked and one that stands by each hold such a lock on a file
     of their own: it keeps a second one from beginning, and nothing is written under it.
@@ -41,7 +42,8 @@ class WriterLock:
         try:
             with ExitStack() as held:
                 self._acquire(held, timeout)
-                self._tell_holder(str(os.getpid()).encode())
+                if self._last_holder() != os.getpid():
+                    fs.hint(self._holder, str(os.getpid()).encode())
                 yield
         finally:
             self._threads.release()
@@ -52,9 +54,10 @@ class WriterLock:
             while not self._try_acquire(held, deadline):
                 pass
         except TimeoutError:
+            holder = self._last_holder()
+            who = "another process" if holder is None else f"process {holder}"
             raise Busy(
-                f"{self._holder_name()} has been writing to {self._file.parent.parent.parent} "
-                f"for more than {timeout:g} s; try again"
+                f"{who} has been writing to {self._file.parent.parent.parent} for more than {timeout:g} s; try again"
             ) from None
 
     def _try_acquire(self, held: ExitStack, deadline: float) -> bool:
@@ -69,26 +72,16 @@ class WriterLock:
             held.push(tried.pop_all())
         return True
 
-    def _tell_holder(self, us: bytes) -> None:
-        try:
-            known = fs.read(self._holder)[0]
-        except OSError:
-            known = b""
-        if known != us:
-            fs.hint(self._holder, us)
-
     def is_holder_alive(self) -> bool:
         """Return whether the process that held the lock last is there still, on this machine."""
-        try:
-            return fs.is_alive(int(fs.read(self._holder)[0]))
-        except (OSError, ValueError):
-            return False
+        holder = self._last_holder()
+        return holder is not None and fs.is_alive(holder)
 
-    def _holder_name(self) -> str:
+    def _last_holder(self) -> int | None:
         try:
-            return f"process {int(fs.read(self._holder)[0])}"
+            return int(fs.read(self._holder)[0])
         except (OSError, ValueError):
-            return "another process"
+            return None
 
 
 @contextmanager
@@ -98,8 +91,6 @@ def locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
     Raises:
         TimeoutError: that did not work until `deadline`.
     """
-    import fcntl
-
     # A link may lead to a place where locking makes a file, or keeps somebody else waiting; a pipe blocks `open`.
     handle = os.open(place, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, fs.PRIVATE_FILE)
     try:
@@ -115,8 +106,6 @@ def locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
 
 
 def _try_lock(handle: int) -> bool:
-    import fcntl
-
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

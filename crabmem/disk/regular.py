@@ -21,12 +21,12 @@ class NotAFile(OSError):
     """Something other than a regular file of the size that is taken has that name."""
 
 
-def opened(name: str, folder: int | None = None, path: str = "", limit: int = HUGE) -> int:
-    """A handle to read a regular file, as `looked_at`."""
-    return looked_at(name, folder, path, limit)[0]
+def opened(name: str, limit: int = HUGE) -> int:
+    """A handle to read a regular file, as `open_regular`."""
+    return open_regular(name, limit=limit)[0]
 
 
-def looked_at(name: str, folder: int | None = None, path: str = "", limit: int = HUGE) -> tuple[int, os.stat_result]:
+def open_regular(name: str, folder: int | None = None, path: str = "", limit: int = HUGE) -> tuple[int, os.stat_result]:
     """A handle to read the regular file `name`, in an open `folder` if one is given, and the file's status.
 
     The last part may not be a link. `path` is what errors call it.
@@ -42,7 +42,7 @@ def looked_at(name: str, folder: int | None = None, path: str = "", limit: int =
         if error.errno in _IS_OTHER:
             raise NotAFile(error.errno, "it is not a regular file", path or name) from None
         raise
-    return handle, checked(handle, path or name, limit)
+    return handle, check_regular(handle, path or name, limit)
 
 
 def read(name: str, size: int) -> bytes:
@@ -82,7 +82,7 @@ def mapped(name: str | os.PathLike[str]) -> mmap.mmap:
         os.close(handle)
 
 
-def checked(handle: int, path: str, limit: int = HUGE) -> os.stat_result:
+def check_regular(handle: int, path: str, limit: int = HUGE) -> os.stat_result:
     """The status of an open file; NotAFile, and it is closed, when it is no regular one of at most `limit` bytes."""
     try:
         status = os.fstat(handle)

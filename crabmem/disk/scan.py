@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
+from typing import NamedTuple
 
 from ..errors import Busy, Unreadable
 from ..text.hashes import blob_id
 from ..text.values import field, value
-from ..workspace.layout import SETTINGS
+from ..workspace.layout import SETTINGS, Layout
 from . import fs
 from . import stat as stamp
 from .stat import Stamp, changed_ns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Set
-    from typing import TypeVar
-
-    from ..workspace.layout import Layout
     from .inotify import Inotify
-
-    _T = TypeVar("_T")
 
 _BREAKS = "[\x00-\x1f\x7f-\x9f\u2028\u2029]"
 # A file that changed this recently may change again without its times telling: FAT counts in 2 s.
 _SETTLED_AFTER = 2_500_000_000
 
 
-class File:
+class File(NamedTuple):
     """One file as it was found. `mark` is its packed stamp, which belongs to exactly these bytes.
 
     `data` is None when they were not read, because they were known. `is_partial` when somebody was
@@ -38,28 +34,17 @@ class File:
     change once more and keep its stamp.
     """
 
-    __slots__ = ("blob", "data", "is_partial", "is_young", "mark", "path")
-
-    def __init__(
-        self,
-        path: str,
-        blob: str,
-        mark: bytes,
-        data: bytes | None = None,
-        is_partial: bool = False,
-        is_young: bool = False,
-    ) -> None:
-        self.path = path
-        self.blob = blob
-        self.mark = mark
-        self.data = data
-        self.is_partial = is_partial
-        self.is_young = is_young
+    path: str
+    blob: str
+    mark: bytes
+    data: bytes | None = None
+    is_partial: bool = False
+    is_young: bool = False
 
     @property
     def stamp(self) -> Stamp:
         """The status of the file."""
-        return Stamp(self.mark)
+        return Stamp.of(self.mark)
 
     @property
     def remembered(self) -> bytes:
@@ -71,8 +56,7 @@ class File:
 class Files(Mapping[str, File]):
     """Files by path: those that were `read`, and those `known` by the marks that an older process left of them.
 
-    A look finds thousands that are as they were, of which most processes ask nothing: each is a `File` when somebody
-    does.
+    Those stay marks until somebody asks for one: a process asks for few of thousands.
     """
 
     __slots__ = ("known", "read")
@@ -112,20 +96,14 @@ class Files(Mapping[str, File]):
         marks = {**{path: file.mark for path, file in self.read.items()}, **self.known}
         return nlargest(count, marks, key=lambda path: changed_ns(marks[path]))
 
-    def changed(self, read: Mapping[str, File], gone: Set[str]) -> Files:
+    def changed(self, read: dict[str, File], gone: Set[str]) -> Files:
         """The files with others that were read since, and without those that are `gone`."""
-        others = gone | read.keys()
-        return Files({**_without(self.read, others), **read}, _without(self.known, others))
-
-
-def _without(files: dict[str, _T], paths: Set[str]) -> dict[str, _T]:
-    """Return the files but for those at some paths. Copied whole: a write leaves out one of thousands."""
-    if files.keys().isdisjoint(paths):
-        return files
-    others = files.copy()
-    for path in paths & others.keys():
-        del others[path]
-    return others
+        files, marks = self.read | read, self.known.copy()
+        for path in gone | read.keys():
+            marks.pop(path, None)
+        for path in gone:
+            files.pop(path, None)
+        return Files(files, marks)
 
 
 @value
@@ -198,10 +176,6 @@ class Scan:
             if item.is_denied and _is_at(item, path):
                 raise Unreadable(f"{item.path}: {item.reason}")
 
-    def newest(self, count: int) -> list[str]:
-        """The paths of the files that were changed last."""
-        return self.files.newest(count)
-
     def blob(self, path: str) -> str | None:
         """The blob at `path`; None when there is no such file."""
         file = self.files.get(path)
@@ -236,11 +210,12 @@ class Look:
         self.changed: list[str] = []
         #: Folders that are called like files of ours.
         self.folders: set[str] = set()
-        #: Files that may look the same after a change: too new for their times to tell, ...
+        # Three kinds of files may look the same after a change.
+        #: Changed so lately that another change may leave their times as they are.
         self.young: set[str] = set()
-        #: ... half written, ...
+        #: Being written as they were read: what was read may be half of a text.
         self.partial: set[str] = set()
-        #: ... or with another name, under which they may be written without us being told.
+        #: With a second name, under which somebody may write them without us being told.
         self.linked: set[str] = set()
         self._own_folders = layout.folders
         self._is_kept, self._may_hold_files = layout.is_kept, layout.may_hold_files
@@ -406,11 +381,5 @@ def _check_name(path: str) -> None:
         path.encode("utf-8")
     except UnicodeEncodeError:
         raise fs.NotAFile(0, "its name is not UTF-8") from None
-    if not path.isprintable() and _breaks(path):
+    if not path.isprintable() and re.search(_BREAKS, path):
         raise fs.NotAFile(0, "its name has a line break or a control character in it: rename it")
-
-
-def _breaks(path: str) -> bool:
-    import re
-
-    return bool(re.search(_BREAKS, path))

@@ -13,17 +13,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from ..text.values import value
 from . import derived, fs, state
 from .user_state import KEY, KEY_SIZE, key_in
-
-
-@value
-class Opened:
-    """What a sealed text says, and whether it was sealed by this user on this machine."""
-
-    data: bytes
-    is_ours: bool
 
 
 class Seal:
@@ -38,11 +29,11 @@ class Seal:
         """`data` behind a line with its seal."""
         return self._sign(data, _key(self._folder, make=True)) + b"\n" + data
 
-    def opened(self, text: bytes) -> Opened:
-        """The data of what `sealed` returned, or of what somebody says was sealed."""
+    def opened(self, text: bytes) -> tuple[bytes, bool]:
+        """The data of a sealed text, and whether this user sealed it on this machine."""
         seal, _, data = text.partition(b"\n")
         expected = self._sign(data, _key(self._folder, make=False))
-        return Opened(data, len(seal) == len(expected) and _are_same(seal, expected))
+        return data, len(seal) == len(expected) and _are_same(seal, expected)
 
     @property
     def key(self) -> bytes:

@@ -56,10 +56,9 @@ def check_new(root: str | os.PathLike[str], path: str) -> None:
 
 
 def is_surely_composed(name: str) -> bool:
-    """Whether a name has none of the signs that NFD is made of: so most are known to be in NFC.
+    """Whether a name has none of the signs of NFD, so that nobody needs Unicode's table to compose it.
 
-    Marks are no letters, and Hangul is taken apart into these. Unicode's table would take longer to load than a recall
-    may take.
+    NFD as Macs write it has combining marks, which are no letters, or Hangul Jamo.
     """
     bare = name.replace("-", "").replace(".", "").replace("/", "")
     return name.isascii() or (bare.isalnum() and not any("\u1100" <= char <= "\u11ff" for char in bare))

@@ -1,7 +1,10 @@
 """The status of a file, packed into a stamp: two that are equal belong to a file that nobody changed in between."""
 
+from __future__ import annotations
+
 import os
 import struct
+from typing import NamedTuple
 
 _FORM = struct.Struct("<qqqQQIII")
 SIZE = _FORM.size
@@ -13,23 +16,22 @@ BEGINNING = struct.Struct("<qqqQ")
 _HALF = 0xFFFFFFFF
 
 
-class Stamp:
-    """The status of a file: times in nanoseconds, size in bytes, `mode` with its kind."""
+class Stamp(NamedTuple):
+    """The status of a file: times in nanoseconds, size in bytes, `mode` with its kind. In the order of `packed`."""
 
-    __slots__ = ("changed_ns", "device", "group", "inode", "mode", "modified_ns", "owner", "size")
+    modified_ns: int
+    changed_ns: int
+    size: int
+    inode: int
+    device: int
+    mode: int
+    owner: int
+    group: int
 
-    def __init__(self, data: bytes) -> None:
-        """From `SIZE` bytes, as `packed` makes them."""
-        self.modified_ns: int
-        self.changed_ns: int
-        self.size: int
-        self.inode: int
-        self.device: int
-        self.mode: int
-        self.owner: int
-        self.group: int
-        self.modified_ns, self.changed_ns, self.size, self.inode, self.device, *others = _FORM.unpack(data)
-        self.mode, self.owner, self.group = others
+    @classmethod
+    def of(cls, data: bytes) -> Stamp:
+        """The status in `SIZE` bytes, as `packed` makes them."""
+        return cls._make(_FORM.unpack(data))
 
 
 def packed(status: os.stat_result) -> bytes:

@@ -8,25 +8,23 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from ..errors import Inapplicable, InvalidArguments, Unreadable, Unwritable, Way
-from ..text.values import once, value
+from ..text.values import value
 from ..workspace.layout import SETTINGS
+from ..workspace.workspace import Workspace
 from . import fs, regular, state, system
 from . import stat as stamp
 from .fork_lock import Guard
-from .scan import Files, Look, Patience, Scan, is_settled, read_whole
+from .scan import Files, Look, Patience, Scan, Unusable, is_settled, read_whole
 from .stat import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
-    from ..workspace.workspace import Workspace
     from .inotify import Inotify
-    from .scan import Unusable
 
 # Seconds after which every file is looked at although nobody told of a change: one may have got another name since,
 # in another folder, and was written under that. And so many times as long as such a look takes.
@@ -56,6 +54,8 @@ class Store:
         self._layout = workspace.layout
         self._clock_ns = clock_ns
         self._root = workspace.folder
+        #: The folder of what is staged.
+        self._temporary = workspace.private / state.TEMPORARY
         self._guard = Guard()
         self._scan = Scan(Files({}, {}), ())
         self._looks = 0
@@ -66,11 +66,6 @@ class Store:
         self._young: set[str] = set()
         self._partial: set[str] = set()
         self._linked: set[str] = set()
-
-    @once
-    def _temporary(self) -> Path:
-        """The folder of what is staged."""
-        return self._workspace.private / state.TEMPORARY
 
     def close(self) -> None:
         """Stop being told of changes."""
@@ -424,7 +419,7 @@ def _link_into(temporary: Path, target: fs.Spot) -> bool:
 def _stamp_if_same(target: fs.Spot, written: os.stat_result) -> Stamp | None:
     """The stamp of `target` while it is the file we wrote; None when it is not, or was written again."""
     try:
-        found = Stamp(stamp.packed(fs.status(target)))
+        found = Stamp.of(stamp.packed(fs.status(target)))
     except FileNotFoundError:
         return None
     same = (found.inode, found.modified_ns, found.size) == (written.st_ino, written.st_mtime_ns, written.st_size)

@@ -7,6 +7,7 @@ portable way taken everywhere, so that what a system without these abilities run
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import sys
 import time
@@ -29,8 +30,6 @@ TELLS_WRITERS = LINUX
 #: What `fcntl` is asked for so that the drive writes what it holds: macOS leaves it there at an `fsync`.
 FULL_SYNC: int | None = None
 if sys.platform == "darwin" and not IS_PORTABLE:
-    import fcntl
-
     FULL_SYNC = fcntl.F_FULLFSYNC
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
@@ -58,14 +57,12 @@ def exchange(one: tuple[str, int | None], other: tuple[str, int | None]) -> None
     if call is None:
         raise OSError(errno.ENOSYS, "this system has no atomic exchange")
     if call(*_c_place(one), *_c_place(other), _EXCHANGE):
-        raise _last_error()
+        raise last_error()
 
 
 def flush(handle: int, bytes_only: bool = False) -> None:
     """Wait for the disk; with `bytes_only` not for when the file was changed."""
     if FULL_SYNC is not None:
-        import fcntl
-
         try:
             fcntl.fcntl(handle, FULL_SYNC)
             return
@@ -86,7 +83,6 @@ def take_lease(handle: int) -> bool:
     """
     if sys.platform != "linux" or not TELLS_WRITERS:
         return False
-    import fcntl
     from _signal import SIGURG  # type: ignore[import-not-found]  # of which `signal` makes an enum, which takes 2 ms
 
     try:
@@ -102,8 +98,6 @@ def take_lease(handle: int) -> bool:
 
 def end_lease(handle: int) -> None:
     """Let others write a file again."""
-    import fcntl
-
     fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
@@ -169,7 +163,7 @@ def _start_of_mac() -> str:
 
     size, text = ctypes.c_size_t(64), ctypes.create_string_buffer(64)
     if library().sysctlbyname(b"kern.bootsessionuuid", text, ctypes.byref(size), None, 0):
-        raise _last_error()
+        raise last_error()
     return text.value.decode("ascii")
 
 
@@ -178,7 +172,8 @@ def _c_place(place: tuple[str, int | None]) -> tuple[int, bytes]:
     return (_HERE if folder is None else folder), os.fsencode(name)
 
 
-def _last_error() -> OSError:
+def last_error() -> OSError:
+    """The error of the last call of the C library."""
     import ctypes
 
     code = ctypes.get_errno()

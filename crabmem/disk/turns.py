@@ -56,7 +56,7 @@ class Turns:
     """The turns of one workspace, the older half forgotten now and then."""
 
     def __init__(self, file: Path) -> None:
-        self._lines = JsonLines(file, _said, _heard)
+        self._lines = JsonLines(file, _encode, _decode)
 
     def all(self) -> list[Turn]:
         """All turns that are remembered, in order."""
@@ -96,12 +96,12 @@ def _after(lines: Sequence[Turn], kinds: Collection[str]) -> Sequence[Turn]:
     return lines[last + 1 :]
 
 
-def _said(turn: Turn) -> dict[str, Any]:
+def _encode(turn: Turn) -> dict[str, Any]:
     usual = {("kind", "turn"), ("transcript", 0)}
     return {name: said for name, said in vars(turn).items() if (name, said) not in usual}
 
 
-def _heard(said: Any) -> Turn:
+def _decode(said: Any) -> Turn:
     kind: Kind = said.get("kind", "turn")
     if kind not in get_args(Kind):
         raise ValueError("no line of ours")

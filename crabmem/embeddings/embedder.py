@@ -28,10 +28,10 @@ UNRELATED = (
     "The battery of the phone is empty.",
     "Tomatoes need sun and water.",
 )
-# The nearest of some hundreds of entries about something else is hardly ever so many deviations away.
-_FAR = 4.0
-_LEAST = 0.25
-_MOST = 0.95
+# Standard deviations above the mean. The nearest of some hundreds of unrelated entries is hardly ever so near.
+_DEVIATIONS = 4.0
+_MIN_FLOOR = 0.25
+_MAX_BASE = 0.95
 
 #: Words of a piece; a language that writes without spaces, or in letters of many bytes, has as much by its bytes.
 WORDS = 180
@@ -74,8 +74,8 @@ def probe(embedder: Embedder) -> Model:
     """
     rows = embed_checked(embedder, UNRELATED)
     apart = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
-    base = min(max(float(apart.mean()), 0.0), _MOST)
-    floor = max(_LEAST, _FAR * float(apart.std()) / (1 - base))
+    base = min(max(float(apart.mean()), 0.0), _MAX_BASE)
+    floor = max(_MIN_FLOOR, _DEVIATIONS * float(apart.std()) / (1 - base))
     seen = hashlib.sha256((np.round(rows, 2) + 0.0).tobytes()).hexdigest()[:16]
     sign = f"{type(embedder).__module__}.{type(embedder).__qualname__} {seen}"
     return Model(identity(embedder) or sign, rows.shape[1], base, floor)
@@ -120,7 +120,6 @@ def unit_rows(rows: Array) -> Array:
 
 
 def _failed(embedder: Embedder, error: Exception) -> EmbedderFailed:
-    """What went wrong, in one line."""
     reason = " ".join(str(error).split())
     return EmbedderFailed(f"{type(embedder).__name__} failed: {type(error).__name__}{reason and f': {reason}'}")
 

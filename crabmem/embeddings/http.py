@@ -23,10 +23,9 @@ from ..errors import EmbedderFailed
 from ..text.structs import converted
 from .embedder import Array
 
-# Gemini takes a hundred.
-_AT_ONCE = 64
-_MOST = 100_000_000
-_PIECE = 1 << 16
+_BATCH_TEXTS = 64  # Gemini takes a hundred
+_MAX_ANSWER_BYTES = 100_000_000
+_READ_BYTES = 1 << 16
 _FIRST_PAUSE = 0.25
 _BUSY = 429
 # A host and its port, so plain that nobody takes another part of it for the host: of `[::1]evil.example`, say, or of
@@ -75,7 +74,7 @@ class Http:
 
     def embed(self, texts: Sequence[str], /) -> Array:
         """Vectors for `texts`, asked for so many at once as services take."""
-        rows = [self._some(texts[at : at + _AT_ONCE]) for at in range(0, len(texts), _AT_ONCE)]
+        rows = [self._some(texts[at : at + _BATCH_TEXTS]) for at in range(0, len(texts), _BATCH_TEXTS)]
         try:
             return np.concatenate(rows)
         except ValueError:
@@ -117,10 +116,10 @@ class Http:
         request = urllib.request.Request(self._url, body, self._headers)
         pieces, size = list[bytes](), 0
         with self._opener.open(request, timeout=max(0.01, end - time.monotonic())) as response:
-            while piece := response.read1(_PIECE):
+            while piece := response.read1(_READ_BYTES):
                 pieces.append(piece)
                 size += len(piece)
-                if size > _MOST or time.monotonic() > end:
+                if size > _MAX_ANSWER_BYTES or time.monotonic() > end:
                     raise TimeoutError("it says too much, or too slowly")
         return b"".join(pieces)
 

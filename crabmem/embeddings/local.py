@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 _FILES = ["*.json", "*.safetensors", "README.md"]
-# Every so manieth row of a table tells it from others.
-_SEEN = 97
+# The identity of a model is a hash of every 97th row of its table: fast, and any other model differs there.
+_SAMPLED_EVERY = 97
 
 
 class Model2Vec:
@@ -40,7 +40,7 @@ class Model2Vec:
         self._model = _loaded(folder)
         self._guard = Guard()
         table = self._model.embedding
-        sign = hashlib.sha256(f"{table.shape}".encode() + table[::_SEEN].tobytes()).hexdigest()[:16]
+        sign = hashlib.sha256(f"{table.shape}".encode() + table[::_SAMPLED_EVERY].tobytes()).hexdigest()[:16]
         self.identity = f"model2vec {sign}"
 
     def embed(self, texts: Sequence[str], /) -> Array:

@@ -18,10 +18,10 @@ from ..text.structs import converted
 from .embedder import Array, Embedder, Model, identity, probe, unit_rows
 
 _LABEL = "vectors 2"
-_KEY = 20
+_KEY_BYTES = 20
 # Half of what an embedder gives: what is lost changes no order that anybody would see.
-_NUMBER = "<f2"
-#: Keys that are not asked for any more are dropped when they are more than the others, and than so many.
+_STORED_FLOAT = "<f2"
+#: Keys that nobody asks for any more are dropped when they outnumber both the others and this.
 SPARE = 1_000
 
 
@@ -79,7 +79,7 @@ class VectorTable:
             return self
         starts = np.concatenate([self._starts, self._starts[-1] + np.cumsum([len(rows) for rows in new.values()])])
         rows = np.concatenate([self._rows, *new.values()])
-        return VectorTable(self.model, [*self._at, *new], starts, rows.astype(_NUMBER).astype(np.float32))
+        return VectorTable(self.model, [*self._at, *new], starts, rows.astype(_STORED_FLOAT).astype(np.float32))
 
     def only(self, keys: Collection[bytes]) -> VectorTable:
         """These vectors without those of other keys."""
@@ -114,7 +114,7 @@ class VectorTable:
 
     def _packed(self) -> bytes:
         head = msgspec.json.encode(_Head(self.model, len(self), len(self._rows)))
-        arrays = (self._starts.astype("<u4"), self._rows.astype(_NUMBER))
+        arrays = (self._starts.astype("<u4"), self._rows.astype(_STORED_FLOAT))
         return derived.packed(_LABEL, b"".join([head, b"\n", *self._at, *(array.tobytes() for array in arrays)]))
 
 
@@ -142,8 +142,8 @@ def load(file: Path) -> VectorTable | None:
 def _unpacked(data: bytes) -> VectorTable:
     at = data.index(b"\n") + 1
     head = converted(msgspec.json.decode(data[:at]), _Head)
-    end = at + head.keys * _KEY
-    keys = [data[here : here + _KEY] for here in range(at, end, _KEY)]
+    end = at + head.keys * _KEY_BYTES
+    keys = [data[here : here + _KEY_BYTES] for here in range(at, end, _KEY_BYTES)]
     starts = np.frombuffer(data, "<u4", head.keys + 1, end).astype(np.int64)
-    rows = np.frombuffer(data, _NUMBER, head.rows * head.model.dimension, end + starts.size * 4)
+    rows = np.frombuffer(data, _STORED_FLOAT, head.rows * head.model.dimension, end + starts.size * 4)
     return VectorTable(head.model, keys, starts, rows.reshape(head.rows, head.model.dimension).astype(np.float32))

@@ -12,10 +12,10 @@ from ..text.hashes import blob_id
 from .embedder import Array, Embedder, embed_checked
 from .table import VectorTable, load, matching
 
-_AT_ONCE = 64
-_WORTH_SAVING = 32
-# Of so many texts, those that nobody asks for any more may go.
-_MOST = 50_000
+_BATCH_TEXTS = 64
+_MIN_UNSAVED = 32
+# Above it, vectors of texts that nobody asked for in this process may be dropped.
+_MAX_TEXTS = 50_000
 
 
 class TextVectors:
@@ -39,8 +39,8 @@ class TextVectors:
         kept = self._matching(embedder)
         keys = {text: bytes.fromhex(blob_id(text.encode("utf-8", "replace"))) for text in texts}
         missing = [text for text, key in keys.items() if key not in kept]
-        for start in range(0, len(missing), _AT_ONCE):
-            some = missing[start : start + _AT_ONCE]
+        for start in range(0, len(missing), _BATCH_TEXTS):
+            some = missing[start : start + _BATCH_TEXTS]
             rows = embed_checked(embedder, some)
             kept.check_dimension(rows.shape[1])
             new = {keys[text]: row[None] for text, row in zip(some, rows, strict=True)}
@@ -50,7 +50,7 @@ class TextVectors:
                     self._kept, self._unsaved = self._kept.plus(new), self._unsaved + len(new)
         with self._guard:
             self._asked.update(keys.values())
-            if self._unsaved >= _WORTH_SAVING:
+            if self._unsaved >= _MIN_UNSAVED:
                 self._save()
         return kept.first([keys[text] for text in texts])
 
@@ -82,4 +82,4 @@ class TextVectors:
 
     def _put(self, file: Path) -> None:
         if self._kept is not None:
-            self._kept = self._kept.saved(file, self._asked if len(self._kept) > _MOST else None)
+            self._kept = self._kept.saved(file, self._asked if len(self._kept) > _MAX_TEXTS else None)

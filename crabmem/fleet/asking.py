@@ -26,8 +26,8 @@ from .rights import matching
 #: The variable that names the database; no folder can.
 VARIABLE = "CRABMEM_FLEET"
 # Seconds after which an answer says that a memory is behind.
-_BEHIND = 300.0
-_NAMED = 3
+_MAX_BEHIND = 300.0
+_MAX_NAMED = 3
 _ALL = "*"
 
 
@@ -121,11 +121,13 @@ def _hit(found: Found, words: Sequence[str], language: str) -> Hit:
 def lag(followed: Sequence[Followed]) -> str:
     """Which memories the index is behind by so much that an answer should say so; "" for none."""
     late = [
-        each.name for each in followed if each.pushed or each.is_failing or each.behind is None or each.behind > _BEHIND
+        each.name
+        for each in followed
+        if each.pushed or each.is_failing or each.behind is None or each.behind > _MAX_BEHIND
     ]
     if not late:
         return ""
-    return f"{len(late)} of {counted(len(followed), 'memory')} not known to be up to date: {listed(late, _NAMED)}"
+    return f"{len(late)} of {counted(len(followed), 'memory')} not known to be up to date: {listed(late, _MAX_NAMED)}"
 
 
 @contextmanager
@@ -137,7 +139,7 @@ def _connected(url: str) -> Iterator[Postgres]:
     """
     with _guard:
         if os.getpid() not in _free:
-            _free[os.getpid()] = threading.BoundedSemaphore(_CONNECTIONS)
+            _free[os.getpid()] = threading.BoundedSemaphore(_MAX_CONNECTIONS)
         free = _free[os.getpid()]
     if not free.acquire(timeout=PATIENCE):
         raise Unreachable("too many questions at once: the database was not asked")
@@ -159,7 +161,7 @@ def _connected(url: str) -> Iterator[Postgres]:
 
 
 # By process, as a child has none of its parent's.
-_CONNECTIONS = 4
+_MAX_CONNECTIONS = 4
 _guard = Guard()
 _free: dict[int, threading.BoundedSemaphore] = {}
 _idle: dict[tuple[int, str], list[Postgres]] = {}

@@ -19,8 +19,8 @@ from .postgres import NEXT, Postgres
 
 #: Seconds between two looks at a memory that nobody says was pushed to.
 EVERY = 60.0
-# Between two questions which are due; and before the database is tried again.
-_PAUSE, _AGAIN = 5.0, 2.0
+# Between two questions which memories are due; until a database that failed is tried again.
+_POLL_SECONDS, _RETRY_SECONDS = 5.0, 2.0
 _JITTER = 0.2
 
 
@@ -51,10 +51,10 @@ def follow(
                     for id in index.due(every * random.uniform(1 - _JITTER, 1)):
                         if (looked := look(index, mirror, id)) and (looked.changed or looked.error):
                             tell(looked)
-                    index.wait(min(every, _PAUSE))
+                    index.wait(min(every, _POLL_SECONDS))
         except (Unreachable, NotFound) as error:
             tell(Looked("", 0, 0.0, str(error)))
-            time.sleep(_AGAIN)
+            time.sleep(_RETRY_SECONDS)
 
 
 def follow_once(index: Postgres, mirror: Mirror, tell: Callable[[Looked], None] = lambda looked: None) -> list[Looked]:
@@ -92,13 +92,13 @@ def look(index: Postgres, mirror: Mirror, id: int) -> Looked | None:
         return Looked(space.name, changed, time.monotonic() - began, why)
 
 
-def rebuilt(
+def rebuild(
     index: Postgres,
     place: Path,
     environment: Mapping[str, str],
     tell: Callable[[Looked], None] = lambda looked: None,
 ) -> int:
-    """Make the index anew beside this one, which serves meanwhile, and have it take its place; return its facts.
+    """Build a new index beside this one, which serves meanwhile, then replace this one. Return how many facts it has.
 
     Raises:
         SyncError: a memory could not be read; the old index stays.

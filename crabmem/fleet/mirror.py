@@ -34,7 +34,7 @@ from ..workspace.settings import Settings, read_settings
 from ..workspace.workspace import Workspace
 from .protocol import BITS, Contents, Passage, Row, Space
 
-_SECONDS = 120.0
+_FETCH_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Mirror:
         workspace = Workspace(root)
         history = History(workspace)
         try:
-            limit = Limit(address.shown, _SECONDS)
+            limit = Limit(address.shown, _FETCH_SECONDS)
             with remote(address, workspace.git, workspace.private, self.environment, limit) as other:
                 offer = other.refs()
                 tip, record = _tip(offer), offer.refs.get(PURGED)

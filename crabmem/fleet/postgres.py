@@ -27,9 +27,8 @@ SCHEMA, NEXT = "crabmem", "crabmem_next"
 CHANNEL = "crabmem"
 #: Seconds that are waited for a connection, and for an answer.
 PATIENCE = 2
-_MOST = 32_767  # the largest smallint
-# The longest path, in bytes: PostgreSQL's index has no more room.
-_LONGEST = 1_000
+_MAX_SMALLINT = 32_767
+_MAX_PATH_BYTES = 1_000  # PostgreSQL's index has no more room
 # The functions that a reader may call.
 _CALLED = "followed(smallint), ask(bigint[], int[], int[], smallint, int), pushed(text)"
 _FORM = "a database is named as postgresql://USER@HOST/DATABASE, a sign such as @ in a password as %40"
@@ -94,7 +93,7 @@ class Postgres:
         """
         _check(url)
         self.url, self._schema = url, sql.Identifier(schema)
-        with _told():
+        with _own_errors():
             # A plan of one's own for each question: one that fits all is slower for most.
             self.connection = psycopg.connect(
                 url, autocommit=True, prepare_threshold=None, client_encoding="utf8", connect_timeout=patience or None
@@ -130,7 +129,7 @@ class Postgres:
         push, a crash and its repair are the same.
         """
         is_same = (space.rules, space.settings) == (contents.rules, contents.settings)
-        blobs = {path: blob for path, blob in contents.blobs.items() if len(path.encode()) <= _LONGEST}
+        blobs = {path: blob for path, blob in contents.blobs.items() if len(path.encode()) <= _MAX_PATH_BYTES}
         with self.changing() as cursor:
             cursor.execute("select from space where id = %s for update", (space.id,))
             held = {path: (id, blob) for path, id, blob in cursor.execute(_HELD, (space.id,))}
@@ -138,7 +137,7 @@ class Postgres:
             gone = [id for path, (id, _) in held.items() if path not in kept]
             cursor.execute("delete from fact where id = any(%s)", (gone,))
             rows = list(contents.read(blobs.keys() - kept))
-            self._copy(cursor, space.id, rows, contents.rules)
+            self._copy_rows(cursor, space.id, rows, contents.rules)
             if contents.is_rewritten:
                 renewed = list(contents.read(kept))
                 columns = zip(*((row.path, row.commit, row.since) for row in renewed), strict=True)
@@ -151,7 +150,7 @@ class Postgres:
         return len(gone) + len(rows)
 
     @staticmethod
-    def _copy(cursor: psycopg.Cursor[Any], space: int, rows: Sequence[Row], rules: bytes) -> None:
+    def _copy_rows(cursor: psycopg.Cursor[Any], space: int, rows: Sequence[Row], rules: bytes) -> None:
         """Write facts that are new, and the words of their passages."""
         ids = [id for (id,) in cursor.execute(_IDS, (len(rows),))]
         with cursor.copy("copy fact from stdin") as copy:
@@ -163,9 +162,9 @@ class Postgres:
                 )  # fmt: skip
         with cursor.copy("copy post from stdin") as copy:
             for id, row in zip(ids, rows, strict=True):
-                for part, passage in enumerate(row.passages[: _MOST + 1]):  # parts count from 0
+                for part, passage in enumerate(row.passages[: _MAX_SMALLINT + 1]):  # parts count from 0
                     for word, count in passage.counts.items():
-                        numbers = min(count, _MOST), min(passage.length, _MOST)
+                        numbers = min(count, _MAX_SMALLINT), min(passage.length, _MAX_SMALLINT)
                         copy.write_row((term_id(word, rules), space, id, part, *numbers, row.kinds))
 
     def search(self, asked: Sequence[Asked], scope: Collection[int] | None, kind: Kind, limit: int) -> list[Found]:
@@ -270,7 +269,7 @@ class Postgres:
 
     def wait(self, seconds: float) -> None:
         """Wait for a push, at most so long."""
-        with _told():
+        with _own_errors():
             self._run(f"listen {CHANNEL}")
             for _ in self.connection.notifies(timeout=seconds, stop_after=1):
                 pass
@@ -361,15 +360,15 @@ class Postgres:
     @contextmanager
     def changing(self) -> Iterator[psycopg.Cursor[Any]]:
         """All that is done within it is done, or nothing."""
-        with _told(), self.connection.transaction(), self.connection.cursor() as cursor:
+        with _own_errors(), self.connection.transaction(), self.connection.cursor() as cursor:
             yield cursor
 
     def _run(self, query: Any, values: Any = None) -> psycopg.Cursor[Any]:
-        with _told():
+        with _own_errors():
             return self.connection.execute(query, values)
 
     def _all(self, kind: type[Any], query: Any, values: Any = None) -> list[Any]:
-        with _told(), self.connection.cursor(row_factory=class_row(kind)) as cursor:
+        with _own_errors(), self.connection.cursor(row_factory=class_row(kind)) as cursor:
             return cursor.execute(query, values).fetchall()
 
 
@@ -379,7 +378,7 @@ def term_id(word: str, rules: bytes) -> int:
 
 
 def _check(url: str) -> None:
-    """Refuse what is no address of a database, without a word of it: it may hold a password."""
+    """Refuse what is no address of a database. The message must not quote it: it may hold a password."""
     try:
         host = conninfo_to_dict(url).get("host")
     except (psycopg.Error, UnicodeError):
@@ -389,27 +388,26 @@ def _check(url: str) -> None:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Errors of the database, in our own words."""
+def _own_errors() -> Iterator[None]:
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:
-        raise Disabled(f"the database does not let this role do that: {_said(error)}") from error
+        raise Disabled(f"the database does not let this role do that: {_in_short(error)}") from error
     except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedFunction, psycopg.errors.InvalidSchemaName) as error:
         raise NotFound(_NO_INDEX) from error
     except psycopg.errors.LockNotAvailable as error:
         raise Busy("somebody reads the tables just now: try again") from error
     except psycopg.errors.ReservedName as error:
-        raise InvalidArguments(f"the database has that name for itself: {_said(error)}") from error
+        raise InvalidArguments(f"the database has that name for itself: {_in_short(error)}") from error
     except UnicodeError as error:
         raise InvalidArguments("what is no text cannot go into a database") from error
     except (psycopg.errors.ProgramLimitExceeded, psycopg.DataError) as error:
-        raise CrabmemError(f"the database cannot hold that: {_said(error)}") from error
+        raise CrabmemError(f"the database cannot hold that: {_in_short(error)}") from error
     except psycopg.OperationalError as error:
-        raise Unreachable(f"the database does not answer: {_said(error)}") from error
+        raise Unreachable(f"the database does not answer: {_in_short(error)}") from error
     except psycopg.Error as error:
-        raise CrabmemError(f"the database failed: {_said(error)}") from error
+        raise CrabmemError(f"the database failed: {_in_short(error)}") from error
 
 
-def _said(error: psycopg.Error) -> str:
+def _in_short(error: psycopg.Error) -> str:
     return shortened(one_line(str(error)), 200)

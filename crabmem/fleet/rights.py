@@ -40,7 +40,7 @@ def revoke(index: Postgres, role: str, pattern: str | None) -> None:
 
 
 def add(index: Postgres, memories: Iterable[tuple[str, str, str]]) -> None:
-    """Follow more memories, each as `checked`; who was granted a pattern that fits one sees it."""
+    """Follow more memories, each as `checked_memory`; who was granted a pattern that fits one sees it."""
     with _alone(index):
         for memory in memories:
             index.add(*memory)
@@ -72,7 +72,7 @@ def matching(names: Iterable[str], pattern: str) -> list[str]:
     return [name for name in names if fnmatchcase(name, literal)]
 
 
-def checked(name: str, address: str) -> tuple[str, str, str]:
+def checked_memory(name: str, address: str) -> tuple[str, str, str]:
     """A memory's name, its remote's address, and what of that names it to a machine that pushed.
 
     Raises:

@@ -49,11 +49,11 @@ from .reach import Piece, Reach
 from .refs import Refs
 from .store import check_pack
 
-#: A pack of so many bytes is left as it is, and another one begun: the whole is copied each time.
+#: Bytes of a pack that is left as it is, and another one begun: the whole is copied each time.
 LARGEST = 16_000_000
-#: So much is added at a time; the rest follows in a pack of its own.
+#: Bytes that are added at a time; the rest follows in a pack of its own.
 MOST_ADDED = 24_000_000
-#: A file this large is nobody's memory and stays as it is.
+#: Bytes of a file that is nobody's memory and stays as it is.
 TOO_LARGE = 8_000_000
 _STEP = 16
 _LEVELS = 3

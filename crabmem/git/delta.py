@@ -19,7 +19,7 @@ Part: TypeAlias = tuple[int, int] | bytes
 _WORD = re.compile(rb"\s+|[^\s]+")
 # Up to this size words are compared one by one.
 _SMALL = 1_500
-# So much to be put in at one place hides a text that has changed in several.
+# Bytes put in at one place that may hide a text that has changed in several.
 _SEVERAL = 200
 _MOST_COPIED = 0xFFFFFF
 _MOST_INSERTED = 127

@@ -40,7 +40,7 @@ class Health:
 
     def locks(self) -> list[Path]:
         """Return the locks of other Git processes, or of one that died."""
-        return [lock for lock in (*self._git.glob("*.lock"), *(self._git / "refs").rglob("*.lock"))]
+        return [*self._git.glob("*.lock"), *(self._git / "refs").rglob("*.lock")]
 
     def left_locks(self) -> list[Path]:
         """Return the locks that a write of ours left which was ended; Git waits for them."""

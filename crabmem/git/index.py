@@ -73,7 +73,7 @@ class Index:
         self._behind = parts.private / state.INDEX_BEHIND
         self._refs, self._branch, self._head = parts.refs, parts.branch, head
         #: The checksum that the file ended in as it was written last, and its rows.
-        self._written: tuple[bytes, Rows] | None = None
+        self._written: tuple[bytes, IndexRows] | None = None
         #: Whether the index was last found in a form that we do not write: Git takes what was written for its removal.
         self.is_foreign = False
 
@@ -188,7 +188,7 @@ class Index:
         self._written = data[-_CHECKSUM:], rows
         return data
 
-    def _rows(self) -> "Rows":
+    def _rows(self) -> "IndexRows":
         """Return the rows of the index: those we wrote last, if the file still ends in their checksum."""
         if self._written and self._checksum() == self._written[0]:
             return self._written[1]
@@ -207,7 +207,7 @@ class Index:
             return b""
 
 
-class Rows:
+class IndexRows:
     """The rows of an index of the plain form, in the order of their paths. Never changed once made."""
 
     __slots__ = ("_keys", "_pieces")
@@ -217,7 +217,7 @@ class Rows:
         self._keys = keys
         self._pieces = pieces
 
-    def settled(self, paths: Mapping[bytes, Settled]) -> "Rows":
+    def settled(self, paths: Mapping[bytes, Settled]) -> "IndexRows":
         """Return the rows with `paths` settled.
 
         Raises:
@@ -232,7 +232,7 @@ class Rows:
             at = bisect_left(keys, key)
             if not (at < len(keys) and keys[at] == key and wanted.keeps(*_parts(pieces[at]))):
                 splice(keys, pieces, key, _row(key, wanted.item, wanted.stamp, wanted.is_left))
-        return Rows(keys, pieces)
+        return IndexRows(keys, pieces)
 
     def items(self, only_left: bool) -> dict[bytes, tuple[int, str, int]]:
         """Return mode, id and flags of every path, or of those that are `LEFT`."""
@@ -248,7 +248,7 @@ class Rows:
         return b"".join(pieces)
 
 
-def parse_index(data: bytes) -> Rows:
+def parse_index(data: bytes) -> IndexRows:
     """Return the rows in the bytes of an index.
 
     Raises:
@@ -265,7 +265,7 @@ def parse_index(data: bytes) -> Rows:
         raise OddIndex from None
 
 
-def _parsed_rows(data: bytes, count: int) -> Rows:
+def _parsed_rows(data: bytes, count: int) -> IndexRows:
     keys, pieces, at, fixed = [], [], _HEADER.size, _FIXED.size
     for _ in range(count):
         flags = data[at + fixed - 2] << 8 | data[at + fixed - 1]
@@ -287,7 +287,7 @@ def _parsed_rows(data: bytes, count: int) -> Rows:
         at += 8 + size
     if at != end:
         raise OddIndex
-    return Rows(keys, pieces)
+    return IndexRows(keys, pieces)
 
 
 def is_whole(data: bytes) -> bool:

@@ -147,8 +147,6 @@ def renamed(file: Path, change: Callable[[bytes, str], tuple[bytes, str] | None]
 
 def _unmerged(file: Path) -> tuple[dict[bytes, IndexEntry], int]:
     """Return the entries of an index that is not in the middle of a merge, and its version."""
-    if not file.exists():
-        return {}, 2
     try:
         entries, version = _parsed(fs.read(file, limit=fs.LARGE)[0])
     except _BROKEN:

@@ -6,8 +6,7 @@ until they are brought to the disk here.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from ..disk import fs, state
 from ..disk.lock import WriterLock
@@ -15,18 +14,17 @@ from ..errors import DamagedHistory
 from ..text.hashes import short
 from . import repository
 from .index import Index
-from .kept import KEEP, Keep
+from .kept import KEEP
 from .parts import Parts
 from .redo import Batch, Move
-from .refs import MAIN, Head, Refs, is_ref
-from .walk import Walk
+from .refs import MAIN, is_ref
 
-#: So many of the newest batches are looked for, in case a prune took what was not reached yet, at the first write of a
-#: process, and whenever the log is begun anew; in between each write looks for that of the one before it.
-_LATELY = 25
-#: A log of so many bytes is begun anew by the next write, if nobody did so before.
+#: Newest batches whose objects are looked for, in case a prune took what was not reached yet, at the first write of a
+#: process, and whenever the log is begun anew; in between each write looks for those of the one before it.
+_BATCHES_LOOKED_FOR = 25
+#: Bytes of a log that the next write begins anew, if nobody did so before.
 FULL = 2_000_000
-# So many bytes are made of a log that somebody else began, at most.
+# Bytes that are made of a log that somebody else began, at most.
 _MOST_MADE = 30_000_000
 # Seconds for which upkeep waits for writers.
 _PATIENCE = 5.0
@@ -58,16 +56,12 @@ class Mending:
         if not self._redo.is_of_now():
             replayed = self._replay()
         else:
-            newest = self._redo.batches(1 if self._has_looked else _LATELY)
+            newest = self._redo.batches(1 if self._has_looked else _BATCHES_LOOKED_FOR)
             restored = self._make_again(newest, is_read=False)
             if self._redo.size() > FULL and not self._refs.is_gc_running():
                 self.harden()
         self._has_looked = True
-        done = (
-            replayed
-            or mend_head(self._git, self._refs, self._keep, self._walk, self._trees.is_readable)
-            or self._keep.lost()
-        )
+        done = replayed or self._mend_head() or self._keep.lost()
         return done or (f"{restored} objects that were missing were put back" if restored else None)
 
     def _replay(self) -> str | None:
@@ -129,7 +123,7 @@ class Mending:
         for ref in {*(move.ref for move in self._redo.moves()), KEEP}:
             self._refs.sync(ref)
         self._index.sync()
-        newest = self._redo.newest_pieces(_LATELY)
+        newest = self._redo.newest_patches(_BATCHES_LOOKED_FOR)
         self._redo.begin()
         if newest:
             self._redo.add(newest, None)
@@ -154,7 +148,7 @@ class Mending:
                     self.harden()
 
     def _sync_logged(self) -> None:
-        self._objects.sync(each.oid for batch in self._redo.batches() for each in batch.pieces)
+        self._objects.sync(each.oid for batch in self._redo.batches() for each in batch.patches)
 
     def has_left_purge(self) -> bool:
         """Return whether a purge left something which was interrupted, beside nothing that somebody else began."""
@@ -163,47 +157,48 @@ class Mending:
         is_foreign = os.path.lexists(self._private / state.REDO) and not self._redo.is_ours()
         return not is_foreign and bool(repository.left_of_purge(self._root))
 
+    # The head
 
-def mend_head(git: Path, refs: Refs, keep: Keep, walk: Walk, is_whole: Callable[[str], bool]) -> str | None:
-    """Make the head readable; return what was done, None when nothing had to be. `is_whole` tells whether a commit is.
+    def _mend_head(self) -> str | None:
+        """Make the head readable; return what was done, None when nothing had to be.
 
-    Raises:
-        DamagedHistory: nothing readable is left to go on from.
-    """
-    try:
-        head = refs.head()
-        lost = head.commit is None and any(map(is_whole, refs.last_noted(head.ref)))
-        if not lost and (head.commit is None or is_whole(head.commit)):
-            return None
-    except DamagedHistory:
-        head = _repair_head(git, refs)
-    for commit in _candidates(head.ref, refs, keep, walk):
-        if is_whole(commit):
-            refs.restore(head.ref, commit)
-            return f"{head.ref} could not be read and was set to {short(commit)}"
-    raise DamagedHistory(
-        f"no commit of {git} can be read; the files are untouched. Move {git} away "
-        "to begin a new history, or restore it from a backup"
-    )
+        Raises:
+            DamagedHistory: nothing readable is left to go on from.
+        """
+        is_whole = self._trees.is_readable
+        try:
+            head = self._refs.head()
+            lost = head.commit is None and any(map(is_whole, self._refs.last_noted(head.ref)))
+            if not lost and (head.commit is None or is_whole(head.commit)):
+                return None
+            ref = head.ref
+        except DamagedHistory:
+            ref = self._repaired_head()
+        for commit in self._candidates(ref):
+            if is_whole(commit):
+                self._refs.restore(ref, commit)
+                return f"{ref} could not be read and was set to {short(commit)}"
+        raise DamagedHistory(
+            f"no commit of {self._git} can be read; the files are untouched. Move {self._git} away "
+            "to begin a new history, or restore it from a backup"
+        )
 
+    def _repaired_head(self) -> str:
+        """Return what HEAD names; where that cannot be read it is pointed at the main branch again."""
+        file = self._git / "HEAD"
+        text = fs.read(file)[0] if file.is_file() and not file.is_symlink() else b""
+        ref = text.decode("ascii", "replace").removeprefix("ref: ").strip()
+        if not is_ref(ref):
+            ref = MAIN
+            self._refs.restore("HEAD", f"ref: {MAIN}")
+        return ref
 
-def _repair_head(git: Path, refs: Refs) -> Head:
-    """Return the head, with a HEAD that cannot be read pointed at the main branch again."""
-    file = git / "HEAD"
-    text = fs.read(file)[0] if file.is_file() and not file.is_symlink() else b""
-    ref = text.decode("ascii", "replace").removeprefix("ref: ").strip()
-    if not is_ref(ref):
-        ref = MAIN
-        refs.restore("HEAD", f"ref: {MAIN}")
-    return Head(ref, None)
-
-
-def _candidates(ref: str, refs: Refs, keep: Keep, walk: Walk) -> Iterator[str]:
-    """Yield commits to go on from, the likeliest first."""
-    if readable := keep.readable(ref):
-        yield readable
-    yield from refs.last_noted(ref)
-    yield from refs.last_noted("HEAD")
-    kept = keep.tip()
-    for commit in [kept] if kept else keep.rewritten():
-        yield from walk.readable(commit)
+    def _candidates(self, ref: str) -> Iterator[str]:
+        """Yield commits to go on from, the likeliest first."""
+        if readable := self._keep.readable(ref):
+            yield readable
+        yield from self._refs.last_noted(ref)
+        yield from self._refs.last_noted("HEAD")
+        kept = self._keep.tip()
+        for commit in [kept] if kept else self._keep.rewritten():
+            yield from self._walk.readable(commit)

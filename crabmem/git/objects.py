@@ -23,7 +23,7 @@ from ..text.hashes import checksum
 from ..text.values import once
 from .commits import Header, header
 from .packs import KINDS, NUMBERS, Growing, Packs, packed_among, publish
-from .redo import MOST_LOGGED, Batch, Move, Piece, Redo, cost, piece
+from .redo import MOST_LOGGED, Batch, Move, Patch, Redo, cost, patch_of
 
 if TYPE_CHECKING:  # what most writes do not need takes long to import
     from dulwich.objects import ObjectID
@@ -52,9 +52,9 @@ _REMEMBERED = 6
 # Headers of commits, some 400 bytes each: a walk, and what compares its commits, ask for the same.
 _MOST_HEADERS = 25_000
 # How often a file is renamed into a folder that somebody removes; and of how many objects the folders are listed first.
-_TRIES, _MANY = 10, 1_000
+_TRIES, _LISTED_FIRST = 10, 1_000
 _TEMPORARY = "object-"
-#: So many texts that are put ahead are worth a pack, which has about so many bytes at most.
+#: Texts put ahead that are worth a pack, and about how many bytes that has at most.
 _LEAST_AHEAD, _LARGEST_AHEAD = 50, 16_000_000
 
 
@@ -143,16 +143,16 @@ class Objects:
 
     def _logged(self, oid: str) -> tuple[str, bytes] | None:
         """Return an object that a power cut, or somebody's `git prune`, took, made again from the log."""
-        found = self._redo.piece(oid)
+        found = self._redo.patch(oid)
         return self._made(found) if found else None
 
-    def _made(self, piece: Piece) -> tuple[str, bytes] | None:
+    def _made(self, patch: Patch) -> tuple[str, bytes] | None:
         """Return kind and bytes of an object in the log; None where what it stands on cannot be read."""
         try:
-            data = piece.whole(self.raw(piece.base)[1] if piece.base else b"")
+            data = patch.whole(self.raw(patch.base)[1] if patch.base else b"")
         except (DamagedHistory, ValueError, RecursionError):
             return None
-        return (piece.kind, data) if oid_of(piece.kind, data) == piece.oid else None
+        return (patch.kind, data) if oid_of(patch.kind, data) == patch.oid else None
 
     def _is_stored(self, oid: str) -> bool:
         """Return whether Git itself finds the object, whole, and nothing to complain of in its place."""
@@ -382,15 +382,15 @@ class Objects:
         safe = self._safe & self._fresh.keys()
         safe -= self.absent(safe)  # a prune may have taken it since
         new = {oid: fresh for oid, fresh in self._fresh.items() if oid not in safe}
-        pieces = [piece(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
-        is_logged = cost(pieces) <= MOST_LOGGED  # else it goes to the disk itself
+        patches = [patch_of(fresh.kind, oid, fresh.data, fresh.base) for oid, fresh in new.items()]
+        is_logged = cost(patches) <= MOST_LOGGED  # else it goes to the disk itself
         if not is_logged and len(new) >= _LEAST_AHEAD:
             self._store_as_pack(new)
         elif not is_logged:
             self._store_all(new, waits=True)
             self.sync(new)
-        if move or (is_logged and pieces):
-            self._redo.add(pieces if is_logged else (), move)
+        if move or (is_logged and patches):
+            self._redo.add(patches if is_logged else (), move)
         if is_logged:
             self._store_all(new, waits=False)
         self._safe |= new.keys()
@@ -424,10 +424,10 @@ class Objects:
         With `is_read` each is read, as a power cut leaves files that are cut short. Only so many bytes are made: in a
         stranger's log, a few bytes each can stand for as much as an object may have.
         """
-        pieces = {each.oid: each for batch in batches for each in batch.pieces}
-        missing = {oid for oid in pieces if not self._is_stored(oid)} if is_read else self.absent(pieces)
+        patches = {each.oid: each for batch in batches for each in batch.patches}
+        missing = {oid for oid in patches if not self._is_stored(oid)} if is_read else self.absent(patches)
         count = 0
-        for each in (each for oid, each in pieces.items() if oid in missing):
+        for each in (each for oid, each in patches.items() if oid in missing):
             if most < 0:
                 break
             made = self._made(each)
@@ -441,7 +441,7 @@ class Objects:
         """Return those of some objects that have neither a file with something in it nor a place in a pack."""
         found = set(oids)
         # Of thousands that come into a fresh clone none has a file of its own: one look tells.
-        folders = {*os.listdir(self._folder)} if len(found) > _MANY else None
+        folders = {*os.listdir(self._folder)} if len(found) > _LISTED_FIRST else None
         maybe = found if folders is None else {oid for oid in found if oid[:2] in folders}
         found -= {oid for oid in maybe if (seen := self._signature(oid)) and seen[0]}
         return found - packed_among(self._folder, found) if found else found

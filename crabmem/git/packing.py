@@ -16,7 +16,7 @@ from ..errors import Unwritable
 from ..text.values import value
 from .refs import Refs
 
-#: So many bytes, or objects, that lie loose are worth a compaction.
+#: Bytes, or objects, that lie loose and are worth a compaction.
 MOST_BYTES = 24_000_000
 MOST_OBJECTS = 2_000
 

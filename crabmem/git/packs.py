@@ -6,6 +6,7 @@ dulwich imports it late: a write only asks whether an object is in a pack.
 
 from __future__ import annotations
 
+import io
 import mmap
 import os
 import re
@@ -166,7 +167,7 @@ class Packs:
             row.append((name, plain))
             name = entry.base
         for name, change in reversed(row):
-            if sized(change, sized(change, 0, 7)[1], 7)[0] > self._most:
+            if size_made_by(change) > self._most:
                 return None
             found = found[0], b"".join(apply_delta(found[1], change))
             self._keep(name, found)
@@ -205,7 +206,7 @@ def entry_head(data: bytes | mmap.mmap, at: int) -> tuple[int, int, int | bytes 
         IndexError: it is cut short.
         BrokenPack: it has a size of more digits than there are.
     """
-    kind, (size, at) = data[at] >> 4 & 7, sized(data, at, 4)
+    kind, (size, at) = data[at] >> 4 & 7, size_at(data, at, 4)
     if kind == _REFERENCE:
         return kind, size, bytes(data[at : at + _ID]), at + _ID
     if kind != _OFFSET:
@@ -218,7 +219,7 @@ def entry_head(data: bytes | mmap.mmap, at: int) -> tuple[int, int, int | bytes 
     return kind, size, distance, at
 
 
-def sized(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
+def size_at(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
     """Return a size as Git writes it, `bits` of it in the first byte and seven in others, and where it ends.
 
     Raises: as `entry_head`.
@@ -231,6 +232,15 @@ def sized(data: bytes | mmap.mmap, at: int, bits: int) -> tuple[int, int]:
         if shift > 63:
             raise BrokenPack("it has a size of more digits than there are")
     return size, at + 1
+
+
+def size_made_by(delta: bytes) -> int:
+    """Return how many bytes a delta says that it makes, behind how many it is applied to.
+
+    Raises: as `entry_head`.
+    """
+    _, at = size_at(delta, 0, 7)
+    return size_at(delta, at, 7)[0]
 
 
 class Growing:
@@ -259,35 +269,26 @@ class Growing:
         from .delta import delta
 
         under = self._held.get(base[0]) if base else None
-        depth = under.depth if under else 0
-        change = delta(base[1], data) if base and depth < DEEPEST else None
-        offset = len(self._data)
+        change = delta(base[1], data) if base and (not under or under.depth < DEEPEST) else None
         if base is None or change is None or not _is_smaller(change, data):
-            self._held[oid] = _Held(offset, self._written(NUMBERS[kind], [data]), 0)
+            self.take(oid, Entry(NUMBERS[kind], len(data), None, zlib.compress(data)))
             return False
-        kind_of_delta, place = (_OFFSET, offset - under.offset) if under else (_REFERENCE, bytes.fromhex(base[0]))
-        self._held[oid] = _Held(offset, self._written(kind_of_delta, (place, [change])), depth + 1)
+        self.take(oid, Entry(NUMBERS[kind], len(change), base[0], zlib.compress(change)))
         return True
 
     def take(self, oid: str, entry: Entry) -> None:
         """Add an object as it lies in another pack; a delta to what is not in this one makes a thin pack of it."""
+        from dulwich.object_format import SHA1
+        from dulwich.pack import pack_object_header
+
         under = self._held.get(entry.base) if entry.base else None
-        offset, head = len(self._data), bytearray()
-        kind = entry.kind if not entry.base else _OFFSET if under else _REFERENCE
-        byte, size = kind << 4 | entry.size & 15, entry.size >> 4
-        while size:
-            head.append(byte | 0x80)
-            byte, size = size & 0x7F, size >> 7
-        head.append(byte)
+        offset = len(self._data)
         if under:
-            distance = offset - under.offset
-            way = [distance & 0x7F]
-            while distance := distance >> 7:
-                distance -= 1
-                way.append(0x80 | distance & 0x7F)
-            head += bytes(way[::-1])
+            head = pack_object_header(_OFFSET, offset - under.offset, entry.size, SHA1)
         elif entry.base:
-            head += bytes.fromhex(entry.base)
+            head = pack_object_header(_REFERENCE, bytes.fromhex(entry.base), entry.size, SHA1)
+        else:
+            head = pack_object_header(entry.kind, None, entry.size, SHA1)
         self._data += head
         self._data += entry.data
         crc = zlib.crc32(entry.data, zlib.crc32(head))
@@ -296,16 +297,6 @@ class Growing:
     def depth(self, oid: str) -> int:
         """Return how many deltas lie between an object in it and a whole one."""
         return self._held[oid].depth
-
-    def _written(self, kind: int, what: list[bytes] | tuple[bytes | int, list[bytes]]) -> int:
-        from dulwich.object_format import SHA1
-        from dulwich.pack import write_pack_object
-
-        def write(data: bytes) -> int:
-            self._data.extend(data)
-            return len(data)
-
-        return write_pack_object(write, kind, what, SHA1)
 
     def ids(self) -> list[str]:
         """Return the objects in it, in their order."""
@@ -355,13 +346,11 @@ class Growing:
 
 def index_of(entries: Iterable[tuple[bytes, int, int]], ending: bytes) -> bytes:
     """Return the index of a pack of less than 2 GB that ends in the checksum `ending`: id, offset and checksum each."""
-    rows = sorted(entries)
-    ids = [oid for oid, _, _ in rows]
-    ends = [bisect_left(ids, bytes([first + 1])) if first < 255 else len(ids) for first in range(256)]
-    form = struct.Struct(f">{len(rows)}L")
-    columns = (form.pack(*(row[column] for row in rows)) for column in (2, 1))
-    data = b"".join([_INDEX, struct.pack(">256L", *ends), *ids, *columns, ending])
-    return data + checksum(data)
+    from dulwich.pack import write_pack_index_v2
+
+    index = io.BytesIO()
+    write_pack_index_v2(index, sorted(entries), ending)
+    return index.getvalue()
 
 
 @contextmanager

@@ -148,9 +148,7 @@ class Past:
 
     def commits_since(self, bases: Iterable[str], tip: str) -> list[str]:
         """Return the commits that `tip` stands on and none of `bases` does, newest first."""
-        hidden = set[str]()
-        found = list(self._walk.newest_first([tip], bases, hidden))
-        return [commit for commit in found if commit not in hidden]
+        return self._walk.commits_since(bases, [tip])
 
     def commits_between(self, base: str, tip: str) -> list[str]:
         """Return the commits behind `base` up to `tip`, each the first parent of the next; none if not in a row."""

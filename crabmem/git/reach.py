@@ -18,7 +18,7 @@ from .objects import Objects, remembered
 from .trees import DEEPEST, FOLDER, NO_ROWS, SUBMODULE, Rows, check_extent, differing, parse_tree, to_text
 from .walk import Graph, Walk
 
-#: So many packed commits in a row end the way back: what is loose behind a `git pull` is still found.
+#: Packed commits in a row that end the way back: what is loose behind a `git pull` is still found.
 PATIENCE = 100
 
 #: Told of each file that a commit brought, unless it is a merge: the commit, the path, and what the file says.
@@ -229,10 +229,7 @@ def outgoing(
     for have in haves:
         with suppress(DamagedHistory):
             known += [have] if objects.header(have) else []
-    hidden = set[str]()
-    for commit in [*Walk(objects, Graph(private)).newest_first(commits, known, hidden)][::-1]:
-        if commit in hidden:
-            continue
+    for commit in reversed(Walk(objects, Graph(private)).commits_since(known, commits)):
         looks = look if len(objects.header(commit).parents) < 2 else None
         for piece in reach.pieces(commit):
             if looks and piece.is_file:

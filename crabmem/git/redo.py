@@ -17,9 +17,9 @@ from ..text.comparison import common_ends
 from .packs import KINDS
 from .refs import OID, is_ref
 
-#: What the pieces of one batch cost, at most: more is not logged.
+#: What the patches of one batch cost, at most: more is not logged.
 MOST_LOGGED = 500_000
-# Bytes that the log takes to say which object a piece is.
+# Bytes that the log takes to say which object a patch makes.
 _NAMED = 100
 # No log of ours grows to so many bytes, but while `git gc` runs: of somebody else, a larger one is not believed.
 _MOST_BELIEVED = 3_000_000
@@ -29,7 +29,7 @@ _LONGEST = 1 << 32
 _MOST_PATHS = 1_000
 
 
-class Piece(NamedTuple):
+class Patch(NamedTuple):
     """An object: `data` between the first `front` and the last `back` bytes of `base`. Without a base it is all."""
 
     kind: str
@@ -42,10 +42,10 @@ class Piece(NamedTuple):
     def whole(self, base: bytes) -> bytes:
         """Return the bytes of the object; `base` are those of its base. ValueError where that is too short.
 
-        Taken twice, what stands there would double: a few such pieces of a stranger's stand for gigabytes.
+        Taken twice, what stands there would double: a few such patches of a stranger's stand for gigabytes.
         """
         if self.front + self.back > len(base):
-            raise ValueError("no piece of this base")
+            raise ValueError("no patch of this base")
         return base[: self.front] + self.data + base[len(base) - self.back :]
 
 
@@ -61,7 +61,7 @@ class Move(NamedTuple):
 class Batch(NamedTuple):
     """What was stored at once, and the commit that it was stored for; None where that comes in a later batch."""
 
-    pieces: tuple[Piece, ...]
+    patches: tuple[Patch, ...]
     move: Move | None
 
 
@@ -97,15 +97,15 @@ class Redo:
         with self._guard:
             self._log.begin(self._seal.key if self._seal else None)
 
-    def add(self, pieces: Sequence[Piece], move: Move | None) -> None:
+    def add(self, patches: Sequence[Patch], move: Move | None) -> None:
         """Add a batch, durably; a move of more files than one takes as several of the same commit."""
         paths = move.paths if move else ()
         for start in range(0, len(paths) or 1, _MOST_PATHS):
             part = move and move._replace(paths=paths[start : start + _MOST_PATHS])
-            head = json.dumps({"pieces": [(*each[:-1], len(each.data)) for each in pieces], "move": part})
+            head = json.dumps({"pieces": [(*each[:-1], len(each.data)) for each in patches], "move": part})
             with self._guard:
-                self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in pieces)]))
-            pieces = ()
+                self._log.append(b"\n".join([head.encode(), b"".join(each.data for each in patches)]))
+            patches = ()
 
     def batches(self, newest: int | None = None) -> list[Batch]:
         """Return all batches, or at most so many of the newest, the oldest first."""
@@ -113,10 +113,10 @@ class Redo:
             numbers = range(len(self._look()))
             return [*map(self._batch, numbers if newest is None else numbers[-newest:])]
 
-    def newest_pieces(self, most: int) -> list[Piece]:
+    def newest_patches(self, most: int) -> list[Patch]:
         """Return the newest objects, those of so many batches at most, and as many as one batch takes."""
-        found, size = dict[str, Piece](), 0
-        for each in (each for batch in reversed(self.batches(most)) for each in reversed(batch.pieces)):
+        found, size = dict[str, Patch](), 0
+        for each in (each for batch in reversed(self.batches(most)) for each in reversed(batch.patches)):
             size += cost([each])
             if size > MOST_LOGGED:
                 break
@@ -127,12 +127,12 @@ class Redo:
         """Return the moves, the newest first; the last of a reference may not have been done."""
         return [batch.move for batch in reversed(self.batches()) if batch.move]
 
-    def piece(self, oid: str) -> Piece | None:
+    def patch(self, oid: str) -> Patch | None:
         """Return an object; None where no batch has it."""
         wanted = oid.encode()
         with self._guard:
             found = (self._batch(number) for number, body in enumerate(self._look()) if wanted in body)
-            return next((each for batch in found for each in batch.pieces if each.oid == oid), None)
+            return next((each for batch in found for each in batch.patches if each.oid == oid), None)
 
     def _look(self) -> Sequence[bytes]:
         """Return the bodies of all batches as they are now."""
@@ -152,18 +152,18 @@ class Redo:
         return self._parsed[number]
 
 
-def cost(pieces: Iterable[Piece]) -> int:
-    """Return about how many bytes of a log pieces take."""
-    return sum(_NAMED + len(each.data) for each in pieces)
+def cost(patches: Iterable[Patch]) -> int:
+    """Return about how many bytes of a log patches take."""
+    return sum(_NAMED + len(each.data) for each in patches)
 
 
-def piece(kind: str, oid: str, data: bytes, base: tuple[str, bytes] | None) -> Piece:
+def patch_of(kind: str, oid: str, data: bytes, base: tuple[str, bytes] | None) -> Patch:
     """Return an object as where it differs from `base`, an id and bytes."""
     if base is None:
-        return Piece(kind, oid, None, 0, 0, data)
+        return Patch(kind, oid, None, 0, 0, data)
     name, before = base
     front, back = common_ends(before, data)
-    return Piece(kind, oid, name, front, back, data[front : len(data) - back])
+    return Patch(kind, oid, name, front, back, data[front : len(data) - back])
 
 
 def _parsed(body: bytes) -> Batch:
@@ -171,19 +171,19 @@ def _parsed(body: bytes) -> Batch:
     head, _, data = body.partition(b"\n")
     try:
         said = json.loads(head)
-        return Batch(tuple(_pieces(said["pieces"], data)), _move(*said["move"]) if said["move"] else None)
+        return Batch(tuple(_patches(said["pieces"], data)), _move(*said["move"]) if said["move"] else None)
     except (ValueError, KeyError, TypeError, AttributeError):
         return Batch((), None)
 
 
-def _pieces(heads: Any, data: bytes) -> Iterator[Piece]:
+def _patches(heads: Any, data: bytes) -> Iterator[Patch]:
     at = 0
     for kind, oid, base, *sizes in heads:
         are_sizes = len(sizes) == 3 and all(type(size) is int and 0 <= size < _LONGEST for size in sizes)
         if not (OID.match(oid) and OID.match(base or oid) and kind in KINDS.values() and are_sizes):
-            raise ValueError("no piece of ours")
+            raise ValueError("no patch of ours")
         front, back, length = sizes
-        yield Piece(kind, oid, base, front, back, data[at : at + length])
+        yield Patch(kind, oid, base, front, back, data[at : at + length])
         at += length
 
 

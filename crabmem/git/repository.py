@@ -85,7 +85,7 @@ def create(root: Path) -> None:
     except OSError:
         if not (root / ".git").is_dir():
             raise
-        _remove(built)
+        fs.remove_tree(built)
     fs.sync_folder(root)
 
 
@@ -250,8 +250,9 @@ def exclude(git: Path, patterns: str, otherwise: Sequence[str] = ()) -> None:
 def clear_unfinished(root: Path) -> None:
     """Remove what a crash while making a repository left behind; one in the making is let alone."""
     for built in fs.called(root, _UNFINISHED):
-        if not _is_of_living(built.name.removeprefix(_UNFINISHED)):
-            _remove(built)
+        is_folder = built.is_dir() and not built.is_symlink()
+        if is_folder and not _is_of_living(built.name.removeprefix(_UNFINISHED)):
+            fs.remove_tree(built)
 
 
 def is_beside(root: Path) -> bool:
@@ -324,10 +325,3 @@ def _is_of_living(name: str) -> bool:
     """Return whether a name that begins with the number of a process is of one that runs."""
     maker = name.partition("-")[0]
     return bool(re.fullmatch("[0-9]{1,9}", maker)) and fs.is_alive(int(maker))
-
-
-def _remove(built: Path) -> None:
-    import shutil  # late: few crash while they make one
-
-    fs.before("remove", str(built))
-    shutil.rmtree(built, ignore_errors=True)

@@ -15,7 +15,7 @@ from dulwich.pack import DELTA_TYPES, Pack, PackData, PackFileDisappeared, Unpac
 
 from ..disk import fs, regular
 from .objects import LARGEST, oid_of
-from .packs import KINDS, BrokenPack, sized, whole_entries
+from .packs import KINDS, BrokenPack, size_at, size_made_by, whole_entries
 
 _LARGEST_PACK = 4_000_000_000
 # Bytes of unpacked objects that are kept for each pack that is open; by itself dulwich keeps 96 MiB.
@@ -88,11 +88,10 @@ class Data(PackData):
 
     def get_unpacked_object_at(self, offset: int, *, include_comp: bool = False) -> UnpackedObject:
         """Return the object at `offset` of the pack, deltas not yet applied; ValueError for one that is too large."""
-        _check(sized(self._buffer(), offset, 4)[0])
+        _check(size_at(self._buffer(), offset, 4)[0])
         unpacked = super().get_unpacked_object_at(offset, include_comp=include_comp)
         if unpacked.pack_type_num in DELTA_TYPES:
-            head = b"".join(unpacked.decomp_chunks)[:20]  # two sizes: of what it is applied to, and of what comes out
-            _check(sized(head, sized(head, 0, 7)[1], 7)[0])
+            _check(size_made_by(b"".join(unpacked.decomp_chunks)[:20]))  # both its sizes are in so many bytes
         return unpacked
 
 

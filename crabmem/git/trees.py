@@ -298,14 +298,12 @@ class Trees:
         Raises:
             DamagedHistory: it is broken, or has more than `MOST_FILES` files, or folders more than `DEEPEST` deep.
         """
-        found: dict[str, Item] = {}
-        self._add_items(found, tree, prefix, DEEPEST - prefix.count("/"), count())
-        return {path: oid for path, (mode, oid) in found.items() if stat.S_ISREG(mode)}
+        return {path: oid for path, (mode, oid) in self.items(tree, prefix).items() if stat.S_ISREG(mode)}
 
-    def items(self, tree: str | None) -> dict[str, Item]:
+    def items(self, tree: str | None, prefix: str = "") -> dict[str, Item]:
         """Return what `files` does, with modes, and links and submodules as well."""
         found: dict[str, Item] = {}
-        self._add_items(found, tree, "", DEEPEST, count())
+        self._add_items(found, tree, prefix, DEEPEST - prefix.count("/"), count())
         return found
 
     def _add_items(self, found: dict[str, Item], tree: str | None, folder: str, depth: int, seen: "count[int]") -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +24,6 @@ from .history import History
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
-    import threading
 
 
 #: Seconds until the next try, in case one was refused, or found somebody else at it.
@@ -58,11 +58,13 @@ class Upkeep:
         with self._guard, suppress(CrabmemError, OSError):
             # Most processes that write do so once, and end: they leave it to the log.
             if not (is_first or (self._hardening and self._hardening.is_alive())):
-                self._begin_hardening()
+                self._is_over = threading.Event()
+                self._hardening = _thread(partial(self._harden_when_idle, self._is_over))
             if self._is_running() or not self._is_due() or time.monotonic() < self._not_before:
                 return
             self._not_before = time.monotonic() + PAUSE
-            self._worker = _start_worker(self._root)
+            # Where no process can be started, a thread of this one does it; nobody where there can be none either.
+            self._worker = start("git.upkeep", self._root) or _thread(partial(compact_history, self._root))
 
     def close(self, wait: bool = True) -> None:
         """End; `wait` until the work that was begun is done."""
@@ -72,13 +74,7 @@ class Upkeep:
             self._hardening.join()
         worker = self._worker
         if worker is not None and wait:
-            (worker.join if hasattr(worker, "join") else worker.wait)()
-
-    def _begin_hardening(self) -> None:
-        from threading import Event
-
-        self._is_over = Event()
-        self._hardening = _thread(partial(self._harden_when_idle, self._is_over))
+            worker.join() if isinstance(worker, threading.Thread) else worker.wait()
 
     def _harden_when_idle(self, is_over: threading.Event) -> None:
         """Wait for a pause between writes, and bring them to the disk. Who closes before that leaves it to the log."""
@@ -98,25 +94,16 @@ class Upkeep:
         worker = self._worker
         if worker is None:
             return False
-        import subprocess  # late: most writes begin no work
-
-        is_running = worker.poll() is None if isinstance(worker, subprocess.Popen) else worker.is_alive()
+        if isinstance(worker, threading.Thread):
+            is_running, did_it = worker.is_alive(), False
+        else:
+            is_running, did_it = worker.poll() is None, worker.returncode == 0
         if not is_running:
-            did_it = isinstance(worker, subprocess.Popen) and worker.returncode == 0
             self._worker, self._not_before = None, 0.0 if did_it else self._not_before
         return is_running
 
 
-def _start_worker(root: Path) -> subprocess.Popen[bytes] | threading.Thread | None:
-    """Start a process that compacts, or a thread in this one where there can be none; None if there can be neither."""
-    if process := start("git.upkeep", root):
-        return process
-    return _thread(partial(compact_history, root))
-
-
 def _thread(work: Callable[[], object]) -> threading.Thread | None:
-    import threading
-
     thread = threading.Thread(target=work, name="crabmem upkeep", daemon=True)
     try:
         thread.start()

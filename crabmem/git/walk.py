@@ -38,9 +38,9 @@ _CHANGE = _KEY + 2 * _ID
 _UNKNOWN = 0xFFFF
 # What a commit of more changes changed, as a great import, is looked at anew each time.
 _MOST_CHANGES = 500
-#: So many commits are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
+#: Commits that are known at most: a tenth of a kilobyte each in the file, half a kilobyte in memory.
 MOST_ROWS = 100_000
-# So many new ones are worth writing the file.
+# New ones that are worth writing the file.
 _WORTH_SAVING = 64
 # From where a commit was reached, and whether it stands below one that both sides stand on.
 _ONE, _OTHER, _BELOW = 1, 2, 4
@@ -212,14 +212,23 @@ class Walk:
 
     def commits(self, start: str, without: str | None = None) -> Iterator[str]:
         """Yield `start` and what it stands on, newest first; not `without` and what that stands on."""
-        return self.newest_first([start], [without] if without else [], set())
+        return self.newest_first([start], [without] if without else [])
 
-    def newest_first(self, tips: Iterable[str], without: Iterable[str], hidden: set[str]) -> Iterator[str]:
+    def commits_since(self, bases: Iterable[str], tips: Iterable[str]) -> list[str]:
+        """Return the commits that `tips` stand on and none of `bases` does, newest first."""
+        hidden = set[str]()
+        found = [*self.newest_first(tips, bases, hidden)]
+        return [commit for commit in found if commit not in hidden]
+
+    def newest_first(
+        self, tips: Iterable[str], without: Iterable[str] = (), hidden: set[str] | None = None
+    ) -> Iterator[str]:
         """Yield `tips` and what they stand on, newest first; not `without` and what those stand on.
 
         That is told by their times, and so too late for some where many were made in one second, or by a clock that was
-        wrong: those are among the `hidden` in the end.
+        wrong: those are among the `hidden` in the end, which is filled for who has to know.
         """
+        hidden = set() if hidden is None else hidden
         waiting, seen, numbers, oldest = list[tuple[int, int, str]](), set[str](), count(), math.inf
         patience = _PATIENCE
 

@@ -28,7 +28,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 # What the registry itself takes, which is less than its schema does.
 _REGISTRY_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.-]*[a-zA-Z0-9]/[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]")
-_LONGEST_REGISTRY_NAME = 200
+_MAX_REGISTRY_NAME = 200
 
 # The tools in OpenClaw's memory slot, by the names there and ours.
 _OPENCLAW_TOOLS = {name: name for name in ("memory_search", "memory_get", "remember", "forget")}
@@ -54,10 +54,8 @@ It calls the `crabmem` command: `uv tool install crabmem` or `pipx install crabm
 
 def claude_plugin(version: str) -> dict[str, bytes]:
     """A plugin of Claude Code, which is also a marketplace of one."""
-    author = {"name": NAME}
-    manifest = {"name": NAME, "version": version, "description": ABOUT, "author": author, "license": _LICENSE}
     return {
-        ".claude-plugin/plugin.json": _json({**manifest, "keywords": ["memory", "git", "markdown"]}),
+        ".claude-plugin/plugin.json": _json({**_about(version), "keywords": ["memory", "git", "markdown"]}),
         ".claude-plugin/marketplace.json": _market(version, "./"),
         ".mcp.json": _server("claude-code"),
         "hooks/hooks.json": _hooks("claude-code"),
@@ -232,7 +230,7 @@ def registry_entry(name: str, version: str) -> bytes:
     Raises:
         InvalidArguments: the registry takes no such name.
     """
-    if not _REGISTRY_NAME.fullmatch(name) or len(name) > _LONGEST_REGISTRY_NAME:
+    if not _REGISTRY_NAME.fullmatch(name) or len(name) > _MAX_REGISTRY_NAME:
         raise InvalidArguments(
             f"the MCP registry takes no server called {name!r}: it wants a namespace of yours and a name in letters, "
             f"digits, dots and dashes, as io.github.OWNER/{NAME}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..disk import fs
 from ..errors import BadConfig, CrabmemError, Unwritable
 from ..text.edit import BOM, unified_diff
-from .host import LARGEST, Config
+from .host import MAX_CONFIG_BYTES, Config
 from .surroundings import Surroundings
 
 _BACKUP = ".before-crabmem"
@@ -64,7 +64,7 @@ def write_changes(changes: Sequence[Change], stop: Path) -> None:
         for change in changes:
             with errors_about(change.backup):
                 done.append((change, config_text(change.backup)))
-            with errors_about(change.file), _refusals():
+            with errors_about(change.file):
                 _write_change(change, stop)
     except CrabmemError as error:
         _undo(done, stop, str(error).removesuffix(_NOTHING))
@@ -171,7 +171,7 @@ def config_text(file: Path) -> str | None:
         Unwritable: it is read-only.
     """
     try:
-        data, status = fs.read(file, limit=LARGEST)
+        data, status = fs.read(file, limit=MAX_CONFIG_BYTES)
         text = data.decode()
     except FileNotFoundError:
         return None
@@ -188,20 +188,13 @@ def config_text(file: Path) -> str | None:
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
-    """Turn what the disk refuses into an `Unwritable`."""
-    try:
-        yield
-    except OSError as error:
-        raise Unwritable(f"it cannot be written: {fs.reason(error)}") from None
-
-
-@contextmanager
 def errors_about(file: Path) -> Iterator[None]:
     """Have errors name the file, and say that it is as it was."""
     try:
         yield
     except RecursionError:
         raise BadConfig(f"{file}: it is too deeply nested{_NOTHING}") from None
+    except OSError as error:
+        raise Unwritable(f"{file}: it cannot be written: {fs.reason(error)}{_NOTHING}") from None
     except (BadConfig, Unwritable) as error:
         raise type(error)(f"{file}: {error}{_NOTHING}") from None

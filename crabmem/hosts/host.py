@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: What crabmem is called in the configs of hosts.
 NAME = "crabmem"
 #: Bytes of the largest config that is read: Claude Code keeps what was said in all projects in its own.
-LARGEST = 50_000_000
+MAX_CONFIG_BYTES = 50_000_000
 ABOUT = "Plain-file memory for AI agents, with its history in Git"
 
 SESSION_START = "session-start"

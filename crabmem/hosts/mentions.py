@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..disk import fs
-from .host import LARGEST, NAME, Config, Host
+from .host import MAX_CONFIG_BYTES, NAME, Config, Host
 from .surroundings import Surroundings
 from .table import HOSTS
 
@@ -23,6 +23,6 @@ def mentions(here: Surroundings) -> Iterator[tuple[Host, bool]]:
 
 def _names_us(config: Config, here: Surroundings) -> bool:
     try:
-        return NAME.encode() in fs.read(Path(os.path.realpath(config.file(here))), limit=LARGEST)[0]
+        return NAME.encode() in fs.read(Path(os.path.realpath(config.file(here))), limit=MAX_CONFIG_BYTES)[0]
     except OSError:
         return False

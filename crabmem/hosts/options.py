@@ -87,7 +87,7 @@ class InstallOptions:
             if event not in (WROTE, *leave_out)
         ]
 
-    def trusted(self, hooks: Sequence[Desired], file: Path, path: Sequence[str]) -> list[Desired]:
+    def with_trust(self, hooks: Sequence[Desired], file: Path, path: Sequence[str]) -> list[Desired]:
         """The notes that the host makes at `path` when the person trusts these hooks in `file`, and then the hooks."""
         notes = [Trust((*path,), str(file), hook) for hook in hooks if isinstance(hook, Hook)]
         return [*notes, *hooks]

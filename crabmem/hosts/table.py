@@ -52,13 +52,21 @@ def _project(folder: str = "") -> Folder:
     return lambda here: here.project / folder
 
 
+def _folder_by(variable: str, default: str) -> Folder:
+    return lambda here: here.folder(variable, default)
+
+
 def _command(line: str, seconds: int) -> dict[str, Any]:
     """A hook's command, as most hosts write it."""
     return {"type": "command", "command": line, "timeout": seconds}
 
 
-def _server(want: "InstallOptions") -> "Sequence[Desired]":
-    return want.server()
+def _server_with(key: str = "mcpServers", **more: object) -> Content:
+    """The entry of our server below `key`, with what a host wants in it besides the command."""
+    return lambda want: want.server(key, **more)
+
+
+_server = _server_with()
 
 
 def _trusted(want: "InstallOptions") -> "Sequence[Desired]":
@@ -76,9 +84,9 @@ def _json(value: object) -> str:
     return json.dumps(value)
 
 
-def _servers(server: Sequence[str], **more: object) -> dict[str, object]:
-    """A config that names our server alone, as most hosts write it."""
-    return {"mcpServers": {NAME: {"command": server[0], "args": [*server[1:]], **more}}}
+def _servers(server: Sequence[str], **more: object) -> str:
+    """A config in JSON that names our server alone, as most hosts write it."""
+    return _json({"mcpServers": {NAME: {"command": server[0], "args": [*server[1:]], **more}}})
 
 
 def _event(given: Mapping[str, object]) -> str:
@@ -115,18 +123,14 @@ def _claude_turn(event: str, text: str) -> Json:
     return {"decision": "block", "reason": text}
 
 
-def _claude(here: "Surroundings") -> Path:
-    return here.folder("CLAUDE_CONFIG_DIR", ".claude")
+_claude = _folder_by("CLAUDE_CONFIG_DIR", ".claude")
+_claude_server = _server_with(type="stdio", alwaysLoad=True)
 
 
 def _claude_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
     """Its memory of each project; the folder is the project's path with other signs as dashes."""
     this = _SIGNS.sub("-", str(here.project))
     return sorted((_claude(here) / "projects").glob(f"{this if in_project else '*'}/memory"))
-
-
-def _claude_server(want: "InstallOptions") -> "Sequence[Desired]":
-    return want.server(type="stdio", alwaysLoad=True)
 
 
 def _claude_hooks(want: "InstallOptions") -> "Sequence[Desired]":
@@ -162,7 +166,7 @@ def _is_memory_of(folder: str, command: str) -> bool:
 
 def _claude_headless(server: Sequence[str], prompt: str) -> Headless:
     alone = ("--strict-mcp-config", "--tools", "", "--allowedTools", f"mcp__{NAME}")
-    return Headless(("claude", "-p", prompt, "--mcp-config", _json(_servers(server)), *alone))
+    return Headless(("claude", "-p", prompt, "--mcp-config", _servers(server), *alone))
 
 
 _CLAUDE_CODE = Host(
@@ -171,7 +175,7 @@ _CLAUDE_CODE = Host(
     "claude",
     _claude,
     user=(
-        Config(lambda here: here.folder("CLAUDE_CONFIG_DIR", ""), (".claude.json",), "json", _claude_server),
+        Config(_folder_by("CLAUDE_CONFIG_DIR", ""), (".claude.json",), "json", _claude_server),
         Config(
             _claude,
             ("settings.json",),
@@ -211,9 +215,7 @@ _CLAUDE_CODE = Host(
 
 # Codex
 
-
-def _codex(here: "Surroundings") -> Path:
-    return here.folder("CODEX_HOME", ".codex")
+_codex = _folder_by("CODEX_HOME", ".codex")
 
 
 def _codex_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
@@ -228,7 +230,7 @@ def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
 def _codex_user_content(want: "InstallOptions") -> "Sequence[Desired]":
     content = _codex_content(want)
     # Codex notes trust in a project's hooks in this file, too, which is not the project's.
-    return want.trusted(content, _codex(want.here) / "config.toml", ("hooks", "state")) if want.here else content
+    return want.with_trust(content, _codex(want.here) / "config.toml", ("hooks", "state")) if want.here else content
 
 
 def _codex_choices(want: "InstallOptions") -> "Sequence[Desired]":
@@ -273,18 +275,12 @@ _COPILOT_EVENTS = {
     "agentStop": STOP,
     "sessionEnd": SESSION_END,
 }
-
-
-def _copilot(here: "Surroundings") -> Path:
-    return here.folder("COPILOT_HOME", ".copilot")
+_copilot = _folder_by("COPILOT_HOME", ".copilot")
+_copilot_server = _server_with(type="local", tools=["*"])
 
 
 def _copilot_command(line: str, seconds: int) -> dict[str, Any]:
     return {"type": "command", "command": line, "timeoutSec": seconds}
-
-
-def _copilot_server(want: "InstallOptions") -> "Sequence[Desired]":
-    return want.server(type="local", tools=["*"])
 
 
 def _copilot_permission(want: "InstallOptions") -> "Sequence[Desired]":
@@ -295,10 +291,8 @@ def _copilot_permission(want: "InstallOptions") -> "Sequence[Desired]":
 
 
 def _copilot_headless(server: Sequence[str], prompt: str) -> Headless:
-    config, denied = (
-        _json(_servers(server, type="local", tools=["*"])),
-        ("--deny-tool", "shell", "--deny-tool", "write"),
-    )
+    config = _servers(server, type="local", tools=["*"])
+    denied = ("--deny-tool", "shell", "--deny-tool", "write")
     return Headless(("copilot", "-p", prompt, "--additional-mcp-config", config, "--allow-tool", NAME, *denied))
 
 
@@ -433,7 +427,7 @@ def _is_gemini(given: Mapping[str, object]) -> bool:
 
 def _gemini_headless(server: Sequence[str], prompt: str) -> Headless:
     # No option names a server: settings of the folder do, before the person's.
-    files = {".gemini/settings.json": _json(_servers(server, trust=True))}
+    files = {".gemini/settings.json": _servers(server, trust=True)}
     return Headless(
         ("gemini", "-p", prompt, "--skip-trust", "--approval-mode", "default", "--allowed-mcp-server-names", NAME),
         files=files,
@@ -519,12 +513,11 @@ _OPENCODE = Host(
 # VS Code
 
 
+_vscode_server = _server_with("servers", type="stdio")
+
+
 def _code(here: "Surroundings") -> Path:
     return here.applications / "Code/User"
-
-
-def _vscode_server(want: "InstallOptions") -> "Sequence[Desired]":
-    return want.server("servers", type="stdio")
 
 
 def _vscode_turn(event: str, text: str) -> Json:
@@ -579,6 +572,9 @@ _QWEN = Host(
 )
 
 
+_zed_server = _server_with("context_servers")
+
+
 def _zed(here: "Surroundings") -> Path:
     # On a Mac it asks for no XDG_CONFIG_HOME: https://zed.dev/docs/configuring-zed
     return here.home / ".config/zed" if here.system == "darwin" else here.applications / "zed"
@@ -595,8 +591,8 @@ _ZED = Host(
     "Zed",
     "zed",
     _zed,
-    user=(Config(_zed, ("settings.json",), "jsonc", lambda want: want.server("context_servers"), _zed_permission),),
-    project=(Config(_project(".zed"), ("settings.json",), "jsonc", lambda want: want.server("context_servers")),),
+    user=(Config(_zed, ("settings.json",), "jsonc", _zed_server, _zed_permission),),
+    project=(Config(_project(".zed"), ("settings.json",), "jsonc", _zed_server),),
     next_step="open the settings of the Agent Panel in Zed: crabmem has a green dot there",
     permission=_ALWAYS_ALLOW,
 )

@@ -38,6 +38,10 @@ class Found(NamedTuple):
     apart: str = ""
     origin: str | None = None
 
+    def with_fact(self, change: Callable[[Fact], Fact]) -> "Found":
+        """The same with its fact changed; what is no fact stays as it is."""
+        return self._replace(what=change(self.what)) if isinstance(self.what, Fact) else self
+
 
 @dataclass(frozen=True)
 class Tree:

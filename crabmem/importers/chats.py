@@ -128,8 +128,8 @@ def time_of(said: object) -> datetime | None:
         return None
 
 
-def joined(parts: object) -> str:
-    """The texts in a list of texts and of blocks that have one, as thoughts and calls of tools do not."""
+def message_text(parts: object) -> str:
+    """Join the texts of a message: a list of texts and blocks. Blocks without text are thoughts and tool calls."""
     said = parts if isinstance(parts, list) else []
     texts = (each.get("text") if isinstance(each, dict) else each for each in said)
     return "\n\n".join(text for text in texts if isinstance(text, str) and text.strip())

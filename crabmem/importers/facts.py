@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import PurePosixPath
 
 from ..text.entry import IMPORTED, Fact
@@ -17,24 +18,25 @@ def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> lis
 
     Facts of one name get what tells them apart, so that none replaces another.
     """
-    every = [_tagged(item, tuple(tags)) for item in found]
+    every = list(found)
+    if labels := tuple(tags):
+        every = [item.with_fact(partial(with_labels, tags=labels)) for item in every]
     names = Counter(name_key(item.what.name) for item in every if isinstance(item.what, Fact))
     origins = Counter[str]()
     return [_with_origin(_with_own_name(item, names), place, origins) for item in every]
 
 
-def picked(item: Found, wanted: Iterable[str]) -> Found:
-    """The find; of a fact only if it is wanted: by a part of its name, a pattern, or the number in its list."""
+def if_wanted(item: Found, wanted: Iterable[str]) -> Found:
+    """Return the find; a fact that is not wanted is skipped.
+
+    `wanted` are parts of names, patterns, or numbers of a list.
+    """
 
     def fits(name: str, each: str) -> bool:
         return item.where.endswith(f"[{each}]") if each.isdecimal() else fnmatchcase(name, f"*{name_key(each)}*")
 
     is_kept = not isinstance(item.what, Fact) or any(fits(name_key(item.what.name), each) for each in wanted)
     return item if is_kept else item._replace(what=Skipped("--only names others"))
-
-
-def _tagged(item: Found, tags: tuple[str, ...]) -> Found:
-    return item._replace(what=with_labels(item.what, tags)) if tags and isinstance(item.what, Fact) else item
 
 
 def _with_own_name(item: Found, names: Counter[str]) -> Found:

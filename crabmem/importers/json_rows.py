@@ -14,7 +14,7 @@ from .texts import MAX_SUMMARY
 #: Characters of a name.
 MAX_NAME = 80
 # Characters of a field that goes into a frontmatter; a vector is longer.
-_LONGEST_FIELD = 2_000
+_MAX_FIELD = 2_000
 _LISTS = ("results", "memories")
 #: Where a row stands, and its value or what is wrong there.
 Row: TypeAlias = tuple[str, Any]
@@ -25,34 +25,34 @@ def rows(tree: Tree) -> Iterator[Row]:
     for path, error in tree.files.items():
         if error or path.lower().endswith(JSON):
             try:
-                yield from [(path, error)] if error else _parsed(path, decode(path, tree.read(path)))
+                yield from [(path, error)] if error else _rows_of_text(path, decode(path, tree.read(path)))
             except CrabmemError as broken:
                 yield path, without_path(broken, path)
 
 
-def _parsed(path: str, text: str) -> Iterator[Row]:
+def _rows_of_text(path: str, text: str) -> Iterator[Row]:
     text = text.removeprefix(BOM)
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
         yield from _lines(path, text, error)
         return
-    rows = _listed(whole)
+    rows = _rows_in(whole)
     yield from ((f"{path}[{number}]", row) for number, row in enumerate(rows)) if rows is not None else [(path, whole)]
 
 
-def _listed(whole: Any) -> list[Any] | None:
+def _rows_in(whole: Any) -> list[Any] | None:
     """The rows of a whole file; None when that is one row itself."""
     if isinstance(whole, list):
         return whole
     if not isinstance(whole, dict):
         return None
     if isinstance(whole.get("entities"), list):
-        return [*_typed(whole, "entities", "entity"), *_typed(whole, "relations", "relation")]
+        return [*_with_type(whole, "entities", "entity"), *_with_type(whole, "relations", "relation")]
     return next((whole[key] for key in _LISTS if isinstance(whole.get(key), list)), None)
 
 
-def _typed(whole: Mapping[str, Any], key: str, kind: str) -> list[Any]:
+def _with_type(whole: Mapping[str, Any], key: str, kind: str) -> list[Any]:
     rows = whole.get(key)
     return [{"type": kind, **row} if isinstance(row, dict) else row for row in rows] if isinstance(rows, list) else []
 
@@ -96,7 +96,7 @@ def other_fields(row: Mapping[str, Any], known: Container[str]) -> tuple[dict[st
     """What a row says but in the fields that are `known`, as a frontmatter says it; and the fields too long for one."""
     others = {str(key): _header_value(value) for key, value in row.items() if key not in known}
     said = {key: value for key, value in others.items() if value not in (None, "", [], {})}
-    long = [key for key, value in said.items() if len(json.dumps(value)) > _LONGEST_FIELD]
+    long = [key for key, value in said.items() if len(json.dumps(value)) > _MAX_FIELD]
     return {key: value for key, value in said.items() if key not in long}, long
 
 

@@ -22,7 +22,12 @@ _SAYING = "is are was were has have had lives lies = ist sind war waren hat lieg
 _POINTING = "it this that there he she we i you they who what es das dies er sie wir ich"
 _LEFT_OUT = "the a an our my der die das ein eine unser el la los las un una le les il lo"
 _VERBS, _PRONOUNS, _ARTICLES = (frozenset(words.split()) for words in (_SAYING, _POINTING, _LEFT_OUT))
-_MOST_WORDS = 6
+_MAX_WORDS = 6
+#: Why the files of a memory that are no facts are left out.
+WHOLE = {
+    "identity": "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
+    "overview": "it is an overview; what of it should stay goes in yours, with `crabmem overview edit`",
+}
 _INSTRUCTIONS = ("claude.md", "agents.md", "gemini.md")
 # The keys in the singular that are read as labels, and written as those in the plural.
 _LABELS = ("alias", "tag")
@@ -65,16 +70,14 @@ def fact_of(path: str, data: bytes) -> Fact:
     title = value(own, "title") or (_title(text) if is_markdown(path) else "")
     name = entry.name if "name" in own else shortened(title, MAX_TITLE) or entry.name
     description = entry.description or summary(text) or name
-    fact = Fact(
-        name,
-        description,
-        content,
-        entry.aliases or None,
-        entry.tags or None,
-        extra_keys(entry),
-        before=frontmatter(data),
-    )
+    fact = replace(as_fact(entry, data), name=name, description=description, content=content)
     return _without_heading(fact) if is_markdown(path) else fact
+
+
+def as_fact(entry: Entry, data: bytes) -> Fact:
+    """The fact that says what an entry of a file says, word by word, with the frontmatter of the file."""
+    labels = entry.aliases or None, entry.tags or None
+    return Fact(entry.name, entry.description, entry.content, *labels, extra_keys(entry), before=frontmatter(data))
 
 
 def _without_heading(fact: Fact) -> Fact:
@@ -106,9 +109,7 @@ def frontmatter(data: bytes) -> str:
 
 def in_its_folder(found: Found) -> Found:
     """Return what was found with a fact that goes into a folder called as the one that it lies in."""
-    if not isinstance(found.what, Fact):
-        return found
-    return found._replace(what=replace(found.what, folder=found.where.rpartition("/")[0]))
+    return found.with_fact(lambda fact: replace(fact, folder=found.where.rpartition("/")[0]))
 
 
 def with_name(fact: Fact, name: str) -> Fact:
@@ -118,10 +119,10 @@ def with_name(fact: Fact, name: str) -> Fact:
 
 def with_labels(fact: Fact, tags: Iterable[str] = (), aliases: Iterable[str] = ()) -> Fact:
     """The fact with more labels, each once, as far as there is room; empty ones are left out."""
-    return replace(fact, tags=_joined(fact.tags, tags), aliases=_joined(fact.aliases, aliases))
+    return replace(fact, tags=_with_more(fact.tags, tags), aliases=_with_more(fact.aliases, aliases))
 
 
-def _joined(labels: Iterable[str] | None, more: Iterable[str]) -> tuple[str, ...] | None:
+def _with_more(labels: Iterable[str] | None, more: Iterable[str]) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(filter(None, (*(labels or ()), *more))))[:MAX_LABELS] or None
 
 
@@ -211,10 +212,10 @@ def title_of(text: str) -> str:
     if title := _title(text):
         return title
     words = (summary(text) or " ".join(text.split())).split()
-    end = next((at for at, word in enumerate(words[:_MOST_WORDS]) if word[-1] in ":=" or word.casefold() in _VERBS), 0)
+    end = next((at for at, word in enumerate(words[:_MAX_WORDS]) if word[-1] in ":=" or word.casefold() in _VERBS), 0)
     subject = words[: end + (words[end][-1] == ":")]
     if not subject or (len(subject) == 1 and subject[0].casefold() in _PRONOUNS):
-        subject = words[:_MOST_WORDS]
+        subject = words[:_MAX_WORDS]
     elif len(subject) > 1 and subject[0].casefold() in _ARTICLES:
         subject = subject[1:]
     name = " ".join(subject).rstrip(".,;:!?。 ")

@@ -76,7 +76,7 @@ def _mode(folder: fs.Folder, name: str) -> int:
 def _below(
     folder: fs.Folder, name: str, path: str, own: Path, hidden: set[str], depth: int
 ) -> Iterator[tuple[str, CrabmemError | None]]:
-    if (folder.path / name).resolve() == own:
+    if Path(folder.where, name).resolve() == own:
         yield path, Unreadable("it is this memory itself")
     elif depth == _MAX_DEPTH:
         yield path, Unreadable(f"it is more than {_MAX_DEPTH} folders down")

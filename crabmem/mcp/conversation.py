@@ -33,13 +33,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from .kept import Kept
+    from .first_answers import FirstAnswers
     from .protocol import Answer, Params
     from .served import Served
     from .wire import Wire
 
     #: What answers requests about memory: before it is loaded, those that hosts ask first.
-    Source: TypeAlias = Served | Kept
+    Source: TypeAlias = Served | FirstAnswers
 
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"
@@ -119,10 +119,10 @@ class Conversation:
         if method is None:
             return  # an answer that nobody asked for
         if "id" not in message:
-            return self._notified(method, params)
-        self._asked(_Request(message["id"], method, params, self._caller(method, params)))
+            return self._take_notification(method, params)
+        self._take_request(_Request(message["id"], method, params, self._caller(method, params)))
 
-    def _notified(self, method: str, params: Params) -> None:
+    def _take_notification(self, method: str, params: Params) -> None:
         id = params.get("requestId")
         if method == "notifications/initialized" and self._client:
             self.subscriptions.begin_session()
@@ -132,7 +132,7 @@ class Conversation:
                 if id in self._unanswered:
                     self._unanswered[id].is_cancelled = True
 
-    def _asked(self, request: _Request) -> None:
+    def _take_request(self, request: _Request) -> None:
         match request.method:
             case "ping":
                 self._wire.send({"jsonrpc": "2.0", "id": request.id, "result": {}})
@@ -178,7 +178,7 @@ class Conversation:
     def _caller_of_older(self, method: str, params: Params) -> Caller:
         if method == "initialize":
             version, _ = text_in(params, "protocolVersion"), table_in(params, "capabilities")
-            self._client, self._has_batches = _introduced(table_in(params, "clientInfo")), version == BATCHES
+            self._client, self._has_batches = _client_in(table_in(params, "clientInfo")), version == BATCHES
         elif self._client is None and method in _OLDER and method != "ping":
             raise Refused(INVALID_PARAMS, f"{_INVALID}: `initialize` comes first")
         meta = table_in(params, "_meta", is_optional=True)
@@ -211,7 +211,6 @@ class Conversation:
             return self._waiting.popleft()
 
     def _answer(self, request: _Request, source: Source) -> Answer:
-        """The message that answers a request."""
         try:
             result = self._result(request, source)
         except Refused as refusal:
@@ -246,7 +245,7 @@ def _capabilities(prompts_change: bool) -> Answer:
     }
 
 
-def _introduced(info: Params) -> Caller:
+def _client_in(info: Params) -> Caller:
     return Caller(text_in(info, "name"), text_in(info, "version"))
 
 
@@ -254,7 +253,7 @@ def _caller_of_today(method: str, params: Params) -> Caller:
     if method == "initialize":
         asked = params.get("protocolVersion")
         words = "connection is serving the 2026-07-28 protocol; the initialize handshake is not accepted"
-        raise Refused(UNSUPPORTED_VERSION, words, _supported(asked if isinstance(asked, str) else None))
+        raise Refused(UNSUPPORTED_VERSION, words, _supported_versions(asked if isinstance(asked, str) else None))
     meta = params.get("_meta")
     if not isinstance(meta, dict):
         needed = f"'{_VERSION}' and '{_CAPABILITIES}'"
@@ -265,11 +264,11 @@ def _caller_of_today(method: str, params: Params) -> Caller:
     if not isinstance(meta[_VERSION], str):
         raise Refused(INVALID_PARAMS, "the protocol-version envelope value must be a string")
     if meta[_VERSION] != TODAY:
-        raise Refused(UNSUPPORTED_VERSION, "Unsupported protocol version", _supported(meta[_VERSION]))
+        raise Refused(UNSUPPORTED_VERSION, "Unsupported protocol version", _supported_versions(meta[_VERSION]))
     table_in(meta, _CAPABILITIES)
-    client = _introduced(table_in(meta, _CLIENT)) if meta.get(_CLIENT) is not None else Caller()
+    client = _client_in(table_in(meta, _CLIENT)) if meta.get(_CLIENT) is not None else Caller()
     return Caller(client.name, client.version, meta)
 
 
-def _supported(asked: str | None) -> Answer:
+def _supported_versions(asked: str | None) -> Answer:
     return {"supported": [TODAY]} if asked is None else {"supported": [TODAY], "requested": asked}

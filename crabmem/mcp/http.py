@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .protocol import Notice
 
 PATH = "/mcp"
-_HANDLES = 4_096
+_MAX_HANDLES = 4_096
 _UNAUTHORIZED, _NOT_FOUND = 401, 404
 _WAY_IN = "name the token: Authorization: Bearer …"
 
@@ -47,7 +47,7 @@ def over_http(served: Served, port: int, token: str, ready: Callable[[str], None
     # Each client holds two or three: some systems give a process no more than 256 unless it asks.
     given, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(given, min(most, _HANDLES)), most))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(given, min(most, _MAX_HANDLES)), most))
     with listening(port) as listens:
         anyio.run(_serve, served, token, listens, ready)
 

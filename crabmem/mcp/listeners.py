@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Context = ServerRequestContext[Any, Any]
 
 #: Sessions of the older protocol that are remembered; nothing says when one is over.
-_MOST = 1_000
+_MAX_SESSIONS = 1_000
 #: Seconds that a client may take to read a notification.
 _PATIENCE = 5
 _EVERYTHING = SubscriptionFilter(tools_list_changed=True, resources_list_changed=True)
@@ -102,6 +102,6 @@ class Listeners:
         # The parameters of the handshake are one object for as long as a session lives, and ours is kept with it.
         key = id(session.client_params)
         found = self._sessions.setdefault(key, _Session(session))
-        if len(self._sessions) > _MOST:
+        if len(self._sessions) > _MAX_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
         return found

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .served import Served
 
 Given = Mapping[str, str]
-_COMMITS = 100
-_MOST = 100
+_MAX_COMMITS = 100
+_MAX_NAMES = 100
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def _flush(memory: Session, given: Given) -> str:
 
 def _review(memory: Session, given: Given) -> str:
     since, entry = given.get("since", "").strip(), given.get("entry", "").strip()
-    commits = tuple(islice(history.commits(memory, entry or None, since=since or None), _COMMITS))
+    commits = tuple(islice(history.commits(memory, entry or None, since=since or None), _MAX_COMMITS))
     about = (f" about {entry}" if entry else "") + (f", since {since}" if since else "")
     return template("review").replace("{about}", about).replace("{log}", block("memory", log_text(commits)))
 
@@ -102,7 +102,7 @@ def complete(served: Served, params: Params, caller: Caller) -> Answer:
     if not is_known:
         raise Refused(INVALID_PARAMS, f"nothing here has an argument {name!r}")
     found = _matching(of(served.memory), typed) if is_entry else []
-    return {"completion": {"values": found[:_MOST], "total": len(found), "hasMore": len(found) > _MOST}}
+    return {"completion": {"values": found[:_MAX_NAMES], "total": len(found), "hasMore": len(found) > _MAX_NAMES}}
 
 
 def _names(memory: Session) -> Iterator[str]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 MARKDOWN = "text/markdown"
 PLAIN = "text/plain"
 JSON = "application/json"
-_PAGE = 200
-_COMMITS = 50
+_PAGE_SIZE = 200
+_MAX_COMMITS = 50
 #: What a cursor begins with: the page after that file.
 _AFTER = "after:"
 
@@ -49,11 +49,11 @@ def list_resources(served: Served, params: Params, caller: Caller) -> Answer:
     cursor, memory = cursor_in(params), served.memory
     if cursor is not None and not cursor.startswith(_AFTER):
         raise unknown_cursor(cursor)
-    entries = facts.page(memory, cursor.removeprefix(_AFTER) if cursor else "", _PAGE + 1)
-    page = entries[:_PAGE]
+    entries = facts.page(memory, cursor.removeprefix(_AFTER) if cursor else "", _PAGE_SIZE + 1)
+    page = entries[:_PAGE_SIZE]
     fixed = [] if cursor else [*_FIXED, *([_SYNC] if _is_synced(memory) else [])]
     listed = [_entry(entry, memory.layout.label(entry.path)) for entry in page]
-    follows = {"nextCursor": f"{_AFTER}{page[-1].path}"} if len(entries) > _PAGE else {}
+    follows = {"nextCursor": f"{_AFTER}{page[-1].path}"} if len(entries) > _PAGE_SIZE else {}
     return {"resources": [{"mimeType": MARKDOWN, **each} for each in fixed + listed], **follows}
 
 
@@ -80,7 +80,7 @@ def _text(memory: Session, uri: str) -> tuple[str, str]:
     if uri == SOUL:
         return files.identity(memory).text, MARKDOWN
     if uri == LOG:
-        return log_text(tuple(islice(history.commits(memory), _COMMITS))), PLAIN
+        return log_text(tuple(islice(history.commits(memory), _MAX_COMMITS))), PLAIN
     if uri == SYNC and _is_synced(memory):
         return json.dumps(json_of(syncing.sync_status(memory)), ensure_ascii=False, indent=2), JSON
     if name := entry_name_at(uri):

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .kept import Kept
+    from .first_answers import FirstAnswers
     from .served import Served
 
 #: Seconds that a client has to read the last notification.
@@ -24,15 +24,15 @@ _PATIENCE = 1
 class Stdio:
     """The server of the process. It speaks from when it is made; `serve` gives it a memory and waits for the end."""
 
-    def __init__(self, first: Kept | None = None) -> None:
+    def __init__(self, first: FirstAnswers | None = None) -> None:
         self._first = first
-        self._conversation = Conversation(Wire(*_claimed()), first)
+        self._conversation = Conversation(Wire(*_own_streams()), first)
         self._ended = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
 
     def serve(self, served: Served, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
         """Serve the client at the other end, until it closes the connection or a signal comes."""
-        from .kept import keep
+        from .first_answers import save
         from .running import follow, record, sync
 
         # A handler that comes in the middle of `wait` would wait for its lock for ever.
@@ -40,7 +40,7 @@ class Stdio:
             signal.signal(number, lambda *_: threading.Thread(target=self._ended.set).start())
         memory, stop, subscriptions = served.memory, threading.Event(), self._conversation.subscriptions
         # Before anything else is answered from memory: what changes from now on is noticed.
-        now = keep(arguments, environment, served)
+        now = save(arguments, environment, served)
         self._conversation.load(served)
         # A client that was told of other tools than there are is notified.
         told = now.instructions if self._first in (None, now) else ""
@@ -62,26 +62,26 @@ class Stdio:
         self._ended.set()
 
 
-#: The server that spoke before the command line was read; None for none.
-_begun: Stdio | None = None
+#: The server that began before the command line was read, if one did.
+_early: Stdio | None = None
 
 
-def begin(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Speak at once, where the same command did so before and its first answers are kept."""
-    global _begun
-    from .kept import kept
+def begin_early(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Begin to answer at once, if the first answers of the same command are in the cache."""
+    global _early
+    from .first_answers import load
 
-    if not os.isatty(0) and (first := kept(arguments, environment)):
-        _begun = Stdio(first)
-
-
-def begun() -> Stdio:
-    """The server of the process."""
-    return _begun or Stdio()
+    if not os.isatty(0) and (first := load(arguments, environment)):
+        _early = Stdio(first)
 
 
-def _claimed() -> tuple[int, int]:
-    """The handles of the wire, taken away from everybody else: whoever prints now does so on stderr."""
+def process_server() -> Stdio:
+    """The server of this process, which may have begun early."""
+    return _early or Stdio()
+
+
+def _own_streams() -> tuple[int, int]:
+    """Return copies of stdin and stdout for the protocol alone. From now on, what anybody prints goes to stderr."""
     sys.stdout.flush()
     wire = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

@@ -68,7 +68,7 @@ class Subscriptions:
         """The older protocol: notify of this address, too.
 
         Raises:
-            Refused: of no more than so many, and of none where nothing can be.
+            Refused: no resource can be at this address, or the client subscribes to `MAX_ADDRESSES` already.
         """
         from .addresses import is_address, no_resource  # late: the first answer need not wait for it
 

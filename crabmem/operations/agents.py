@@ -1,8 +1,9 @@
 """Named agents: each has a workspace of its own inside that of all, with its own history."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -111,11 +112,10 @@ def purge_everywhere(
     if not found:
         raise nothing
     purged = str(session.root)  # a project sees it, and looked before it was purged
-    return {place: replace(each, beside=_without(each.beside, purged)) for place, each in found.items()}
-
-
-def _without(beside: Mapping[str, int], folder: str) -> dict[str, int]:
-    return {each: count for each, count in beside.items() if each != folder}
+    for place, each in found.items():
+        others = {folder: count for folder, count in each.beside.items() if folder != purged}
+        found[place] = replace(each, beside=others)
+    return found
 
 
 def in_each(session: Session, operation: Callable[[Session], T]) -> Iterator[tuple[str, T | CrabmemError]]:
@@ -123,21 +123,14 @@ def in_each(session: Session, operation: Callable[[Session], T]) -> Iterator[tup
 
     Yields what came of each as it is done. An error is yielded, too, and does not stop the others.
     """
-    yield ALL, _attempt(operation, session)
-    for place, folder in nested(session.engine.workspace):
+    for place, folder in chain([(ALL, None)], nested(session.engine.workspace)):
+        done: T | CrabmemError
         try:
-            with _opened(session, folder) as own:
-                done = _attempt(operation, own)
-        except CrabmemError as error:  # it cannot be opened
+            with _opened(session, folder) if folder else nullcontext(session) as own:
+                done = operation(own)
+        except CrabmemError as error:  # of the operation, or of a workspace that cannot be opened
             done = error
         yield place, done
-
-
-def _attempt(operation: Callable[[Session], T], session: Session) -> T | CrabmemError:
-    try:
-        return operation(session)
-    except CrabmemError as error:
-        return error
 
 
 def nested(workspace: Workspace) -> Iterator[tuple[str, Path]]:
@@ -173,10 +166,8 @@ def _agent(session: Session, folder: Path) -> Agent:
 
 
 def _existing(session: Session, name: str) -> Path:
-    root, there = (
-        _agent_root(session, name),
-        {folder.name: folder for folder in agent_folders(session.engine.workspace)},
-    )
+    root = _agent_root(session, name)
+    there = [folder.name for folder in agent_folders(session.engine.workspace)]
     if root.name not in there:
         raise NotFound(f"no agent named: {name} (there are: {', '.join(there) or 'none'})")
     return root

@@ -55,7 +55,7 @@ def bisect(
     if since is not None and start is None:
         raise Inapplicable(f"{since} is no commit on the way to {until or 'the newest'}; `crabmem log` lists them")
     trial = _Trial(session, line, test, progress)
-    found = halved(trial, last_good(trial, line) if start is None else _good_start(trial, line, start))
+    found = halved(trial, last_good(trial, line) if start is None else _given_ends(trial, line, start))
     good, count = line[found.good], len(line) - (start or 0)
     while found.bad - found.good == 1 and (ends := _ends_within(timeline.history, trial, found, good)):
         found = halved(trial, ends)
@@ -110,7 +110,7 @@ class _Trial:
 Trial = Callable[[int, int], bool | None]
 
 
-def _good_start(trial: Trial, line: Line, start: int) -> Found:
+def _given_ends(trial: Trial, line: Line, start: int) -> Found:
     """The ends that were given, found to be as they have to be."""
     more = _halvings(len(line) - 1 - start)
     last = _bad_end(trial, line, more + 1)

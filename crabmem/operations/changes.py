@@ -1,31 +1,24 @@
 """What operations that write share: a whole file is replaced, and what a write did is told as a value."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from ..errors import CrabmemError, Disabled
+from ..git.commits import Note
+from ..recall.duplicates import near_duplicate
+from ..recall.entries import Entries
 from ..results import Changed, Commit, Proposal, Proposed, Saved
 from ..session import rules
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.credentials import Screen, warnings
 from ..text.edit import grown, in_style_of, lenient_text, unified_diff
-from ..text.entry import check_text, parse_entry
+from ..text.entry import Entry, check_text, parse_entry
 from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
 from ..text.quoting import visible
 from ..text.values import replace
-from ..write.writer import Draft
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..git.commits import Note
-    from ..recall.entries import Entries
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
-    from ..text.credentials import Screen
-    from ..text.entry import Entry
-    from ..write.writer import Written
+from ..write.writer import Draft, Written
 
 T = TypeVar("T")
 #: What a person has to know whose next commit would take back what was written.
@@ -78,7 +71,7 @@ def files_with(
     session: Session, now: Snapshot, changes: Mapping[str, str | None], screen: Screen, may_shrink: bool = False
 ) -> dict[str, bytes | None]:
     """What to write for `changes` of files below `memory/`, by path in the workspace; see `drafted`."""
-    from ..write.tree import drafted
+    from ..write.tree import drafted  # late: few write whole trees
 
     files = drafted(now.tree(), changes, screen, session.profile.largest)
     return files if may_shrink else files | files_that_grow(session, now, files)
@@ -124,13 +117,9 @@ def _proposed(proposal: Proposal, path: str) -> bytes | None:
     return next(file.data for file in proposal.files if file.path == path)
 
 
-def origin_of(session: Session, path: str, commit: str | None) -> partial[Commit | None]:
+def origin_of(session: Session, path: str, commit: str | None) -> Callable[[], Commit | None]:
     """What looks up who wrote what `commit` replaced at `path`, when somebody asks."""
-    return partial(_origin, session, path, commit)
-
-
-def _origin(session: Session, path: str, commit: str | None) -> Commit | None:
-    return session.view.of_commit(session.timeline.origin(path, commit))
+    return lambda: session.view.of_commit(session.timeline.origin(path, commit))
 
 
 def saved(session: Session, done: Written[T], path: str, among: Entries | None = None) -> Saved:
@@ -141,8 +130,6 @@ def saved(session: Session, done: Written[T], path: str, among: Entries | None =
 
 
 def _like(session: Session, entry: Entry, among: Entries) -> Entry | None:
-    from ..recall.duplicates import near_duplicate
-
     try:
         return near_duplicate(entry, among, session.settings.language)
     except CrabmemError:  # a file changes at this moment: what was written is written, and a hint can be missed
@@ -151,8 +138,6 @@ def _like(session: Session, entry: Entry, among: Entries) -> Entry | None:
 
 def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:
     """What whoever wrote `paths` should know: what looks like a credential, what was lost, what Git would take back."""
-    from ..text.credentials import warnings
-
     texts = ((lenient_text(done.after[path]) or "", lenient_text(done.before[path])) for path in paths)
     found = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
     if done.unrecorded:

@@ -1,30 +1,29 @@
 """What a model reads of memory: before a conversation the parts of a profile, before a turn what bears on it."""
 
-from __future__ import annotations
-
 import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from operator import methodcaller
 
 from ..errors import NotFound
+from ..prompt import compaction
+from ..prompt import context as prompt_context
+from ..prompt.compaction import Due
+from ..prompt.context import Context, Piece, assemble, fixed_text
+from ..prompt.profile import Generated, Part
+from ..recall.auto_recall import Injection, best_confidence
+from ..session.scopes import others
+from ..session.session import Session
 from ..text.addresses import address
 from ..text.entry import decode
 from ..text.own_words import own_words
 from ..text.templates import template
 from ..text.words import counted
+from ..workspace.layout import Layout
 from .files import notes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from ..prompt.compaction import Due
-    from ..prompt.context import Context, Piece
-    from ..prompt.profile import Generated, Part
-    from ..recall.auto_recall import Injection
-    from ..session.session import Session
-    from ..workspace.layout import Layout
+from .salient_facts import salient_text
 
 
 def context(
@@ -45,18 +44,14 @@ def context(
     Raises:
         NotFound: there is no such revision or time.
     """
-    from ..prompt.context import assemble
-
-    sayings: dict[Generated, str] = {"tools": listed(tools), **_sayings(session, as_of)}
+    sayings: dict[Generated, str] = {"tools": listed(tools), **_generated_texts(session, as_of)}
     shown = [piece for piece in pieces(session, as_of) if overview or piece.path != session.layout.overview]
     return assemble(session.profile, session.kind, shown, sayings, list(tools), limit, session.root)
 
 
 def guidance(session: Session, tools: Sequence[str]) -> str:
     """How to use memory with the tools of these names."""
-    from ..prompt.context import guidance as made
-
-    return made(session.profile.parts_for(session.kind), listed(tools))
+    return prompt_context.guidance(session.profile.parts_for(session.kind), listed(tools))
 
 
 def listed(tools: Sequence[str]) -> str:
@@ -87,7 +82,7 @@ def before_turn(
 
 def would_say(session: Session, message: str, again: bool = True) -> Injection:
     """What `before_turn` says, and of which facts, without anything counting as said."""
-    rules, seen, message = session.settings, _read_anyway(session), own_words(message)
+    rules, seen, message = session.settings, _text_in_view(session), own_words(message)
     speaker = session.speaker
     engine, told = session.engine, (rules.auto_recall, rules.language, seen, again)
     return session.look(
@@ -97,8 +92,6 @@ def would_say(session: Session, message: str, again: bool = True) -> Injection:
 
 def confidence(session: Session, message: str) -> float:
     """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
-    from ..recall.auto_recall import best_confidence
-
     rules = session.settings
     return session.look(lambda now: best_confidence(message, now.entries, rules.auto_recall, rules.language))
 
@@ -117,11 +110,9 @@ def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, fl
     `cycle` is how often the conversation was shortened, `flushed` in which cycle it was last asked to store: the
     host keeps that number. The date is that of this machine, as for `write_note`.
     """
-    from ..prompt.compaction import due as computed
-
     today = session.engine.today()
     note = session.layout.note_path(today)
-    return computed(session.profile.window, tokens, window, cycle, flushed, may_flush(session), note, today)
+    return compaction.due(session.profile.window, tokens, window, cycle, flushed, may_flush(session), note, today)
 
 
 def pieces(session: Session, at: str | None = None) -> list[Piece]:
@@ -133,11 +124,8 @@ def pieces(session: Session, at: str | None = None) -> list[Piece]:
     return [piece for part in parts if _is_given(session, part.given, at) for piece in _pieces(session, part, at)]
 
 
-def _read_anyway(session: Session) -> str:
+def _text_in_view(session: Session) -> str:
     """The text that the model reads before the conversation."""
-    from ..prompt.context import assemble
-    from .salient_facts import salient_text
-
     text = assemble(session.profile, session.kind, pieces(session), {}, ()).text
     return f"{text}\n{salient_text(session)}"
 
@@ -149,8 +137,6 @@ def _is_given(session: Session, file: str, at: str | None) -> bool:
 
 def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
     """The pieces of a part here; one for each of the days whose notes it is."""
-    from ..prompt.context import Piece, fixed_text
-
     if part.notes:
         days = (session.engine.today() - timedelta(days=ago) for ago in range(part.notes))
         return [_piece(session, part, "own", session.layout.note_path(day), at) for day in days]
@@ -162,9 +148,6 @@ def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
 
 def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[Piece]:
     """The overviews of the other memories that the session sees, those that say something."""
-    from ..prompt.context import Piece
-    from ..session.scopes import others
-
     seen = others(session)
     moment = session.timeline.moment(at) if seen and at is not None else None
     for scope, other in seen.items():
@@ -177,8 +160,6 @@ def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[
 
 def _piece(session: Session, part: Part, of: str, file: str, at: str | None) -> Piece:
     """A part that is a file."""
-    from ..prompt.context import Piece
-
     path = session.layout.named(file)
     if not session.view.allows(path):
         return Piece(part, path, None, is_hidden=True)
@@ -197,10 +178,8 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
     return None if data is None else decode(path, data)
 
 
-def _sayings(session: Session, as_of: str | None) -> dict[Generated, str]:
+def _generated_texts(session: Session, as_of: str | None) -> dict[Generated, str]:
     """What the parts of the profile say that are in no file; what matters now did not at another time."""
-    from .salient_facts import salient_text
-
     makers: dict[Generated, Callable[[Session], str]] = {
         "time": _time,
         "place": _place,
@@ -217,8 +196,6 @@ def _time(session: Session) -> str:
 
 
 def _place(session: Session) -> str:
-    import platform  # late: few profiles say it
-
     host = f"Host: {platform.node()} ({platform.system()} {platform.release()})"
     runtime = f"Runtime: Python {platform.python_version()}"
     return "\n".join([f"Workspace: {session.root}", f"Working directory: {os.getcwd()}", host, runtime])

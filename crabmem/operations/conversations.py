@@ -65,14 +65,14 @@ def compacted(
     `ask` gives a prompt to a model and returns what it says. Whatever fails, the messages stay as they are. `window`
     of None is the profile's. With `store` of False nothing is stored, as that was done before.
     """
-    work = _compacting(memory, list(messages), window or memory.profile.window, store)
-    step = _next(work, None)
+    work = _compact(memory, list(messages), window or memory.profile.window, store)
+    step = _resume(work, None)
     while not isinstance(step, Compacted):
         try:
             answer: Answer = ask(step)
         except Exception as error:  # it is the host's
             answer = error
-        step = _next(work, answer)
+        step = _resume(work, answer)
     return step
 
 
@@ -84,14 +84,14 @@ async def compacted_async(
     store: bool = True,
 ) -> Compacted:
     """As `compacted`; what is written is written beside the event loop."""
-    work = _compacting(memory, list(messages), window or memory.profile.window, store)
-    step = await asyncio.to_thread(_next, work, None)
+    work = _compact(memory, list(messages), window or memory.profile.window, store)
+    step = await asyncio.to_thread(_resume, work, None)
     while not isinstance(step, Compacted):
         try:
             answer: Answer = await ask(step)
         except Exception as error:  # it is the host's
             answer = error
-        step = await asyncio.to_thread(_next, work, answer)
+        step = await asyncio.to_thread(_resume, work, answer)
     return step
 
 
@@ -105,7 +105,7 @@ def pruned(messages: Sequence[Message], window: Window) -> list[Message]:
     return [*first, *said, *kept]
 
 
-def _next(work: _Work, answer: Answer) -> str | Compacted:
+def _resume(work: _Work, answer: Answer) -> str | Compacted:
     """The next prompt, or what came of it all."""
     try:
         return work.send(answer)
@@ -114,25 +114,25 @@ def _next(work: _Work, answer: Answer) -> str | Compacted:
         return made
 
 
-def _compacting(memory: Session, messages: list[Message], window: Window, store: bool) -> _Work:
+def _compact(memory: Session, messages: list[Message], window: Window, store: bool) -> _Work:
     first, old, kept = split_messages(messages, window.keep, window.unit)
     text, done = transcript(old), Compacted(messages)
     if len(text) < max(window.least, 1):
         return replace(done, trouble=(f"there are only {len(text)} characters of old text; nothing was done",))
     try:
         if store and context.may_flush(memory):
-            done = yield from _stored(memory, text, window, done)
-        summary = yield from _summed_up(text, window)
+            done = yield from _store(memory, text, window, done)
+        summary = yield from _summarise(text, window)
     except CrabmemError as error:
         return replace(done, trouble=(*done.trouble, f"{error}; the messages stay as they are"))
     return replace(done, messages=[*first, {"role": "user", "content": _SUMMARY + summary}, *kept], is_shorter=True)
 
 
-def _stored(memory: Session, text: str, window: Window, done: Compacted) -> Generator[str, Answer, Compacted]:
+def _store(memory: Session, text: str, window: Window, done: Compacted) -> Generator[str, Answer, Compacted]:
     """Ask about all of the text, and write what is worth it in one commit."""
     replies = []
     for portion in portions(text, window.portion):
-        reply = yield from _asked("extract" if window.store == "facts" else "bullets", portion)
+        reply = yield from _answer_to("extract" if window.store == "facts" else "bullets", portion)
         replies.append(reply)
     if window.store == "facts":
         return _with_facts(memory, replies, done)
@@ -201,7 +201,7 @@ def _is_known(memory: Session, fact: Fact) -> bool:
     return fact.content in (content.strip(), *map(str.strip, content.splitlines()))
 
 
-def _summed_up(text: str, window: Window) -> Generator[str, Answer, str]:
+def _summarise(text: str, window: Window) -> Generator[str, Answer, str]:
     """A summary of all of the text: of each portion with what the summary of those before it says.
 
     Raises:
@@ -210,7 +210,7 @@ def _summed_up(text: str, window: Window) -> Generator[str, Answer, str]:
     summary = ""
     for portion in portions(text, window.portion):
         before = f"\nThe summary of what was said before that:\n{escaped(summary)}\n" if summary else ""
-        summary = (yield from _asked("summary", portion, before)).strip()
+        summary = (yield from _answer_to("summary", portion, before)).strip()
     if not summary:
         raise InvalidArguments("the summary is empty")
     if len(_SUMMARY + summary) >= len(text):
@@ -218,7 +218,7 @@ def _summed_up(text: str, window: Window) -> Generator[str, Answer, str]:
     return summary
 
 
-def _asked(name: str, portion: str, before: str = "") -> Generator[str, Answer, str]:
+def _answer_to(name: str, portion: str, before: str = "") -> Generator[str, Answer, str]:
     """What the model says to the prompt of that name.
 
     Raises:

@@ -111,20 +111,20 @@ def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Itera
             known = found.get(path) or _Fate(
                 before, after, after or before or "", News(path, path, "", ()), layout.is_whole(path)
             )
-            joined = _joined((before, after), known.news.steps)
+            joined = _prepended((before, after), known.news.steps)
             news = replace(known.news, commits=(*known.news.commits, commit), steps=joined)
             found[path] = replace(known, before=before, news=news)
-    return [replace(fate, news=_named(fate, history, layout)) for fate in found.values()]
+    return [replace(fate, news=_with_name(fate, history, layout)) for fate in found.values()]
 
 
-def _joined(step: Step, later: tuple[Step, ...]) -> tuple[Step, ...]:
+def _prepended(step: Step, later: tuple[Step, ...]) -> tuple[Step, ...]:
     """A step and those after it; where the next goes on from it, both are one."""
     if later and later[0][0] == step[1]:
         return ((step[0], later[0][1]), *later[1:])
     return (step, *later)
 
 
-def _named(fate: _Fate, history: History, layout: Layout) -> News:
+def _with_name(fate: _Fate, history: History, layout: Layout) -> News:
     path = fate.news.path
     entry = entry_in(path, history.blob(fate.newest)) if layout.is_entry(path) else None
     name, description = (entry.name, entry.description) if entry else (path.rpartition("/")[2], "")
@@ -139,7 +139,7 @@ def _with_moves(fates: Iterable[_Fate]) -> list[_Fate]:
     rest = list(fates)
     dropped = [fate for fate in rest if fate.kind == "dropped"]
     for new in [fate for fate in rest if fate.kind == "learned"]:
-        old = next((each for each in dropped if _is_same(each, new)), None)
+        old = next((each for each in dropped if _is_moved(each, new)), None)
         if old:
             dropped.remove(old)
             rest.remove(old)
@@ -150,5 +150,5 @@ def _with_moves(fates: Iterable[_Fate]) -> list[_Fate]:
     return rest
 
 
-def _is_same(old: _Fate, new: _Fate) -> bool:
+def _is_moved(old: _Fate, new: _Fate) -> bool:
     return old.before == new.after or name_key(old.news.name) == name_key(new.news.name)

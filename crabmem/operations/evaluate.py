@@ -37,7 +37,7 @@ def evaluate(
     """
     session.view.check_whole()
     past = None if since is None else session.look(lambda then: then, since)
-    asked, elsewhere = _parted(list(questions), session.root.name, "question")
+    asked, elsewhere = _split_by_workspace(list(questions), session.root.name, "question")
 
     def read(now: Snapshot) -> Evaluation:
         sources = [now, *([past] if past else [])]
@@ -69,7 +69,7 @@ def react(session: Session, messages: Iterable[Message], progress: Progress | No
         InvalidArguments: no message is for this workspace.
     """
     session.view.check_whole()
-    asked, elsewhere = _parted(list(messages), session.root.name, "message")
+    asked, elsewhere = _split_by_workspace(list(messages), session.root.name, "message")
 
     def reactions(now: Snapshot) -> Iterator[Reaction]:
         for number, message in enumerate(asked, start=1):
@@ -95,7 +95,7 @@ def _reaction(message: Message, now: Snapshot) -> Reaction:
     return Reaction(message, tuple(hit.entry.slug for hit in told), sure, is_right)
 
 
-def _parted(given: Sequence[Asked], workspace: str, what: str) -> tuple[list[Asked], list[Asked]]:
+def _split_by_workspace(given: Sequence[Asked], workspace: str, what: str) -> tuple[list[Asked], list[Asked]]:
     """The questions or messages for the workspace of that name, and the others; `what` one is called in errors."""
     asked = [each for each in given if each.workspace in ("", workspace)]
     elsewhere = [each for each in given if each.workspace not in ("", workspace)]

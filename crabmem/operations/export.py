@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -74,8 +75,8 @@ def export(
     if form not in FORMS:
         raise InvalidArguments(f"there is no form {form}; there are: {', '.join(FORMS)}")
     folder = ExportFolder(place, session.root)
-    found = session.look(lambda now: _gathered(session, now), at)
-    files, sources, left_out = _WRITTEN[form](found)
+    found = session.look(lambda now: _gather(session, now), at)
+    files, sources, left_out = _WRITERS[form](found)
     states = folder.changes(files, force, form)
     if not dry_run:
         folder.write(files, states, form)
@@ -90,15 +91,15 @@ def export(
 
 def data(session: Session, at: str | None = None) -> tuple[dict[str, Any], tuple[LeftOut, ...]]:
     """What memory holds as plain data, and the files that cannot be read."""
-    found = session.look(lambda now: _gathered(session, now), at)
+    found = session.look(lambda now: _gather(session, now), at)
     return _data(found), found.unreadable
 
 
-def _gathered(session: Session, now: Snapshot) -> _Found:
+def _gather(session: Session, now: Snapshot) -> _Found:
     pages, others = list[_Page](), dict[str, bytes]()
     broken = {item.path: item.reason for item in now.entries.unreadable}
     for path in sorted(now.files):
-        kind, content = _kind(now.layout, path), now.read(path) or b""
+        kind, content = _page_kind(now.layout, path), now.read(path) or b""
         try:
             if kind is None:
                 others[path] = content
@@ -113,7 +114,7 @@ def _gathered(session: Session, now: Snapshot) -> _Found:
     return _Found(now.layout, tuple(pages), others, unreadable, _changes(session, now, pages), person)
 
 
-def _kind(layout: Layout, path: str) -> str | None:
+def _page_kind(layout: Layout, path: str) -> str | None:
     """What kind of page is at a path; None for any other file."""
     if path in (layout.overview, layout.identity):
         return okf.OVERVIEW if path == layout.overview else okf.IDENTITY
@@ -141,11 +142,11 @@ def _as_markdown(found: _Found) -> _Files:
     """All files but the settings, as they are, where a workspace of crabmem has them."""
     whole = {page.path: page.text.encode() for page in found.pages} | dict(found.others)
     settings = [LeftOut(path, _SETTINGS_STAY) for path in whole if path == SETTINGS]
-    places = _places((path, _ordinary(found.layout, path)) for path in sorted(whole) if path != SETTINGS)
-    return {place: whole[path] for path, place in places.items()}, _turned(places), tuple(settings)
+    places = _places((path, _ordinary_path(found.layout, path)) for path in sorted(whole) if path != SETTINGS)
+    return {place: whole[path] for path, place in places.items()}, _inverted(places), tuple(settings)
 
 
-def _ordinary(layout: Layout, path: str) -> str:
+def _ordinary_path(layout: Layout, path: str) -> str:
     """Where a workspace that says nothing else has the file that is at `path` here."""
     if path in (layout.overview, layout.identity):
         return ORDINARY.overview if path == layout.overview else ORDINARY.identity
@@ -157,8 +158,8 @@ def _ordinary(layout: Layout, path: str) -> str:
 def _as_concepts(found: _Found) -> _Files:
     """A bundle of the Open Knowledge Format, with a list in each folder."""
     own = {page.path: page for page in found.pages}
-    places = _places(((path, _concept(found.layout, page)) for path, page in own.items()), okf.is_reserved)
-    lead = _leading(found.pages, places)
+    places = _places(((path, _concept_path(found.layout, page)) for path, page in own.items()), okf.is_reserved)
+    lead = _link_resolver(found.pages, places)
     bundle = okf.Bundle(
         (place, own[path].entry.name, own[path].entry.aliases, own[path].kind in okf.NO_FACTS)
         for path, place in places.items()
@@ -166,7 +167,7 @@ def _as_concepts(found: _Found) -> _Files:
     files = {place: _concept_text(found, own[path], bundle, lead).encode() for path, place in places.items()} | _lists(
         {place: own[path].entry for path, place in places.items()}
     )
-    return files, _turned(places), _left_out(found)
+    return files, _inverted(places), _left_out(found)
 
 
 def _left_out(found: _Found) -> tuple[LeftOut, ...]:
@@ -176,7 +177,7 @@ def _left_out(found: _Found) -> tuple[LeftOut, ...]:
     return tuple(LeftOut(path, _SETTINGS_STAY if path == SETTINGS else _NO_CONCEPT) for path in left)
 
 
-def _concept(layout: Layout, page: _Page) -> str:
+def _concept_path(layout: Layout, page: _Page) -> str:
     if page.kind == okf.FACT:
         path = f"{layout.label(page.path)}.md"
     else:
@@ -194,7 +195,7 @@ def _concept_text(found: _Found, page: _Page, bundle: okf.Bundle, lead: Callable
     return head + bundle.with_links(body, lead)
 
 
-def _leading(pages: Iterable[_Page], places: Mapping[str, str]) -> Callable[[str], str | None]:
+def _link_resolver(pages: Iterable[_Page], places: Mapping[str, str]) -> Callable[[str], str | None]:
     """Tells for the target of a link in memory where in the bundle what it leads to is."""
     lookup: Lookup = lookup_of((page.path, page.entry.name, page.entry.aliases) for page in pages)
 
@@ -230,7 +231,7 @@ def _as_json(found: _Found) -> _Files:
     return {DATA: text.encode("utf-8", "backslashreplace")}, {}, _left_out(found)
 
 
-_WRITTEN: dict[str, Callable[[_Found], _Files]] = {
+_WRITERS: dict[str, Callable[[_Found], _Files]] = {
     "markdown": _as_markdown,
     "okf": _as_concepts,
     "json": _as_json,
@@ -251,12 +252,10 @@ def _numbered(path: str) -> Iterator[str]:
     """A path, and then the same with a number behind the file's name."""
     yield path
     stem, dot, ending = path.rpartition(".")
-    number = 1
-    while number := number + 1:
-        yield f"{stem}-{number}{dot}{ending}"
+    yield from (f"{stem}-{number}{dot}{ending}" for number in count(2))
 
 
-def _turned(places: Mapping[str, str]) -> dict[str, str]:
+def _inverted(places: Mapping[str, str]) -> dict[str, str]:
     return {place: path for path, place in places.items()}
 
 

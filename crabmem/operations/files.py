@@ -37,12 +37,12 @@ def overview(session: Session, at: str | None = None) -> Document:
 
     With `at`, as it was at a revision or time.
     """
-    return _document(session, _overview, at)
+    return _read_document(session, _overview, at)
 
 
 def identity(session: Session, at: str | None = None) -> Document:
     """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
-    document = _document(session, _identity, at)
+    document = _read_document(session, _identity, at)
     is_there = document.text or document.version or not session.view.allows(document.path)
     return document if is_there else Document(document.path, template("identity"), None)
 
@@ -190,7 +190,7 @@ def excerpt(session: Session, path: str, start: int = 1, lines: int | None = Non
         all_lines = lines_in(decode(path, data))
         shown = all_lines[start - 1 :][:lines]
         if not is_ours:
-            shown = _within(shown, now.settings.recall_budget)
+            shown = _first_lines(shown, now.settings.recall_budget)
         return Excerpt(path, start, tuple(shown), len(all_lines), version_of(data))
 
     return session.look(read, at)
@@ -207,7 +207,7 @@ def searches(session: Session, path: str) -> bool:
     return bool(path) and session.layout.is_kept(path) and matches(path, session.profile.search.files)
 
 
-def _within(lines: list[str], characters: int) -> list[str]:
+def _first_lines(lines: list[str], characters: int) -> list[str]:
     """The first lines that fit into so many characters; of a first one that does not, what fits."""
     ends = list(accumulate(map(len, lines)))
     fitting = bisect_right(ends, characters)
@@ -219,7 +219,7 @@ def notes(session: Session) -> list[str]:
     return sorted(path for path in blobs(session) if session.layout.is_note(path))
 
 
-def _document(session: Session, path_in: Callable[[Layout], str], at: str | None = None) -> Document:
+def _read_document(session: Session, path_in: Callable[[Layout], str], at: str | None = None) -> Document:
     """A whole file; the parent's, without a version to write over, where there is none."""
     path = path_in(session.layout)
     data = session.read(path, at)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from ..errors import InvalidArguments
+from ..git.timeline import State, limited, state_on_disk
+from ..results import Commit
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.slug import name_key
 from ..text.values import value
 from .reading import path_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ..git.timeline import State
-    from ..results import Commit
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
 
 
 @value
@@ -103,8 +99,6 @@ def newest(session: Session) -> str | None:
 
 def diff(session: Session, since: str | None = None, until: str | None = None, name: str | None = None) -> str:
     """What changed from `since` (None: the newest commit) to `until` (None: the files now), as a unified diff."""
-    from ..git.timeline import state_on_disk
-
     timeline = session.timeline
 
     def read(now: Snapshot) -> str:
@@ -127,8 +121,6 @@ def patch(session: Session, commit: str, name: str | None = None) -> str:
 
 def _diff(session: Session, before: State, after: State, only: set[str] | None, now: Snapshot) -> str:
     """What lies between two states, of the files at the paths `only` (None: all) that may be seen."""
-    from ..git.timeline import limited
-
     one, other = (limited(state, only) for state in (before, after))
     seen = None if now.view.is_whole else set(filter(now.view.allows, {*one, *other}))
     return session.timeline.diff(limited(one, seen), limited(other, seen), now.scan)

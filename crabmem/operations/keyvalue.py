@@ -47,7 +47,7 @@ def items(
     end = None if limit is None else offset + limit
 
     def read(now: Snapshot) -> list[Entry]:
-        paths = _ordered(now, namespace)
+        paths = _paths_by_key(now, namespace)
         if where is None:
             return list(map(now.entries.at, paths[offset:end]))
         return list(islice(filter(where, map(now.entries.at, paths)), offset, end))
@@ -174,7 +174,7 @@ def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
     return rules.note(session, "store", ", ".join(filter(None, parts)))
 
 
-def _ordered(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:
+def _paths_by_key(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:
     """The paths of the entries in a namespace and below it, by key. No file is read for that."""
     keys = keys_within(now.entries.index, namespace, now.entries.notes)
     names = now.entries.index.pairs(NAME) if None in keys.values() else ()

@@ -16,7 +16,7 @@ from ..write.writer import Draft
 from . import adoption, proposals
 
 #: All that `adopt` writes into settings.
-_ADOPTED = re.compile(rb'(layout|profile) = "[^"\n]*"\n')
+_ADOPT_SETTINGS = re.compile(rb'(layout|profile) = "[^"\n]*"\n')
 
 
 def leave(session: Session, dry_run: bool = False) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def leave(session: Session, dry_run: bool = False) -> tuple[str, ...]:
         raise missing.error
     _refuse_what_waits(session)
     settings = session.look(lambda now: now.scan.data(SETTINGS))
-    is_adopts = bool(settings and _ADOPTED.fullmatch(settings))
+    is_adopts = bool(settings and _ADOPT_SETTINGS.fullmatch(settings))
     removed = (state.FOLDER, *([SETTINGS] if is_adopts else ()))
     if dry_run:
         return removed

@@ -145,9 +145,9 @@ def renaming(
         Unwritable: the name cannot be set in its file.
     """
     _check_free(listing, entry, name, sees)
-    path = _moved(listing, entry, name)
+    path = _new_path(listing, entry, name)
     lookup = lookup_in(listing)
-    new = _redirection(entry, name, path, lookup, _after(entry, name, path, lookup))
+    new = _redirection(entry, name, path, lookup, _lookup_after(entry, name, path, lookup))
     files, left = dict[str, bytes | None](), list[str]()
     for each, text in _texts(listing):
         own = each == entry.path
@@ -176,14 +176,14 @@ def _check_free(listing: Listing, entry: Entry, name: str, sees: Callable[[str],
         raise Inapplicable(f"{name} is what {other.path} answers to already; choose another name, or forget that")
 
 
-def _moved(listing: Listing, entry: Entry, name: str) -> str:
+def _new_path(listing: Listing, entry: Entry, name: str) -> str:
     slug = slug_of(entry.name)
     if entry.slug not in (slug, free_slug(entry.name, {name_key(slug)})) or slug_of(name) == slug:
         return entry.path
     return place_for(name, listing, folder=entry.path.rpartition("/")[0])
 
 
-def _after(entry: Entry, name: str, path: str, lookup: Lookup) -> Lookup:
+def _lookup_after(entry: Entry, name: str, path: str, lookup: Lookup) -> Lookup:
     """Who will be called what: the old name, even if it is kept as an alias, is not what links should say."""
     own = {
         FILE: {name_key(PurePosixPath(path).stem)},

@@ -1,21 +1,16 @@
 """Looking after a workspace: what is wrong with it, what can be mended, packing, indexing, counting."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
 from ..disk import fs
 from ..errors import CrabmemError
+from ..git.packing import Packed
 from ..recall.auto_recall import stats_of
 from ..recall.catalog import Progress
 from ..results import Finding, Reindexed, Stats
 from ..session import rules as rules_of
+from ..session.session import Session
 from ..text.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..git.packing import Packed
-    from ..session.session import Session
 
 
 def doctor(session: Session, progress: Callable[[int], None] | None = None) -> list[Finding]:
@@ -87,7 +82,7 @@ def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
         engine.searcher.begin_anew()
         sections = session.look(lambda now: now.whole.sections(Way(search, now.settings.language)))
         engine.searcher.save(least=1)
-    if not engine.meaning.is_wanted(rules.vectors):
+    if not engine.is_meaning_wanted(rules):
         return Reindexed(len(listing.paths), sections=len(sections.index) if sections else 0)
     done = replace(engine.meaning.embed(listing, rules.vectors, progress), entries=len(listing.paths))
     if sections is None:

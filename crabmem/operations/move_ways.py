@@ -40,7 +40,7 @@ class _Change(NamedTuple):
 
 def other_side(session: Session, commit: Commit) -> Side | None:
     """The other side of a move, with the newest commit there that is of it; None where it is not seen."""
-    found = ((other, _newest_of(other, commit)) for other in others(session).values())
+    found = ((other, _newest_of_move(other, commit)) for other in others(session).values())
     return next(((other, theirs) for other, theirs in found if theirs), None)
 
 
@@ -54,7 +54,7 @@ def way_back(session: Session, commit: Commit) -> str:
 def way_from_elsewhere(session: Session, commit: Commit) -> str:
     """The words for taking back a move whose other side `session` does not see: from a memory that sees both."""
     for other in _elsewhere(session):
-        if (theirs := _newest_of(other, commit)) and (here := others(other).get(scope_of(other, session))):
+        if (theirs := _newest_of_move(other, commit)) and (here := others(other).get(scope_of(other, session))):
             return _undo_or_move(other, [(other, theirs), (here, commit)])
     return "undo it where both are seen"
 
@@ -71,9 +71,9 @@ def way_to_the_fact(session: Session, sides: Sequence[Side]) -> str:
         return "`crabmem log` says where it went"
     source, source_commit, old_path = removed.side, removed.commit, removed.path
     if source.engine.store.scan().files.get(old_path):
-        name = _called(session, source, old_path)
+        name = _address_of(session, source, old_path)
         return f"`{command_for(session)} rename {quote(name)} NAME` makes room for it, as another fact has its place"
-    if put and (name := _called_now(session, put.side, put.path)):
+    if put and (name := _current_address(session, put.side, put.path)):
         to = scope_of(session, source) or session.engine.scopes.own
         return f"`{command('move', name, f'--to {to}', command_for(session))}` moves it back as it is now"
     name = source_commit.entries[0] if source_commit.entries else old_path
@@ -90,7 +90,7 @@ def _undo_or_move(session: Session, sides: Sequence[Side]) -> str:
     return way_to_the_fact(session, sides)
 
 
-def _newest_of(session: Session, commit: Commit) -> Commit | None:
+def _newest_of_move(session: Session, commit: Commit) -> Commit | None:
     """The newest commit in the memory of `session` that is of the move that `commit` is of."""
     newest = islice(session.timeline.commits(None, None, None), _LOOKED_AT)
     return next((each for each in newest if each.moved == commit.moved), None)
@@ -107,14 +107,14 @@ def _changes(side: Session, commit: Commit) -> Iterator[_Change]:
         yield _Change(side, commit, path, before, after)
 
 
-def _called(session: Session, side: Session, path: str) -> str:
+def _address_of(session: Session, side: Session, path: str) -> str:
     """The address, from `session`, of the entry at `path` on `side`."""
     entry, scope = entry_in(path, side.read(path) or b""), scope_of(session, side)
     name = entry.name if entry else path
     return f"{scope}:{name}" if scope else name
 
 
-def _called_now(session: Session, side: Session, path: str) -> str:
+def _current_address(session: Session, side: Session, path: str) -> str:
     """The address, from `session`, of the entry that a move put at `path` on `side`; "" if it is gone.
 
     Renames since are followed. Each is the newest commit that touches the path so far, and newer than the one before:
@@ -122,4 +122,4 @@ def _called_now(session: Session, side: Session, path: str) -> str:
     """
     while (last := next(side.timeline.commits(path, None, None), None)) and last.renamed and last.renamed[0] == path:
         path = last.renamed[1]
-    return _called(session, side, path) if side.read(path) is not None else ""
+    return _address_of(session, side, path) if side.read(path) is not None else ""

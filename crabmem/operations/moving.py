@@ -39,7 +39,7 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     """
     rules.check_may_write(session)
     target = scope(session, to)
-    source, name = _where(session, name)
+    source, name = _find(session, name)
     if target.root == source.root:
         raise InvalidArguments(f"{name} is in {to} already")
     for side in (source, target):
@@ -49,7 +49,7 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     came_from = scope_of(session, source)
     token = secrets.token_hex(8)
     note = _note(target, f"{entry.name} from {came_from or session.engine.scopes.own}", entry, token)
-    path, is_put = _put(target, entry, _for(target, source, entry, data), note)
+    path, is_put = _put(target, entry, _data_for(target, source, entry, data), note)
 
     if not is_put:  # as by a move that was cut short: both sides then have one mark, by which undo finds them
         last = next(target.timeline.commits(path, None, None), None)
@@ -64,14 +64,15 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     except CrabmemError:
         # Where it is gone from there, whoever moved it at the same time counts on it being here.
         if is_put and source.read(entry.path) is not None:
-            _remove(target, path, entry, token)
+            returned = _note(target, f"{entry.name} back", entry, token)
+            target.write(lambda now: Draft({path: None}, returned, None))
         raise
     is_elsewhere = session.root not in (source.root, target.root)
     back = command("move", f"{to}:{entry.name}", f"--to {came_from}", command_for(session)) if is_elsewhere else ""
     return MovedFact(entry.name, path, entry.path, to, done.commit, back)
 
 
-def _where(session: Session, name: str) -> tuple[Session, str]:
+def _find(session: Session, name: str) -> tuple[Session, str]:
     """The session on the memory whose entry a name means, and its name there.
 
     Raises:
@@ -141,7 +142,7 @@ def _with_data(now: Snapshot, name: str) -> tuple[Entry, bytes]:
     return entry, now.read(entry.path) or b""
 
 
-def _for(target: Session, source: Session, entry: Entry, data: bytes) -> bytes:
+def _data_for(target: Session, source: Session, entry: Entry, data: bytes) -> bytes:
     """The file of an entry as `target` keeps it: with the project of its sources, where the memory is of several."""
     of = entry.keys.get(SOURCES_OF, source.engine.sources.own) if SOURCES in entry.keys else ""
     if not (of and isinstance(of, str)):
@@ -162,11 +163,6 @@ def _put(target: Session, entry: Entry, data: bytes, note: Note) -> tuple[str, b
 
     done = target.write(decide)
     return done.result, done.commit is not None
-
-
-def _remove(target: Session, path: str, entry: Entry, token: str) -> None:
-    note = _note(target, f"{entry.name} back", entry, token)
-    target.write(lambda now: Draft({path: None}, note, None))
 
 
 def _note(session: Session, words: str, entry: Entry, token: str) -> Note:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..write.writer import Draft
 
 # Of a fact, so much stands in a note: a line.
-_NOTED = 300
+_MAX_IN_NOTE = 300
 
 
 def save_fact(session: Session, content: str, category: str | None = None) -> Saved:
@@ -43,16 +43,16 @@ def save_fact(session: Session, content: str, category: str | None = None) -> Sa
     name, moment = name_of(content), session.engine.clock()
     if not name:
         raise InvalidArguments("the content is blank; say the fact")
-    before, like = session.look(lambda now: _known(now, name, content))
+    before, like = session.look(lambda now: _same_or_alike(now, name, content))
     tags = tags_for(category, before, like)
     fact = checked(Fact(name, before.description if before else "", content, tags=tags))
-    line = f"- [{moment:%H:%M}] {shortened(content, _NOTED)}\n"
+    line = f"- [{moment:%H:%M}] {shortened(content, _MAX_IN_NOTE)}\n"
     screen = rules.screen(session, fact.words, line)
 
     def decide(now: Snapshot) -> Draft[str]:
         plan = Plan(now, screen)
         path = plan.add(fact)
-        noted = _noted(now, moment, line, screen) if plan.changed else {}
+        noted = _note_with(now, moment, line, screen) if plan.changed else {}
         return Draft({**plan.files, **noted}, rules.note(session, "remember", fact.name), path)
 
     done = session.write(decide)
@@ -84,7 +84,7 @@ def write_note(session: Session, text: str, title: str = "") -> Changed:
     screen = rules.screen(session, whole)
 
     def decide(now: Snapshot) -> Draft[None]:
-        files = _noted(now, moment, whole, screen)
+        files = _note_with(now, moment, whole, screen)
         return Draft(files, rules.note(session, "note", path.rpartition("/")[2]), None)
 
     return changed(session, session.write(decide), path)
@@ -115,7 +115,7 @@ def learn(session: Session, lesson: Lesson) -> Changed:
     return changed(session, session.write(decide), path)
 
 
-def _noted(now: Snapshot, moment: datetime, text: str, screen: Screen) -> dict[str, bytes | None]:
+def _note_with(now: Snapshot, moment: datetime, text: str, screen: Screen) -> dict[str, bytes | None]:
     """The note of a day with `text` after a blank line, by its path; lines of one list go together.
 
     Raises:
@@ -129,7 +129,7 @@ def _noted(now: Snapshot, moment: datetime, text: str, screen: Screen) -> dict[s
     return {path: after.encode()}
 
 
-def _known(now: Snapshot, name: str, content: str) -> tuple[Entry | None, Entry | None]:
+def _same_or_alike(now: Snapshot, name: str, content: str) -> tuple[Entry | None, Entry | None]:
     """The entry of that name; or, without one, another that says much of `content`."""
     from ..recall.auto_recall import nearest_entry, share_of_words
 

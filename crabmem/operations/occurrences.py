@@ -34,31 +34,31 @@ def when(session: Session, query: str) -> Sightings:
         InvalidArguments: the query is blank.
     """
     session.view.check_whole()
-    return session.look(partial(_seen, session, query))
+    return session.look(partial(_sightings_of, session, query))
 
 
-def _seen(session: Session, query: str, now: Snapshot) -> Sightings:
+def _sightings_of(session: Session, query: str, now: Snapshot) -> Sightings:
     exact = " ".join(query.split()).casefold()
     if not exact:
         raise InvalidArguments("the text is empty: give one that memory says or said")
     history, layout, language = session.engine.history, session.layout, session.settings.language
     edited = {path: now.scan.data(path) for path in session.engine.writer.outside_edits(now.scan)}
-    new = {path: data for path, data in edited.items() if data is not None and _counts(path, layout)}
+    new = {path: data for path, data in edited.items() if data is not None and _is_searched(path, layout)}
     texts = cache(lambda blob: history.blob(blob).decode("utf-8", "replace"))
     exactly = _exactly(exact)
-    found, unrecorded = _found(history, layout, _lines(texts, exactly), exactly, new)
+    found, unrecorded = _search(history, layout, _lines(texts, exactly), exactly, new)
     is_exact = bool(found or unrecorded)
     says = exactly if is_exact else _by_words(frozenset(tokens(query, language)), language)
     lines = _lines(texts, says)
     if not is_exact:
-        found, unrecorded = _found(history, layout, lines, says, new)
+        found, unrecorded = _search(history, layout, lines, says, new)
     recorded = history.files(history.head()).items() if found else ()
-    still = ((path, blob) for path, blob in recorded if path not in edited and _counts(path, layout))
+    still = ((path, blob) for path, blob in recorded if path not in edited and _is_searched(path, layout))
     names = [_name(path, history.blob(blob), layout) for path, blob in still if lines(blob)]
     return Sightings(query, is_exact, tuple(found), (*names, *unrecorded), unrecorded)
 
 
-def _found(
+def _search(
     history: History, layout: Layout, lines: Lines, says: Says, new: Mapping[str, bytes]
 ) -> tuple[list[Sighting], tuple[str, ...]]:
     """What commits did to it, and the names of the files that say it and are not recorded."""
@@ -66,7 +66,7 @@ def _found(
     return list(_sightings(history, layout, lines)) if history.place.exists() else [], tuple(unrecorded)
 
 
-def _counts(path: str, layout: Layout) -> bool:
+def _is_searched(path: str, layout: Layout) -> bool:
     return layout.is_recalled(path) or layout.is_note(path) or path in (layout.overview, layout.identity)
 
 
@@ -86,11 +86,11 @@ def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
         for change in changes:
             # A join brings what one of its sides has already: the commit that said it is a step of its own.
             is_new = all(lines(side.get(change.path)) != lines(change.after) for side in sides)
-            if is_new and _counts(change.path, layout) and not _has_moved(change, gone & come):
+            if is_new and _is_searched(change.path, layout) and not _is_move(change, gone & come):
                 yield _Step(commit, change)
 
 
-def _has_moved(change: Difference, moved: set[str | None]) -> bool:
+def _is_move(change: Difference, moved: set[str | None]) -> bool:
     return (change.before is None and change.after in moved) or (change.after is None and change.before in moved)
 
 

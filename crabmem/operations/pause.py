@@ -1,17 +1,13 @@
 """A pause: for a while memory does not speak unasked, and asks for nothing to be stored. A person's alone."""
 
-from __future__ import annotations
+from datetime import timedelta
 
 from ..disk.pause import Pause, remove_pause, write_pause
 from ..errors import Disabled, NotFound
 from ..results import Paused
 from ..session.init import is_begun
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from ..session.session import Session
+from ..session.session import Session
+from ..write.writer import unwritable
 
 
 def paused(session: Session) -> Paused | None:
@@ -30,8 +26,6 @@ def pause(session: Session, lasting: timedelta | None = None) -> Paused:
         NotFound: there is no memory here.
         Unwritable: the disk refused.
     """
-    from ..write.writer import unwritable
-
     _check_person(session)
     if not is_begun(session):
         raise NotFound("there is nothing to pause: no memory has begun here")
@@ -52,8 +46,6 @@ def resume(session: Session) -> Paused | None:
         Disabled: an agent asks.
         Unwritable: the disk refused.
     """
-    from ..write.writer import unwritable
-
     _check_person(session)
     before, private = paused(session), session.engine.workspace.private
     try:

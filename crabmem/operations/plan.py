@@ -14,7 +14,7 @@ from ..text.slug import name_key
 from ..text.values import once, replace
 from ..workspace.layout import is_contained
 
-_DIGEST = 8
+_DIGEST_DIGITS = 8
 #: Makes the text of a file of a fact and the text that is there.
 Render = Callable[[Fact, str | None], str]
 
@@ -57,7 +57,7 @@ class Plan:
             entries = [entry for entry in self._listing.having(ORIGIN + fact.origin) if self._sees(entry.path)]
             if entries:
                 return self._put(fact, entries[0].path, may_replace, entries[0].name)
-            fact = self._named_apart(fact)
+            fact = self._with_free_name(fact)
             if copy := next((entry for entry in self._imported(fact.name) if self._is_copy(fact, entry)), None):
                 return self._put(fact, copy.path, may_replace=False)
         by_place = not (fact.origin or fact.before)  # what is called so elsewhere is no path here
@@ -83,15 +83,15 @@ class Plan:
         path = layout.entry_path(fact.stem, folder)
         if not fact.stem or not is_contained(path) or not layout.is_entry(path):
             return None
-        return None if name_key(path) in self._there or name_key(path) in self._places else path
+        return None if name_key(path) in self._occupied or name_key(path) in self._places else path
 
     @once
-    def _there(self) -> frozenset[str]:
+    def _occupied(self) -> frozenset[str]:
         """The `name_key` of every path where something is already."""
         broken = (item.path for item in self._listing.unreadable)
         return frozenset(map(name_key, (*self._scan.files, *self._scan.folders, *broken)))
 
-    def _named_apart(self, fact: Fact) -> Fact:
+    def _with_free_name(self, fact: Fact) -> Fact:
         """The fact under a name that nothing imported from elsewhere has, unless that says the same: it is a copy."""
         names = dict.fromkeys([fact.name, *(f"{fact.name} ({part})" for part in (fact.apart, fact.origin) if part)])
         free = next((name for name in names if not self._is_of_another(replace(fact, name=name))), fact.name)
@@ -108,7 +108,7 @@ class Plan:
 
     def _is_copy(self, fact: Fact, entry: Entry) -> bool:
         """Whether the text of an entry is that of the fact, but for what it was imported from."""
-        return self._says(fact, decode(entry.path, self._scan.data(entry.path) or b""))
+        return self._is_text_of(fact, decode(entry.path, self._scan.data(entry.path) or b""))
 
     def keep(self, key: Key, fact: Fact | None) -> str | None:
         """Keep a fact that was checked at `key`, under the name it has there; None removes what is there.
@@ -133,9 +133,9 @@ class Plan:
 
     def _free_name(self, name: str, key: Key) -> str:
         """`name`, or with a digest of `key` when another entry is called so."""
-        free, digits = name, _DIGEST
+        free, digits = name, _DIGEST_DIGITS
         while name_key(free) in self._names or self._listing.having(NAME + name_key(free)):
-            free, digits = f"{name} {key.digest(digits)}", digits + _DIGEST
+            free, digits = f"{name} {key.digest(digits)}", digits + _DIGEST_DIGITS
         return free
 
     def _put(self, fact: Fact, path: str, may_replace: bool = True, name: str = "") -> str:
@@ -147,7 +147,7 @@ class Plan:
         before = None if data is None else decode(path, data)
         fact = replace(fact, name=name) if name else fact
         text = self._render(fact, before)
-        if before not in (None, text) and not may_replace and not self._says(fact, before):
+        if before not in (None, text) and not may_replace and not self._is_text_of(fact, before):
             raise AlreadyThere("another fact of that name is there" + (f": {path}" if self._sees(path) else ""))
         if self._screen.doubts(fact.words):
             entry = None if data is None else entry_in(path, data)  # in a file, a text may be in quotes
@@ -162,7 +162,7 @@ class Plan:
         self.files[path] = text.encode()
         return path
 
-    def _says(self, fact: Fact, before: str | None) -> bool:
+    def _is_text_of(self, fact: Fact, before: str | None) -> bool:
         """Whether the text `before` is that of the fact, but for what it was imported from."""
         bare = replace(fact, keys={key: value for key, value in fact.keys.items() if key != IMPORTED})
         return bool(fact.origin) and before is not None and self._render(bare, before) == before

@@ -23,9 +23,14 @@ from ..errors import (
     NotFound,
     Unreadable,
 )
-from ..results import CREATOR, Changed, Proposal, Proposed, ProposedFile
+from ..git.commits import Note
+from ..results import CREATOR, Changed, Hit, Proposal, Proposed, ProposedFile
 from ..session import rules
+from ..session.init import init
 from ..session.rules import check_may_write
+from ..session.scopes import others
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.edit import in_style_of, lenient_text, unified_diff
 from ..text.entry import check_text, entry_in, parse_entry
 from ..text.hashes import version_of
@@ -38,11 +43,7 @@ from ..write.proposals import Proposals, expired_before
 from .files import identity
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..git.commits import Note
-    from ..results import Hit
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
+if TYPE_CHECKING:  # a list of what waits needs nothing that writes
     from ..write.writer import Draft
 
 T = TypeVar("T")
@@ -50,9 +51,9 @@ _ID = re.compile("[0-9a-fA-F]{4,40}")
 # How the words of the commit of a proposal begin.
 _PROPOSED = "propose: "
 # So many facts are like what is proposed.
-_LIKE = 5
+_MAX_LIKE = 5
 # One that has less words of it is about something else.
-_ALIKE = 3
+_LEAST_COMMON_WORDS = 3
 #: By path, of no file.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -95,7 +96,7 @@ def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
     return Verdict(file.path, now, done.data, bool(done.conflicts))
 
 
-def _against(session: Session, proposal: Proposal, read: Callable[[str], bytes | None]) -> Proposal:
+def _with_effect(session: Session, proposal: Proposal, read: Callable[[str], bytes | None]) -> Proposal:
     """The proposal with what applying it would change, where files say what `read` reads; None for no file."""
     found = [verdict(file, read(file.path)) for file in proposal.files]
     diffs = (
@@ -152,7 +153,6 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         Full: too many wait already.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
-    from ..session.init import init
     from ..text.credentials import warnings
     from .changes import file_with, note_with_reason, origin_of
 
@@ -177,8 +177,8 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         session.look(decide)  # what is refused anyway makes no workspace
         init(session)
     secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
-    made, there = _beside(session, propose)
-    made = _against(session, made, {path: there}.get)  # compared when nobody waits for it
+    made, there = _between_writes(session, propose)
+    made = _with_effect(session, made, {path: there}.get)  # compared when nobody waits for it
     notices = warnings(f"{lenient_text(made.data)}\n{reason}", _text_at(session, path, there), secrets)
     return Proposed(
         path, version_of(there or b""), None, False, made.diff, notices, origin_of(session, path, None), made
@@ -200,8 +200,6 @@ def waiting_beside(
 ) -> dict[str, int]:
     """How much of the same waits in each other memory that the session sees, by its folder; those with none are left
     out."""
-    from ..session.scopes import others
-
     found = dict[str, int]()
     for other in others(session).values():
         with suppress(CrabmemError):  # `recall` and `doctor` say what cannot be read
@@ -211,8 +209,6 @@ def waiting_beside(
 
 def places_beside(session: Session, waits: Sequence[Proposal]) -> dict[str, tuple[str, str]]:
     """Those that wait in another memory that the session sees: its name and its folder, by the id of each."""
-    from ..session.scopes import others
-
     found = dict[str, tuple[str, str]]()
     for name, other in others(session).items() if waits else ():
         with suppress(CrabmemError):
@@ -224,7 +220,7 @@ def places_beside(session: Session, waits: Sequence[Proposal]) -> dict[str, tupl
 def with_effects(session: Session, proposed: Sequence[Proposal]) -> list[Proposal]:
     """The proposals that the session may see, each with what applying it would change now."""
     seen = [each for each in proposed if all(session.view.allows(file.path) for file in each.files)]
-    return session.look(lambda now: [_against(session, each, now.read) for each in seen])
+    return session.look(lambda now: [_with_effect(session, each, now.read) for each in seen])
 
 
 def proposal(session: Session, id: str) -> Proposal:
@@ -235,7 +231,7 @@ def proposal(session: Session, id: str) -> Proposal:
         Inapplicable: there are several.
     """
     found = waiting(session).named(id)
-    return session.look(lambda now: _against(session, found, now.read))
+    return session.look(lambda now: _with_effect(session, found, now.read))
 
 
 def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
@@ -245,9 +241,9 @@ def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
     added = (line[1:] for line in proposal.diff.split("\n") if line.startswith("+") and not line.startswith("+++ "))
     query = " ".join(" ".join(added).replace("*", " ").replace('"', " ").split())[:MAX_QUERY]
     with suppress(CrabmemError):
-        hits = recall(session, query, _LIKE + 1, explain=True).hits
-        like = (hit for hit in hits if len({match.word for match in hit.matches}) >= _ALIKE)
-        return tuple(hit for hit in like if hit.entry.path != proposal.path)[:_LIKE]
+        hits = recall(session, query, _MAX_LIKE + 1, explain=True).hits
+        like = (hit for hit in hits if len({match.word for match in hit.matches}) >= _LEAST_COMMON_WORDS)
+        return tuple(hit for hit in like if hit.entry.path != proposal.path)[:_MAX_LIKE]
     return ()
 
 
@@ -313,13 +309,13 @@ def apply_proposal(
             )
             raise Conflicting(sides, f"nothing was applied to {there}: {way}")
         _check_settings(found)
-        note = replace(_applying(session, proposal, wording), body=proposal.reason)
+        note = replace(_apply_note(session, proposal, wording), body=proposal.reason)
         return Draft({each.path: each.after for each in found}, replace(note, trailers=(*note.trailers, *keys)), None)
 
     done = session.write(decide)
     result = replace(changed(session, done, main), diff=diff_of(done))
     with suppress(CrabmemError):  # it is applied: where it still waits, applying it again changes nothing else
-        _beside(session, lambda now: waiting(session).drop(proposal))
+        _between_writes(session, lambda now: waiting(session).drop(proposal))
     return result
 
 
@@ -340,7 +336,7 @@ def _check_fact(session: Session, path: str, said: Wording) -> None:
             raise InvalidArguments(f"{path} as you have it: {entry.problem}")
 
 
-def _applying(session: Session, proposal: Proposal, wording: Mapping[str, Wording]) -> Note:
+def _apply_note(session: Session, proposal: Proposal, wording: Mapping[str, Wording]) -> Note:
     """The words of the commit of who applies a proposal, or a text of another machine."""
     path, is_synced = proposal.path, is_of_sync(proposal)
     entry = entry_in(path, proposal.data) if proposal.data is not None and session.layout.is_entry(path) else None
@@ -365,7 +361,7 @@ def reject_proposal(session: Session, id: str, if_versions: Mapping[str, str] = 
         _check_versions(session, now, if_versions)
         waiting(session).drop(proposal)
 
-    _beside(session, reject)
+    _between_writes(session, reject)
     return proposal
 
 
@@ -386,7 +382,7 @@ def restore_proposal(session: Session, id: str) -> Proposal:
         is_one = False
     if not is_one:
         raise NotFound(f"no proposal {id} is there any more: Git removes what is rejected by and by")
-    _beside(session, lambda now: history.aside.keep(commit))
+    _between_writes(session, lambda now: history.aside.keep(commit))
     return proposal(session, commit)
 
 
@@ -395,10 +391,8 @@ def _check_versions(session: Session, now: Snapshot, versions: Mapping[str, str]
         session.timeline.check_version(path, now.scan.files.get(path), version, now.view.allows)
 
 
-def _beside(session: Session, work: Callable[[Snapshot], T]) -> T:
+def _between_writes(session: Session, work: Callable[[Snapshot], T]) -> T:
     """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
-    from ..session.snapshot import Snapshot
-
     check_may_write(session)
     return session.engine.writer.between_writes(lambda scan: work(Snapshot(session.engine, session.view, scan)))
 

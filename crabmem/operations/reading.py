@@ -1,22 +1,19 @@
 """Facts as they are read: found by name, and listed. Loads no more than that needs."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 
 from ..errors import InvalidArguments, NotFound
+from ..recall.headers import Header
+from ..recall.names import note_of
+from ..session.scopes import addressed, others
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.addresses import address, parted
+from ..text.entry import Entry
 from ..text.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..recall.entries import PathFilter
-    from ..recall.headers import Header
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
-    from ..text.entry import Entry
+from .last_changed import changed_within
 
 
 def get(session: Session, name: str, at: str | None = None) -> Entry:
@@ -31,8 +28,6 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
         try:
             return now.get(name)
         except NotFound:
-            from ..recall.names import note_of
-
             if note := note_of(now.entries, name):
                 return note
             raise
@@ -47,17 +42,15 @@ def get_seen(session: Session, name: str, at: str | None = None) -> Entry:
 
     Raises: as `get`.
     """
-    from ..session.scopes import addressed, others
-
     one, own = addressed(session, name)
     if one is not session:
-        return _addressed(parted(name)[0], get(one, own, _moment(session, at)))
+        return _with_address(parted(name)[0], get(one, own, _moment(session, at)))
     try:
         return get(session, name, at)
     except NotFound:
         for scope, other in others(session).items():
             with suppress(NotFound):
-                return _addressed(scope, get(other, name, _moment(session, at)))
+                return _with_address(scope, get(other, name, _moment(session, at)))
         raise
 
 
@@ -66,14 +59,12 @@ def seen_beside(session: Session, at: str | None = None, *, since: str | None = 
 
     `at` and `since` are as in `entries`; a revision is one of the session's own memory.
     """
-    from ..session.scopes import others
-
     found: list[Entry] = []
     if seen := others(session):
         at, since = _moment(session, at), _moment(session, since, is_end=False)
     for scope, other in seen.items():
         with suppress(NotFound):  # it had not begun
-            found += (_addressed(scope, entry) for entry in entries(other, at, since=since))
+            found += (_with_address(scope, entry) for entry in entries(other, at, since=since))
     return found
 
 
@@ -81,7 +72,7 @@ def _moment(session: Session, when: str | None, is_end: bool = True) -> str | No
     return None if when is None else session.timeline.moment(when, is_end)
 
 
-def _addressed(scope: str, entry: Entry) -> Entry:
+def _with_address(scope: str, entry: Entry) -> Entry:
     return replace(entry, path=address(scope, entry.path))
 
 
@@ -99,7 +90,7 @@ def entries_and_unreadable(
     """What `entries` returns, and how many files could not be read as one."""
 
     def read(now: Snapshot) -> tuple[list[Entry], int]:
-        fits = None if since is None else _changed_since(session, now, since)
+        fits = changed_within(session, now, since, None)
         found = [now.entries.at(path) for path in now.entries.paths if fits is None or fits(path)]
         return found, len(now.entries.unreadable)
 
@@ -108,8 +99,6 @@ def entries_and_unreadable(
 
 def page(session: Session, after: str, limit: int) -> list[Entry]:
     """The first `limit` entries whose paths come after `after`, in the order of their paths; no other is read."""
-
-    from itertools import islice
 
     def read(now: Snapshot) -> list[Entry]:
         return [now.entries.at(path) for path in islice((path for path in now.entries.paths if path > after), limit)]
@@ -125,16 +114,10 @@ def headers_and_unreadable(session: Session, *, since: str | None = None) -> tup
     headers = session.engine.headers
 
     def read(now: Snapshot) -> tuple[list[Header], int]:
-        fits = None if since is None else _changed_since(session, now, since)
+        fits = changed_within(session, now, since, None)
         return headers.of(now.entries, fits), len(now.entries.unreadable)
 
     return session.look(read)
-
-
-def _changed_since(session: Session, now: Snapshot, since: str) -> PathFilter | None:
-    from .last_changed import changed_within  # late: history answers that
-
-    return changed_within(session, now, since, None)
 
 
 def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -1,19 +1,20 @@
 """Recall: the entries that answer a question, now and at any moment."""
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 
 from ..errors import Inapplicable, InvalidArguments, Unreachable
 from ..recall.ranking import check_question, passage_text, path_filter
+from ..results import FileHit, Recall
+from ..session.session import Session
+from ..session.snapshot import Snapshot, with_troubles
+from ..text.commands import program_at
+from ..text.entry import Entry
+from ..text.quoting import BETWEEN
 from ..text.values import replace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from ..results import FileHit, Recall
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
-    from ..text.entry import Entry
+from ..workspace.layout import SETTINGS, is_elsewhere
+from .last_changed import changed_within, changed_within_each
+from .reading import labels_of
 
 _EXAMPLE = '`transcripts = ["~/.claude/projects", "~/.codex/sessions"]`'
 _ASKS_OTHERS = "by words alone: the settings name another model than then"
@@ -79,42 +80,34 @@ def recall(
             "sessions have neither tags nor a history: leave these out, and name the day in the question, "
             "as 2026-03-14 or last Tuesday"
         )
-    labels: tuple[str, ...] = ()
-    if tags:
-        from .facts import labels_of
-
-        labels = labels_of(tags) or ()
+    labels = labels_of(tags) or () if tags else ()
     engine = session.engine
 
     def read(now: Snapshot) -> Recall:
-        if since is not None or until is not None:
-            from . import last_changed  # late, as what follows: few who recall ask for it
-
-            within = last_changed.changed_within_each if beside and now.others else last_changed.changed_within
-            changed = within(session, now, since, until)
-        else:
-            changed = None
+        is_bounded = since is not None or until is not None
+        within = changed_within_each if is_bounded and beside and now.others else changed_within
+        changed = within(session, now, since, until)
         fits = path_filter(now.source if beside else now.entries, changed, tuple(namespace), where)
-        said, why, used = _said(session, now, query, limit, budget) if sessions else ((), "", 0)
+        said, why, used = _session_passages(session, now, query, limit, budget) if sessions else ((), "", 0)
         found = now.recall(query, limit, labels, budget and budget - used, explain, fits, everywhere=beside)
-        found = replace(_troubled(found, why), sessions=said)
+        found = replace(with_troubles(found, why), sessions=said)
         found = replace(found, as_of=now.commit, notes=0 if namespace or where else found.notes)
         if not found.searched:
             found = replace(found, has_overview=bool(now.shown(session.layout.overview).strip()))
         if blame:
-            from .provenance import with_provenance
+            from .provenance import with_provenance  # late: few ask who wrote what they find
 
             found = with_provenance(session, now, found)
         if not now.is_past:
             if not found.hits:
-                from .adoption import unrecorded_in
+                from .adoption import unrecorded_in  # late: most questions have an answer
 
                 held = unrecorded_in(session, now.scan)
                 found = replace(found, missing=held.missing if held else "")
             nested = [item for item in now.listing.unreadable if item.is_repository]
-            return _troubled(found, *(f"{item.path}: {item.reason}" for item in nested))
+            return with_troubles(found, *(f"{item.path}: {item.reason}" for item in nested))
         is_mute = now.ranker is None and engine.is_meaning_wanted(now.settings)
-        return _troubled(found, _ASKS_OTHERS if is_mute and not found.trouble else "")
+        return with_troubles(found, _ASKS_OTHERS if is_mute and not found.trouble else "")
 
     if sessions:
         engine.searcher.begin()
@@ -124,7 +117,7 @@ def recall(
         engine.searcher.save()
         engine.meaning_of_sections.save()
     # Asked at each recall only where it was so before.
-    return _troubled(found, engine.find_denied()) if engine.denied else found
+    return with_troubles(found, engine.find_denied()) if engine.denied else found
 
 
 def _recall_everywhere(
@@ -147,7 +140,7 @@ def _recall_everywhere(
     except Unreachable as error:
         if within:  # which says that nothing else is wanted
             raise
-        return _troubled(recall(session, query, limit, budget=budget), f"only what is here was searched: {error}")
+        return with_troubles(recall(session, query, limit, budget=budget), f"only what is here was searched: {error}")
 
 
 def agents_ask_everywhere(session: Session) -> bool:
@@ -164,28 +157,16 @@ def why_no_sessions(session: Session) -> str:
         return f"the profile {session.engine.profile_name} searches no sessions"
     if rules.transcripts or rules.extra_paths:
         return ""
-    from ..text.commands import program_at  # late: most list some
-    from ..workspace.layout import SETTINGS
-
     file = session.root / SETTINGS
     way_out = f"`{program_at(str(session.root), session.engine.environment)} config allow`"
     return f"no past sessions: list their folders, as {_EXAMPLE}, in {file}, then {way_out}"
 
 
-def _troubled(found: Recall, *troubles: str) -> Recall:
-    """`found`, with what troubled it besides."""
-    return replace(found, trouble="; ".join(filter(None, (found.trouble, *troubles)))) if any(troubles) else found
-
-
-def _said(
+def _session_passages(
     session: Session, now: Snapshot, query: str, limit: int | None, budget: int | None
 ) -> tuple[tuple[FileHit, ...], str, int]:
     """Passages of sessions and of texts elsewhere, what is to be said of them, and how many characters they have."""
-    from itertools import accumulate
-
-    from ..text.quoting import BETWEEN
-    from ..workspace.layout import is_elsewhere
-    from .files import search_in
+    from .files import search_in  # late: few ask for sessions
 
     if why := why_no_sessions(session):
         return (), why, 0

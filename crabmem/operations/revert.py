@@ -1,6 +1,6 @@
 """The way back: files, a past state, or what somebody did, always as one more commit. Nothing is erased."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -41,7 +41,7 @@ def restore(session: Session, *, dry_run: bool = False) -> Restored:
     if not blobs:
         return Restored(None, head or "", (), "")
     note = rules.note(session, "restore", counted(len(blobs), "file"))
-    return _restored(session, head or "", lambda scan: blobs, note, dry_run)
+    return _write_back(session, head or "", lambda scan: blobs, note, dry_run)
 
 
 def rollback(
@@ -70,7 +70,7 @@ def rollback(
     if name is None:
         state = timeline.state_of(commit)
         note = noted(rules.note(session, "rollback", words), restored=commit)
-        return _restored(
+        return _write_back(
             session, commit, lambda scan: {**dict.fromkeys(scan.files), **state}, note, dry_run, even_if_many
         )
     path, note = path_at(session, name, commit), rules.note(session, "rollback", f"{name} {words}")
@@ -87,7 +87,7 @@ def rollback(
         timeline.check_version(path, scan.files.get(path), if_version, session.view.allows)
         return {path: None, then: blob}
 
-    return _restored(session, commit, wanted, note, dry_run)
+    return _write_back(session, commit, wanted, note, dry_run)
 
 
 def revert(
@@ -127,11 +127,11 @@ def revert(
         raise Inapplicable(f"{words}: {way_back(memory, moved)}")
 
     def decide(now: Snapshot) -> Draft[set[str]]:
-        found = reverting.without(chosen, now.scan, take)
-        _check_may_restore(memory, set(found.files))
-        whole = [commit for commit in chosen if commit.commit not in found.kept]
+        files, kept = reverting.without(chosen, now.scan, take)
+        _check_may_restore(memory, set(files))
+        whole = [commit for commit in chosen if commit.commit not in kept]
         note = noted(rules.note(memory, "revert", subject(chosen, unwanted)), whole)
-        return Draft(found.files, note, set(found.kept), even_if_many)
+        return Draft(files, note, kept, even_if_many)
 
     done = memory.write(decide, dry_run=dry_run)
     in_part = tuple(commit for commit in chosen if commit.commit in done.result)
@@ -156,7 +156,7 @@ def undo(session: Session, *, even_if_many: bool = False, stops_at_person: bool 
         was_there = commit.tool in (None, "restore") or commit.reverts or commit.restores
         return even_if_many or not was_there
 
-    done = _taken_back(session, "undo", lambda undo: _checked(undo.to_undo(), stops_at_person), is_meant)
+    done = _take_back(session, "undo", lambda undo: _checked(undo.to_undo(), stops_at_person), is_meant)
     if done.commit and done.operation and done.operation.applies:
         from .proposals import restore_proposal  # late: most of what is undone waited for nobody
 
@@ -174,7 +174,7 @@ def redo(session: Session, *, even_if_many: bool = False, stops_at_person: bool 
         Inapplicable: something else was written since, here or outside, or nothing was undone.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
-    done = _taken_back(
+    done = _take_back(
         session, "redo", lambda undo: _checked(undo.to_redo(), stops_at_person), lambda commit: even_if_many
     )
     if done.commit and done.operation and (proposal := done.operation.applies):
@@ -198,25 +198,25 @@ def _checked(commit: Commit, stops_at_person: bool) -> Commit:
     return commit
 
 
-def _taken_back(
+def _take_back(
     session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
 ) -> Restored:
     """Take back the commit to `choose`, which is called when outside edits are recorded and nobody else writes."""
     undo = Undo(session.timeline)
-    if (moved := _moved(session, undo, choose)) is None:
-        return _taken_back_here(session, verb, choose, is_meant)
+    if (moved := _move_to_take_back(session, undo, choose)) is None:
+        return _take_back_here(session, verb, choose, is_meant)
     from .moving import both_sides  # late: few facts are moved between memories
 
     done = dict[Session, Restored]()
 
     def take_back(side: Session, commit: Commit) -> None:
-        done[side] = _taken_back_here(side, verb, lambda undo: commit, is_meant)
+        done[side] = _take_back_here(side, verb, lambda undo: commit, is_meant)
 
     both_sides(session, moved, take_back)
     return done[session]
 
 
-def _moved(session: Session, undo: Undo, choose: Callable[[Undo], Commit]) -> Commit | None:
+def _move_to_take_back(session: Session, undo: Undo, choose: Callable[[Undo], Commit]) -> Commit | None:
     """The commit to choose where it moved a fact between memories, all edits recorded; None where it did not."""
     with suppress(Inapplicable):
         if choose(undo).moved:
@@ -226,7 +226,7 @@ def _moved(session: Session, undo: Undo, choose: Callable[[Undo], Commit]) -> Co
     return None
 
 
-def _taken_back_here(
+def _take_back_here(
     session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
 ) -> Restored:
     undo = Undo(session.timeline)
@@ -242,10 +242,10 @@ def _taken_back_here(
 
     done = session.write(decide, is_seeded=False)  # what a clone begins with would be the newest commit
     commit, operation = done.result
-    return replace(_result(done, commit.parents[0]), operation=operation)
+    return replace(_as_restored(done, commit.parents[0]), operation=operation)
 
 
-def _restored(
+def _write_back(
     session: Session,
     to: str,
     wanted: Callable[[Scan], State],
@@ -258,7 +258,7 @@ def _restored(
     def decide(now: Snapshot) -> Draft[None]:
         return Draft(_files_with(session, wanted(now.scan), now.scan), note, None, even_if_many)
 
-    return _result(session.write(decide, dry_run=dry_run), to)
+    return _as_restored(session.write(decide, dry_run=dry_run), to)
 
 
 def _files_with(session: Session, blobs: State, scan: Scan) -> dict[str, bytes | None]:
@@ -275,7 +275,7 @@ def _check_may_restore(session: Session, paths: set[str]) -> None:
         raise Disabled(f"that would change {changed[0]}, which an agent may not; a person may go back")
 
 
-def _result(done: Written[object], to: str) -> Restored:
+def _as_restored(done: Written[object], to: str) -> Restored:
     gone = tuple(path for path, data in done.after.items() if data is None)
     return Restored(done.commit, to, tuple(done.after), diff_of(done), gone)
 
@@ -322,7 +322,7 @@ class Reverting:
         head = self._timeline.head()
         commits = self._history.commits(head, with_paths=False) if head else iter(())
         if wanted:
-            found = _named(commits, wanted)
+            found = _commits_in(commits, wanted)
             if joined := next(filter(is_join, found), None):
                 raise Inapplicable(
                     f"{short(joined.commit)} joined the work of two machines, and both stay: revert what one of them "
@@ -330,12 +330,12 @@ class Reverting:
                 )
             return found
         log = list(commits)
-        theirs = [commit for commit in self._later(log, unwanted.since) if _is_by(commit, unwanted)]
+        theirs = [commit for commit in self._since(log, unwanted.since) if _is_by(commit, unwanted)]
         if not theirs:
             raise NotFound(f"there is no commit of {unwanted.words}; `crabmem log` says who wrote what")
-        return _left(log, theirs)
+        return _not_taken_back(log, theirs)
 
-    def _later(self, log: Sequence[Commit], since: str | None) -> Sequence[Commit]:
+    def _since(self, log: Sequence[Commit], since: str | None) -> Sequence[Commit]:
         """Those commits that the one which was current at `since` does not stand on."""
         start = None if since is None else self._timeline.before(since)
         if start is None:
@@ -343,8 +343,9 @@ class Reverting:
         before = {commit.commit for commit in self._history.commits(start, with_paths=False)}
         return [commit for commit in log if commit.commit not in before]
 
-    def without(self, commits: Sequence[Commit], scan: Scan, take: Take) -> "Without":
-        """The files as they are without `commits`, newest first.
+    def without(self, commits: Sequence[Commit], scan: Scan, take: Take) -> tuple[dict[str, bytes | None], set[str]]:
+        """The files that say something else without `commits`, newest first, and the ids of those of which something
+        stays, as it was changed since and "ours" is to be taken.
 
         Raises:
             InvalidArguments: there is no such side to `take`.
@@ -366,7 +367,7 @@ class Reverting:
                 files[path] = data
         if conflicts and take is None:
             raise Conflicting(tuple(dict.fromkeys(conflicts)))
-        return Without(files, kept)
+        return files, kept
 
     def _steps(self, commits: Sequence[Commit]) -> dict[str, list["_Step"]]:
         """What commits made of each file, newest first, in as few steps as the work of others lets it be."""
@@ -374,22 +375,11 @@ class Reverting:
         for commit in commits:
             for path, before, after in self._history.changes.of(commit.commit):
                 if self._timeline.is_restorable(path):
-                    _join(steps.setdefault(path, []), _Step(before, after, frozenset([commit.commit])))
+                    _prepend(steps.setdefault(path, []), _Step(before, after, frozenset([commit.commit])))
         return {path: [step for step in found if step.before != step.after] for path, found in sorted(steps.items())}
 
     def _data(self, blob: str | None) -> bytes | None:
         return None if blob is None else self._history.blob(blob)
-
-
-@dataclass(frozen=True)
-class Without:
-    """Files as they are without some commits: those that then say something else, by path.
-
-    `kept` are commits of which something was left, as it was changed since and "ours" was to be taken.
-    """
-
-    files: Mapping[str, bytes | None]
-    kept: Set[str]
 
 
 @dataclass(frozen=True)
@@ -401,7 +391,7 @@ class _Step:
     commits: frozenset[str]
 
 
-def _join(steps: list[_Step], step: _Step) -> None:
+def _prepend(steps: list[_Step], step: _Step) -> None:
     """Add an earlier step, to the one after it where that went on from it."""
     if steps and steps[-1].before == step.after:
         steps[-1] = _Step(step.before, steps[-1].after, steps[-1].commits | step.commits)
@@ -409,7 +399,7 @@ def _join(steps: list[_Step], step: _Step) -> None:
         steps.append(step)
 
 
-def _named(log: Iterable[Commit], wanted: set[str]) -> list[Commit]:
+def _commits_in(log: Iterable[Commit], wanted: set[str]) -> list[Commit]:
     """The commits `wanted` in the order of `log`, which is read no further than need be."""
     found = list(islice((commit for commit in log if commit.commit in wanted), len(wanted)))
     if strange := wanted - {commit.commit for commit in found}:
@@ -421,7 +411,7 @@ def _is_by(commit: Commit, unwanted: Unwanted) -> bool:
     return unwanted.session in (None, commit.session) and unwanted.agent in (None, commit.agent)
 
 
-def _left(log: Sequence[Commit], theirs: Sequence[Commit]) -> list[Commit]:
+def _not_taken_back(log: Sequence[Commit], theirs: Sequence[Commit]) -> list[Commit]:
     """Of `theirs` those that no other commit of `log`, newest first, took back, or that another one brought back."""
     wanted, gone = {commit.commit for commit in theirs}, set[str]()
     parents = {commit.commit: commit.parents for commit in log}
@@ -429,11 +419,11 @@ def _left(log: Sequence[Commit], theirs: Sequence[Commit]) -> list[Commit]:
         if commit.commit not in gone and commit.commit not in wanted:
             gone.update(commit.reverts)
             if commit.restores in parents:  # a rollback goes back behind what it stands on, and nobody else's work
-                gone |= _reached(parents, commit.parents) - _reached(parents, [commit.restores])
+                gone |= _ancestors(parents, commit.parents) - _ancestors(parents, [commit.restores])
     return [commit for commit in theirs if commit.commit not in gone]
 
 
-def _reached(parents: Mapping[str, Sequence[str]], tips: Iterable[str]) -> set[str]:
+def _ancestors(parents: Mapping[str, Sequence[str]], tips: Iterable[str]) -> set[str]:
     """The commits among `tips` and what they stand on, as far as the parents of each are known."""
     seen, waiting = set[str](), [*tips]
     while waiting:

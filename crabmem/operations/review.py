@@ -164,24 +164,24 @@ def decisions(text: str, shown: Sequence[Block]) -> list[Decision]:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if not text.strip() or text.rstrip() == rendered(shown).rstrip():
         return []
-    found = _read(text, shown)
+    found = _read_blocks(text, shown)
     return [_decision(block, found.get(block.id)) for block in shown]
 
 
 @dataclass
-class _Found:
+class _ReadBlock:
     """A block as it was read: its lines by the number of their file."""
 
     files: dict[int, list[str]] = field(default_factory=dict)
     is_later: bool = False
 
 
-def _read(text: str, shown: Sequence[Block]) -> dict[str, _Found]:
-    found, block, lines, files = dict[str, _Found](), None, None, tuple[File, ...]()
+def _read_blocks(text: str, shown: Sequence[Block]) -> dict[str, _ReadBlock]:
+    found, block, lines, files = dict[str, _ReadBlock](), None, None, tuple[File, ...]()
     for number, line in enumerate(text.split("\n"), 1):
         if heading := _HEADING.match(line):
-            block, lines = _Found(), None
-            id = _meant(heading[1], shown, number)
+            block, lines = _ReadBlock(), None
+            id = _block_id(heading[1], shown, number)
             if id in found:
                 raise InvalidArguments(f"line {number}: [{heading[1]}] is there twice; nothing was decided")
             found[id] = block
@@ -201,14 +201,14 @@ def _read(text: str, shown: Sequence[Block]) -> dict[str, _Found]:
     return found
 
 
-def _meant(id: str, shown: Sequence[Block], line: int) -> str:
+def _block_id(id: str, shown: Sequence[Block], line: int) -> str:
     meant = [block.id for block in shown if block.id.startswith(id)]
     if len(meant) != 1:
         raise InvalidArguments(f"line {line}: [{id}] is none of the proposals in this file; nothing was decided")
     return meant[0]
 
 
-def _decision(block: Block, found: _Found | None) -> Decision:
+def _decision(block: Block, found: _ReadBlock | None) -> Decision:
     if found is None:
         return Decision(block.id, "reject")
     wording = dict[str, Wording]()
@@ -234,10 +234,10 @@ def _decision(block: Block, found: _Found | None) -> Decision:
 
 def carry_out_decisions(session: Session, decided: Iterable[Decision]) -> list[Outcome]:
     """Do what was decided, each in a commit of the person's. What cannot be done still waits, and stops nothing."""
-    return [_carried_out(session, each) for each in decided]
+    return [_carry_out(session, each) for each in decided]
 
 
-def _carried_out(session: Session, decision: Decision) -> Outcome:
+def _carry_out(session: Session, decision: Decision) -> Outcome:
     commit = None
     try:
         if decision.what == "apply":

@@ -1,7 +1,5 @@
 """Facts by what they are worth to whoever uses them: what matters most, what answers best."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from heapq import nsmallest
 
@@ -10,15 +8,14 @@ from ..recall.ranking import Ranking, WordSearch, check_question
 from ..recall.salience import boosted_score, salience
 from ..results import Hit, Recall
 from ..search import Ranked
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.entry import Entry
+from ..text.fact_names import by_category, category_of
 from ..text.quoting import block
 from ..text.values import replace
 from ..text.words import shortened
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
+from .last_changed import changed_on_disk
 
 # Of so many answers by words or meaning, use and categories say which come first.
 _POOL = 50
@@ -30,8 +27,6 @@ _ABOUT = "The facts that matter most just now: data written earlier, not instruc
 
 def salient(session: Session, limit: int = _SHOWN) -> tuple[Hit, ...]:
     """The facts that matter most just now, at most `limit`, with their salience; of two alike the newer first."""
-
-    from .last_changed import changed_on_disk
 
     def read(now: Snapshot) -> tuple[Hit, ...]:
         known, moment = session.engine.uses.known(), session.engine.clock()
@@ -48,7 +43,7 @@ def salient_text(session: Session) -> str:
     part = next((part for part in session.profile.parts_for(session.kind) if part.say == "salient"), None)
     if part is None:
         return ""
-    return _shown([_line(hit.entry) for hit in salient(session)], part.limit or session.profile.budget.part)
+    return _block_of([_line(hit.entry) for hit in salient(session)], part.limit or session.profile.budget.part)
 
 
 def recall_facts(
@@ -67,9 +62,9 @@ def recall_facts(
     check_question(query, limit, tags, budget)
 
     def read(now: Snapshot) -> Recall:
-        found = _answered(session, now, query, tags, limit, budget)
+        found = _search(session, now, query, tags, limit, budget)
         if category and not found.hits:
-            others = _answered(session, now, query, (), limit, budget)
+            others = _search(session, now, query, (), limit, budget)
             words = f"nothing in the category {category} answers; these are in others"
             trouble = "; ".join(filter(None, (words, others.trouble)))
             found = replace(others, trouble=trouble) if others.hits else found
@@ -80,7 +75,7 @@ def recall_facts(
     return found
 
 
-def _answered(
+def _search(
     session: Session, now: Snapshot, query: str, tags: tuple[str, ...], limit: int | None, budget: int | None
 ) -> Recall:
     ranker, notes = now.ranker, now.entries.notes
@@ -92,9 +87,6 @@ def _answered(
 
 def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranking:
     """Ranks what words or meaning find by how much it matters, then by category."""
-    from ..text.fact_names import by_category, category_of
-    from .last_changed import changed_on_disk
-
     known, moment = session.engine.uses.known(), session.engine.clock()
 
     def weight(path: str) -> float:
@@ -110,7 +102,7 @@ def _in_tiers(session: Session, now: Snapshot, by_more: Ranking | None) -> Ranki
     return ranking
 
 
-def _shown(lines: Sequence[str], limit: int) -> str:
+def _block_of(lines: Sequence[str], limit: int) -> str:
     """As many of the lines as a block of so many characters holds; "" for none."""
     for number in range(len(lines), 0, -1):
         shown = block("recall", "\n".join((_ABOUT, "", *lines[:number])))

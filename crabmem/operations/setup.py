@@ -47,7 +47,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
             f"{root} is a project's repository, and with the profile {name} its Markdown would be memory: use another "
             f"folder, or `crabmem adopt {shlex.quote(str(root))} --profile {shlex.quote(name)} --yes-really` if it is"
         )
-    unread = _unread(session)
+    unread = _no_longer_read(session)
     file = Path(session.engine.profile_name)
     # A file in the workspace goes by its way from there.
     name = (
@@ -64,7 +64,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
     return replace(init_with(session, wanted, note, claim, dry_run), unread=unread)
 
 
-def _unread(session: Session) -> dict[str, str]:
+def _no_longer_read(session: Session) -> dict[str, str]:
     """The identity and the overview that the settings of now have, where this session has others, by path: to these."""
     try:
         before = workspace_at(session.root, None, session.engine.allowed).layout

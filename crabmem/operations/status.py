@@ -1,27 +1,23 @@
 """How a workspace stands at this moment: what is in it, who wrote last, what is not recorded, what waits."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from datetime import datetime
 
+from ..disk.scan import Scan
 from ..errors import CrabmemError, DamagedHistory
-from ..results import Status, UnrecordedEdit
+from ..results import Commit, Status, UnrecordedEdit
 from ..session.init import is_begun
 from ..session.locate import agent_folders
 from ..session.rules import settings_problem
+from ..session.session import Session
 from ..text.words import counted, listed
+from ..write.losses import Losses
 from .adoption import unrecorded_in
+from .doctor.past import LEFT_LOCK, position
 from .history import commits
 from .pause import paused
+from .proposals import waiting as waiting_proposals
 from .syncing import left_beside, left_words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from ..disk.scan import Scan
-    from ..results import Commit
-    from ..session.session import Session
-    from ..write.losses import Losses
 
 # Locks that are named.
 _NAMED = 3
@@ -91,9 +87,7 @@ def waiting(session: Session) -> tuple[int, datetime | None]:
     history = session.engine.history
     if not (history.place.exists() and history.aside.readable()):
         return 0, None
-    from .proposals import waiting as proposals  # late: mostly nothing waits
-
-    found = proposals(session).all()
+    found = waiting_proposals(session).all()
     return len(found), found[0].time if found else None
 
 
@@ -119,8 +113,6 @@ def _oddities(session: Session, held: Losses | None) -> Iterator[str]:
     """What is odd and found at once, for who sees everything."""
     if not session.view.is_whole:
         return
-    from .doctor.past import LEFT_LOCK, position
-
     if held:
         yield held.words
     if left := session.engine.history.health().left_locks():

@@ -4,22 +4,17 @@ A person syncs: of a memory that was opened without `is_person`, an agent's, tha
 agents.
 """
 
-from __future__ import annotations
-
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InvalidArguments
+from ..results import Synced, SyncState
+from ..session.session import Session
 from ..text.words import listed
 from ..workspace.layout import AGENTS
 from ..workspace.workspace import ALL, Workspace
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..results import Synced, SyncState
-    from ..session.session import Session
+from ..write.beside import left
 
 #: What stands in an address for the name of a workspace; and what that of all is called there.
 PLACEHOLDER, MAIN = "{agent}", "main"
@@ -87,10 +82,7 @@ def sync_status(session: Session) -> SyncState:
 
 def left_beside(session: Session) -> list[str]:
     """Files that are not memory and that a sync left as they are here, though the history has another text."""
-    from ..write.beside import left  # late: few have any
-
-    engine = session.engine
-    return left(engine.history, engine.workspace)
+    return left(session.engine.history, session.engine.workspace)
 
 
 def left_words(paths: Sequence[str]) -> str:

@@ -32,11 +32,12 @@ class Undo:
         for commit in self._backwards():
             if commit.commit in already_undone:
                 continue
-            if self._turns(commit) % 2 == 0:
+            chain = self._chain(commit)
+            if not _is_undo(chain):
                 if not commit.parents:
                     break  # the first commit has nothing before it to go back to
                 return commit
-            already_undone |= self._taken_back_by(commit)
+            already_undone.add(chain[1].commit)
         raise Inapplicable("nothing to undo")
 
     def to_redo(self) -> Commit:
@@ -49,15 +50,15 @@ class Undo:
         for commit in self._backwards():
             if commit.commit in already_redone:
                 continue
-            turns = self._turns(commit)
-            if turns % 2:
+            chain = self._chain(commit)
+            if _is_undo(chain):
                 return commit
-            if turns == 0:
+            if len(chain) == 1:
                 if commit.tool == "revert" and not already_redone:
                     way = "`crabmem undo` brings back what the last change took back"
                     raise Inapplicable(f"nothing to redo: {way} ({commit.subject})")
                 break
-            already_redone |= self._taken_back_by(commit)
+            already_redone.add(chain[1].commit)
         raise Inapplicable("nothing to redo: the last change was not an undo")
 
     def _backwards(self) -> Iterator[Commit]:
@@ -88,26 +89,14 @@ class Undo:
 
     def operation(self, commit: Commit) -> Commit:
         """What was undone or redone, where `commit` is an undo or redo; else itself."""
-        return self._unfolded(commit)[0]
+        return self._chain(commit)[-1]
 
-    def _turns(self, commit: Commit) -> int:
-        """How often the operation of a commit went to and fro.
-
-        An odd number is that of an undo, an even one that of a redo, as an undo of an undo is, 0 that of the operation.
-        """
-        return self._unfolded(commit)[1]
-
-    def _unfolded(self, commit: Commit) -> tuple[Commit, int]:
-        """The operation that a commit takes back or brings back, and its `_turns`."""
-        turns = 0
-        while taken_back := self._taken_back(commit):
-            commit = taken_back
-            turns += 1
-        return commit, turns
-
-    def _taken_back_by(self, commit: Commit) -> set[str]:
-        taken_back = self._taken_back(commit)
-        return {taken_back.commit} if taken_back else set()
+    def _chain(self, commit: Commit) -> list[Commit]:
+        """A commit, the one that it took back, the one that this took back, and so on to an operation."""
+        chain = [commit]
+        while taken_back := self._taken_back(chain[-1]):
+            chain.append(taken_back)
+        return chain
 
     def _taken_back(self, commit: Commit) -> Commit | None:
         """The commit that an undo or redo took back; None when `commit` is neither.
@@ -169,6 +158,11 @@ class Undo:
                     "`crabmem restore --to` all of it"
                 )
         return {path: before for path, (before, _) in changes.items()}
+
+
+def _is_undo(chain: list[Commit]) -> bool:
+    """Whether the first of a chain takes the last, an operation, back; a redo, or an undo of an undo, does not."""
+    return len(chain) % 2 == 0
 
 
 def _goes_back(commit: Commit) -> bool:

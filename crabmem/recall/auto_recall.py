@@ -159,11 +159,7 @@ def best_confidence(message: str, source: EntrySource, rules: AutoRecall, langua
 
 def nearest_entry(text: str, source: EntrySource, language: str) -> Entry | None:
     """The entry that `text` finds first; no daily note."""
-
-    def is_fact(path: str) -> bool:
-        return path not in source.notes
-
-    found = source.index.search(query_words(text, source.index, 0, language), 1, is_fact)
+    found = source.index.search(query_words(text, source.index, language), 1, lambda path: path not in source.notes)
     return source.at(found[0].key) if found else None
 
 

@@ -75,19 +75,16 @@ class Catalog(SyncedIndex):
 
     def _follow(self, scan: Scan) -> None:
         """Bring the index in step with `scan`."""
-        language = self._language(scan)
+        language, layout = self._language(scan), self._layout
         if language != self._spoken:
             self._spoken, self._scan = language, None
         paths = self._differing(scan)
         self.change(dict(self._read(scan, paths)))
         self._scan = scan
-
-        def may_hold_entries(path: str) -> bool:
-            return self._layout.is_recalled(path) or self._layout.is_entry_folder(path)
-
         halves = tuple(self._halves[path] for path in sorted(self._halves))
+        unusable = (item for item in scan.unusable if not item.is_beside)
         broken = [
-            *(item for item in scan.unusable if not item.is_beside and may_hold_entries(item.path)),
+            *(each for each in unusable if layout.is_recalled(each.path) or layout.is_entry_folder(each.path)),
             *self._broken.values(),
             *(Unusable(half.path, f"{half.path} is being written at this moment") for half in halves),
         ]
@@ -97,7 +94,7 @@ class Catalog(SyncedIndex):
             unreadable=tuple(broken),
             being_written=halves,
             scan=scan,
-            layout=self._layout,
+            layout=layout,
         )
 
     def _differing(self, scan: Scan) -> list[str]:
@@ -108,7 +105,7 @@ class Catalog(SyncedIndex):
         known, files, words = self.marks(), scan.files, rules(self._spoken)
         other = {path for path, mark in known.items() if not mark.endswith(words)}  # of another language
         other |= known.keys() - files.known.keys() - files.read.keys()  # gone
-        other.update(self._layout.not_recalled(known))  # of another layout
+        other.update(path for path in known if not self._layout.is_recalled(path))  # of another layout
         read = {path: file for path, file in files.read.items() if self._layout.is_recalled(path)}
         same = {path for path, file in read.items() if path not in other and _is_same(known.get(path, b""), file)}
         # Touched, or once too young to be known by their times: many are indexed anew, so that others know them.

@@ -116,9 +116,9 @@ def _sum_of(weights: Iterable[float], asks: bool) -> float:
     return max(sum(nlargest(_MOST_WORDS, weights)), _LEAST_ASKED if asks else _LEAST)
 
 
-def query_words(message: str, index: Index, first: int, language: str) -> list[Term]:
-    """The words of a message to search for: of its `first` ones, or for 0 of all; the 64 rarest that memory knows."""
-    return _searched(terms_of(Query(asked_text(message, first)), index, language), index)
+def query_words(message: str, index: Index, language: str) -> list[Term]:
+    """The words of a message to search for: the 64 rarest that memory knows."""
+    return _searched(terms_of(Query(asked_text(message, 0)), index, language), index)
 
 
 def asked_text(message: str, first: int) -> str:

@@ -1,4 +1,4 @@
-"""The fact that says nearly the same as a new one, by words: rather none than a wrong one.
+"""The fact that says nearly the same as a new one, by words. Prefers to miss a duplicate over naming a wrong one.
 
 A few words of the new fact, the rarest of the longest, lead to candidates, which then are compared word by word. So it
 takes less than a millisecond, however many facts there are.
@@ -37,7 +37,7 @@ def near_duplicate(new: Entry, entries: Entries, language: str) -> Entry | None:
     if len(new.content) > _LONGEST:
         return None
     said = _Words(new, language)
-    for path in _candidates(entries.index, said.telling(_ASKED), new.path):
+    for path in _candidates(entries.index, said.telling(), new.path):
         other = entries.at(path)
         if other.is_note or "namespace" in other.keys or len(other.content) > _LONGEST:
             continue
@@ -62,10 +62,10 @@ class _Words:
         self._about = frozenset(tokens(entry.description, language)).union(*self._names)
         self._all = self._about.union(tokens(entry.content, language))
 
-    def telling(self, many: int) -> list[str]:
-        """So many words that are likely to tell most: of the name, the description, the content, the longest first."""
+    def telling(self) -> list[str]:
+        """The words that are likely to tell most: of the name, the description, the content, the longest first."""
         parts = self._names[0], self._about - self._names[0], self._all - self._about
-        return [word for part in parts for word in sorted(part, key=lambda word: (-len(word), word))][:many]
+        return [word for part in parts for word in sorted(part, key=lambda word: (-len(word), word))][:_ASKED]
 
     def is_like(self, other: _Words) -> bool:
         """Whether the other is called the same, or has as good as the same words."""

@@ -56,13 +56,13 @@ class Elsewhere:
 
     def look(self, places: Iterable[Place], known: Mapping[str, bytes], trouble: str = "") -> Files:
         """The files of these places; `known` is what an older process knew each by. `trouble` is told with them."""
-        unusable, lost, found = list[str](), list[str](), dict[str, tuple[Place, os.stat_result]]()
+        unusable, lost, found = list[str](), list[str](), dict[str, os.stat_result]()
         for place in places:
             for path, status in self._found(place, unusable, lost):
-                found.setdefault(path, (place, status))
+                found.setdefault(path, status)
         marks, left = dict[str, bytes](), _MOST_BYTES
-        for path, (place, status) in sorted(found.items(), key=lambda item: -item[1][1].st_mtime_ns):
-            if status.st_size > min(_largest(place), left) or len(marks) >= MOST_FILES:
+        for path, status in sorted(found.items(), key=lambda item: -item[1].st_mtime_ns):
+            if status.st_size > min(_largest(path), left) or len(marks) >= MOST_FILES:
                 unusable.append(path)
                 continue
             try:
@@ -79,11 +79,7 @@ class Elsewhere:
                     return _shown(path, read)
             raise Busy(f"{path} changes at this moment; try again")
 
-        def size(path: str) -> int:
-            _, status = found[path]
-            return status.st_size
-
-        return Files(marks, data, size, False, (*unusable, *lost), trouble, tuple(lost))
+        return Files(marks, data, lambda path: found[path].st_size, False, (*unusable, *lost), trouble, tuple(lost))
 
     def _found(self, place: Place, unusable: list[str], lost: list[str]) -> Iterator[tuple[str, os.stat_result]]:
         """The files of a place by path, with their status; `unusable` gets the folders that cannot be listed, `lost`
@@ -134,8 +130,8 @@ class Elsewhere:
         return (packed(status) if is_sure else bytes(SIZE)) + _digest(path, data)
 
 
-def _largest(place: Place) -> int:
-    return _LARGEST_TRANSCRIPT if place.has_transcripts else _LARGEST_TEXT
+def _largest(path: str) -> int:
+    return _LARGEST_TRANSCRIPT if is_transcript(path) else _LARGEST_TEXT
 
 
 def _read(path: str) -> tuple[bytes, os.stat_result]:
@@ -146,7 +142,7 @@ def _read(path: str) -> tuple[bytes, os.stat_result]:
     """
     folder, name = os.path.split(path)
     with fs.straight(folder) as here:
-        return fs.read(here.spot(name), limit=_LARGEST_TRANSCRIPT if is_transcript(path) else _LARGEST_TEXT)
+        return fs.read(here.spot(name), limit=_largest(path))
 
 
 def _digest(path: str, data: bytes) -> bytes:

@@ -54,7 +54,7 @@ class Headers:
         """The headers of those entries that fit, in the order of their paths."""
         with self._guard:
             if self._cache.renew() or self._rows is None:
-                self._rows = self._kept()
+                self._rows = self._load_rows()
             found, rows, new = list[Header](), self._rows, 0
             marks = entries.index.marks()
             for path in entries.paths:
@@ -71,10 +71,10 @@ class Headers:
                     rows[path] = blob, entry.name, entry.description, _INSIDE.join(entry.labels)
                     new += 1
             if new >= WORTH_SAVING:
-                self._keep({path: rows[path] for path in entries.paths if path in rows})
+                self._save_rows({path: rows[path] for path in entries.paths if path in rows})
             return found
 
-    def _kept(self) -> dict[str, tuple[str, str, str, str]]:
+    def _load_rows(self) -> dict[str, tuple[str, str, str, str]]:
         """The rows as the last process kept them; none where they cannot be believed."""
         body = derived.load(self._cache.path, _LABEL)
         if body is None:
@@ -83,7 +83,7 @@ class Headers:
         columns = [parts[at::_FIELDS] for at in range(_FIELDS)]
         return dict(zip(columns[0], zip(*columns[1:], strict=False), strict=False))
 
-    def _keep(self, rows: dict[str, tuple[str, str, str, str]]) -> None:
+    def _save_rows(self, rows: dict[str, tuple[str, str, str, str]]) -> None:
         text = _BETWEEN.join([part for path, row in rows.items() for part in (path, *row)])
         data = derived.packed(_LABEL, text.encode("utf-8", "surrogatepass"))
         try:

@@ -36,13 +36,13 @@ PATIENCE = 1.0
 #: After so many failures in a row an embedder is left alone for a while.
 FAILURES = 3
 PAUSE = timedelta(seconds=60)
-# Seconds for so many texts as go at once, when nobody waits for an answer.
+# Seconds for one batch of texts, when nobody waits for an answer.
 _NO_HURRY = 60.0
-#: So many texts go to an embedder at once.
+#: Texts in one batch for an embedder.
 AT_ONCE = 64
-_WORTH_SAVING = 32
-_OFTEN = 1_000
-# What is told unasked is so many times as like a message as texts that have something in common (`Model.floor`). With
+# New vectors that are worth writing the file, and after how many `embed` writes it anyway.
+_WORTH_SAVING, _OFTEN = 32, 1_000
+# Told unasked is only what is this many times as like a message as texts with something in common (`Model.floor`). With
 # all-MiniLM-L6-v2 notes of agents are told before .91 instead of .73 of the questions, and no more than one message of
 # small talk in a hundred is spoken to besides; with 1.2 times it was two to four.
 _MUCH = 1.4
@@ -107,10 +107,6 @@ class Meaning:
         #: For whom it was said that a permission is missing.
         self._refused: Vectors | None = None
         self._beginning, self._growing = Guard(), Guard()
-
-    def is_wanted(self, rules: Vectors) -> bool:
-        """Whether anybody is named who could make vectors."""
-        return self._given is not None or rules.are_wanted
 
     def rank(
         self,
@@ -221,7 +217,7 @@ class Meaning:
                 self._growing.release()
 
     def _write(self) -> None:
-        """Whoever does this is the only one that may add vectors."""
+        """Save the vectors, or forget them after a purge. Call it with `_growing` held."""
         if self._cache.renew():
             self._kept = None  # it has vectors of what was purged
         elif self._kept is not None:

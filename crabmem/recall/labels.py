@@ -6,14 +6,10 @@ from collections.abc import Set
 
 from ..search import Document, Index, tokens
 from ..text.entry import Entry
+from ..text.keys import DEFAULT_NAMESPACE, Key, key_in, key_with_label, label_prefix, ttl_of
 from ..text.slug import name_key
 from ..text.sources import SOURCES
 from .passages import Part, part_of, parts_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..text.keys import Key
-
 
 #: Name, aliases and the beginning of a description count as if they were said so often, and so does what a person says
 #: in a chat. From 3 to 5 find about as much.
@@ -67,8 +63,6 @@ def labels_of(entry: Entry) -> list[str]:
 
 
 def _labels_of_key(entry: Entry) -> list[str]:
-    from ..text.keys import key_in, ttl_of  # late: most memories have no store of keys
-
     key = key_in(entry.keys)
     if key is None:
         return []
@@ -101,8 +95,6 @@ def keys_within(index: Index, namespace: tuple[str, ...], notes: Set[str]) -> di
 
     `notes` are the paths in the index that are no entries'.
     """
-    from ..text.keys import DEFAULT_NAMESPACE, key_with_label, label_prefix
-
     depth, has_others = len(namespace), DEFAULT_NAMESPACE[: len(namespace)] == namespace
     start = KEY if has_others else KEY + label_prefix(namespace)
     kept = {path: key_with_label(label.removeprefix(KEY)) for label, path in index.pairs(start)}

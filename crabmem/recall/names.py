@@ -10,17 +10,13 @@ from ..search import Index
 from ..text.comparison import nearest
 from ..text.daily_notes import day_in
 from ..text.entry import MAX_NAME, Entry
+from ..text.keys import DEFAULT_NAMESPACE, Key, key_in
 from ..text.slug import free_slug, name_key, slug_of, spelled
 from ..text.words import shortened
 from ..workspace.layout import Layout
 from .catalog import Listing
 from .entries import EntrySource
 from .labels import ALIAS, FILE, KEY, NAME, NOTE
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..text.keys import Key
-
 
 _NEAREST = 3
 _SHOWN = 80
@@ -62,8 +58,6 @@ def note_of(source: EntrySource, name: str) -> Entry | None:
 
 def entry_with_key(listing: Listing, key: Key) -> Entry | None:
     """The entry that a store keeps at `key`; the first, where a person copied its file."""
-    from ..text.keys import DEFAULT_NAMESPACE, key_in  # late: most memories have no store of keys
-
     kept = [
         *listing.having(KEY + key.label),
         *(half for half in listing.being_written if key_in(half.keys) == key),
@@ -121,7 +115,7 @@ def entry_to_update(
 
     It is the one that `entry_called` finds by that name, but for two things. A slug or an alias is no name: a fact may
     be saved under it. And where who writes `sees` none, it is one that they do not see, so that nobody gets two entries
-    of one name. Without `by_place` none is: a name is a name.
+    of one name. With `by_place=False` the name is never read as a path.
 
     Raises:
         Inapplicable: several entries are meant, and nothing tells which.
@@ -152,10 +146,10 @@ def _one_of(entries: Sequence[Entry], name: str, sees: Callable[[str], bool]) ->
 def place_for(
     name: str, listing: Listing, promised: Set[str] = frozenset(), folder: str | None = None, by_place: bool = True
 ) -> str:
-    """A file nobody has, for a new fact called `name`; in `folder` if one is named.
+    """An unused path for a new fact called `name`; in `folder` if one is named.
 
-    `promised` are keys of slugs that other new facts of the same write got. Without `by_place`, the name is no path,
-    whatever it looks like.
+    `promised` are keys of slugs that other new facts of the same write got. With `by_place=False` the name is never
+    read as a path.
 
     Raises:
         Unwritable: what is there cannot be read, and may be the entry of that name.

@@ -26,13 +26,13 @@ from .entries import Entries
 from .labels import document
 from .synced import differing
 
-#: So many moments are kept on disk, in so many bytes; the one that was asked for last in any case.
+#: Moments on disk, and their bytes, at most; the last one asked for stays in any case.
 MOST, MOST_BYTES = 16, 64_000_000
 _OPEN = 4
 
 
 class PastEntries:
-    """The entries of one workspace at commits; those of the moments that were asked for of late are kept."""
+    """The entries of one workspace at commits, with an LRU cache of moments."""
 
     def __init__(
         self, workspace: Workspace, timeline: Timeline, catalog: Catalog, blob: Callable[[str], bytes]
@@ -113,21 +113,20 @@ def _nearest(bases: Iterable[Index], wanted: Mapping[str, bytes]) -> tuple[Index
 
 
 def _use(place: Path) -> None:
-    """Note that what is kept there was asked for last of all.
+    """Mark the index there as the most recently used.
 
-    A step after the newest, not the time: two moments may be asked for within one tick of a system's clock.
+    One step after the newest mark, not the time: two moments may be asked for within one tick of a system's clock.
     """
     with suppress(OSError):
-        fs.set_modified(place, max(map(_used, place.parent.iterdir())) + 1)
+        fs.set_modified(place, max(map(_last_used, place.parent.iterdir())) + 1)
 
 
-def _used(place: Path) -> int:
-    """When it was asked for: greater for later."""
+def _last_used(place: Path) -> int:
     return place.stat().st_mtime_ns
 
 
 def _keep(index: Index, place: Path) -> None:
-    """Keep an index for the next process, and so many of the others as there is room for."""
+    """Save an index for the next process, and remove the least recently used ones above the bounds."""
     if search.save(index, place):
         _use(place)
         with suppress(OSError):
@@ -136,7 +135,7 @@ def _keep(index: Index, place: Path) -> None:
 
 def _trim(folder: Path) -> None:
     room = MOST_BYTES
-    places = sorted(filter(Path.is_dir, folder.iterdir()), key=_used, reverse=True)
+    places = sorted(filter(Path.is_dir, folder.iterdir()), key=_last_used, reverse=True)
     for number, place in enumerate(places):
         room -= sum(file.stat().st_size for file in place.iterdir())
         if number and (number >= MOST or room < 0):

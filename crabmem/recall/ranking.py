@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 
 from ..errors import InvalidArguments
@@ -14,6 +14,7 @@ from ..search.query import Phrase, Query, parse_query, terms_of
 from ..text.entry import MAX_LABELS, Entry
 from ..text.hashes import short
 from ..text.limits import MAX_LIMIT, MAX_QUERY
+from ..text.passages import blocks_with, passage
 from ..text.quoting import BETWEEN, hit_text
 from ..text.slug import name_key
 from ..text.sources import SOURCES
@@ -84,7 +85,7 @@ def path_filter(
     """What also fits a namespace, and of whose entry `where` says so; then no daily note does."""
     checks = [fits] if fits else []
     if namespace:
-        checks.append(_in(keys_within(source.index, namespace, source.notes)))
+        checks.append(keys_within(source.index, namespace, source.notes).__contains__)
     elif where:
         checks.append(lambda path: path not in source.notes)
     if where:
@@ -190,8 +191,6 @@ def with_staleness(hits: list[Hit], today: Today | None, sources: SourcesOf | No
 
 def note_passage(note: Entry, worth: Mapping[str, float], language: str) -> str:
     """What of a daily note holds the words that were asked for, by what they are worth."""
-    from ..text.passages import blocks_with
-
     return blocks_with(note.content, worth, lambda piece: tokens(piece, language), NOTED)
 
 
@@ -215,7 +214,7 @@ def _acceptance(
     """What tells whether the entry at a path may be found; what is quick to tell first. None when any may."""
     checks = [] if fits is None else [fits]
     for phrase in filter(None, (Phrase(text, question.language) for text in phrases)):
-        checks += [_in(phrase.may_be_in(source.index)), _says(source, phrase)]
+        checks += [phrase.may_be_in(source.index).__contains__, _says(source, phrase)]
     if question.tags:
         tags = {name_key(tag.removeprefix("#")) for tag in question.tags}
         checks.append(lambda path: tags <= set(map(name_key, source.at(path).labels)))
@@ -224,10 +223,6 @@ def _acceptance(
 
 def _all(checks: Sequence[PathFilter]) -> PathFilter | None:
     return (lambda path: all(check(path) for check in checks)) if checks else None
-
-
-def _in(paths: Collection[str]) -> PathFilter:
-    return lambda path: path in paths
 
 
 def _says(source: EntrySource, phrase: Phrase) -> PathFilter:
@@ -316,8 +311,6 @@ def fit_to_budget(
     `ranked` where the passage stands that it was found for, by path. The first is always among them. With even shares
     instead, a third less of the evidence in sessions of chats was shown.
     """
-    from ..text.passages import passage
-
     lengths = [len(text(hit, hit.shown)) + len(BETWEEN) for hit in hits]
     total = left = budget + len(BETWEEN)
     kept, needed = list[Hit](), sum(lengths)

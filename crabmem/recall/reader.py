@@ -1,4 +1,4 @@
-"""Entries read from the bytes of files; those that were read last are kept."""
+"""Entries read from the bytes of files, with a cache."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..text.entry import Entry, parse_entry, parse_note
 from ..text.hashes import VERSION_DIGITS
 from ..workspace.layout import Layout
 
-# Entries that are kept, and characters of content. The one read first goes first, even if it was asked for since.
+# Entries in the cache, and characters of their contents. First in, first out: a use in between does not count.
 _PARSED, _PARSED_CHARACTERS = 4_096, 8_000_000
 
 
 class EntryReader:
-    """Reads the entries and daily notes of one workspace, and keeps those that it read last."""
+    """Reads the entries and daily notes of one workspace, and caches those that it read last."""
 
     def __init__(self, layout: Layout) -> None:
         self._layout = layout

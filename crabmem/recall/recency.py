@@ -2,19 +2,15 @@
 
 from datetime import date
 
+from ..text.times import iso_day
+
 _HALVED = 30
 
 
 def day_of(path: str) -> date | None:
     """The day that the name of a log-like file begins with, such as `2026-11-20-standup.md`; None for any other."""
     name = path.rpartition("/")[2].removesuffix(".md")
-    head, rest = name[:10], name[10:]
-    if len(head) < 10 or not head[4] == head[7] == "-" or rest[:1].isalnum():
-        return None
-    try:
-        return date.fromisoformat(head)
-    except ValueError:
-        return None
+    return None if name[10:11].isalnum() else iso_day(name[:10])
 
 
 def recency(days: int, boost: float) -> float:

@@ -59,8 +59,8 @@ class Bundle(Remote):
     def _upload(self, updates: Updates) -> None:
         now = self._refs()
         self.check_expected(now.refs, updates)
-        refs = {**now.refs, **{ref: new for ref, (_, new) in updates.items() if new}}
-        refs = {ref: oid for ref, oid in refs.items() if updates.get(ref, ("", oid))[1]}
+        wanted = {**now.refs, **{ref: new for ref, (_, new) in updates.items()}}
+        refs = {ref: oid for ref, oid in wanted.items() if oid}
         branch = now.branch or next((ref for ref in refs if ref.startswith("refs/heads/")), None)
         if lacking := [ref for ref, oid in refs.items() if not self._objects.is_there(oid)]:
             raise Outrun(f"{self._limit.where} has {enumerated(lacking)}, which is not here: fetch that first")

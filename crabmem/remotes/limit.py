@@ -18,7 +18,7 @@ MOST_REFS, MOST_PACK, MOST_WORK = 20_000_000, 1_000_000_000, 100_000_000_000
 #: tree in each commit, which is a thousand times its delta.
 WORK_PER_BYTE, LEAST_WORK = 5_000, 2_000_000_000
 MOST_OBJECTS = 1_000_000
-#: So many objects are kept as files of their own, as writes leave them: compaction packs those, and no others.
+#: Objects that are kept as files of their own, as writes leave them: compaction packs those, and no others.
 FEW = 300
 # Bytes in a second on the slowest line that is waited for, on the whole: a modem has ten times as many.
 _SLOWEST = 500

@@ -21,17 +21,18 @@ from ..git.reach import everything
 from ..git.refs import OID, Refs
 from ..git.trees import FOLDER, SUBMODULE, Rows, are_plain, check_tree, checked_like, parsed_row, rows_of
 from .limit import FEW, LEAST_WORK, MOST_OBJECTS, MOST_WORK, WORK_PER_BYTE, Limit
-from .received import Received, records, whole
+from .received import Received, objects_in, records
 
-_SMALL = 16_000_000
+# Bytes of what comes that may lie loose; more becomes a pack, however few its objects.
+_MOST_LOOSE = 16_000_000
 _LOCK, _PAUSE = 10.0, 0.05
 _STEP = 500
 _DAY = 86_400
-# So many bytes of ours a thin pack may stand on: they are put into it.
+# Bytes of ours that a thin pack may stand on: they are put into it.
 _MOST_OUTSIDE = 200_000_000
 _ANY = ""
 # Rows of a tree that is worth comparing with.
-_MANY = 20
+_WORTH_COMPARING = 20
 # Where a pack says how many objects are in it, and how many bytes its checksum takes.
 _COUNT, _CHECKSUM = 8, 20
 
@@ -111,13 +112,13 @@ class Quarantine:
             with regular.mapped(self._file) as pack:
                 found = records(pack, MOST_OBJECTS, self._spend)
                 self._know(haves if found else ())
-                for each in whole(pack, found, self._spend, self._outside):
+                for each in objects_in(pack, found, self._spend, self._outside):
                     self._check(each)
                 self._needed |= dict.fromkeys(wants, _ANY)
                 self._check_complete(is_ours)
                 new = self._objects.absent(self._found)
-                few = new if len(new) <= FEW and sum(self._found[oid].size for oid in new) <= _SMALL else ()
-                again = whole(pack, found, self._spend, self._outside) if few else ()
+                few = new if len(new) <= FEW and sum(self._found[oid].size for oid in new) <= _MOST_LOOSE else ()
+                again = objects_in(pack, found, self._spend, self._outside) if few else ()
                 loose = {each.oid: (each.kind, each.data) for each in again if each.oid in few}
         except broken as error:
             raise self._refused(f"what {self._limit.where} sent is broken: {error}") from error
@@ -197,7 +198,7 @@ class Quarantine:
             return new
         new = check_tree(tree, self._rows)
         rows = rows_of(tree)
-        self._like = Rows(tree, rows) if len(rows) >= _MANY and are_plain(rows) else self._like
+        self._like = Rows(tree, rows) if len(rows) >= _WORTH_COMPARING and are_plain(rows) else self._like
         return new
 
     def _check_complete(self, is_ours: Callable[[str], bool]) -> None:

@@ -11,7 +11,7 @@ from mmap import mmap
 from typing import NamedTuple
 
 from ..git.objects import LARGEST, oid_of
-from ..git.packs import KINDS, BrokenPack, entry_head, sized
+from ..git.packs import KINDS, BrokenPack, entry_head, size_at
 
 _HEADER, _TRAILER = 12, 20
 # Bytes of whole objects that wait for what stands on them. Git writes chains of fifty; those of one folder's trees need
@@ -84,7 +84,7 @@ def _record(pack: mmap, offset: int, spend: Spend) -> Record:
     return Record(offset, kind, size, offset - base if isinstance(base, int) else base, start, 0)
 
 
-def whole(
+def objects_in(
     pack: mmap, found: list[Record], spend: Spend, outside: Callable[[str], tuple[str, bytes] | None] = lambda oid: None
 ) -> Iterator[Received]:
     """Yield the objects of a pack, each after what it stands on.
@@ -159,8 +159,8 @@ def _inflated(pack: mmap, at: int, size: int) -> tuple[bytes, int]:
 def _applied(base: bytes, delta: bytes, spend: Spend) -> bytes:
     """Return what a delta makes of `base`."""
     try:
-        before, at = sized(delta, 0, 7)
-        size, at = sized(delta, at, 7)
+        before, at = size_at(delta, 0, 7)
+        size, at = size_at(delta, at, 7)
         if before != len(base) or size > LARGEST:
             raise BrokenPack("a delta is not one to what it stands on, or makes too much of it")
         spend(size)

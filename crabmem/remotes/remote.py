@@ -26,7 +26,7 @@ from .address import Address, Kind
 from .limit import FEW, MOST_OBJECTS, MOST_PACK, MOST_REFS, Limit
 
 T = TypeVar("T")
-# So many of our commits are said to the other side, which then knows what it need not send.
+# Commits of ours that are said to the other side, which then knows what it need not send.
 _MOST_KNOWN = 200
 
 #: For each reference what it is expected to be, None for not there, and what it is to be, None for gone.
@@ -167,7 +167,7 @@ class Remote(ABC):
 
     def known(self, haves: Collection[str]) -> list[str]:
         """Return commits that are here: `haves`, and the newest of those that they stand on."""
-        newest = Walk(self._objects, Graph(self._private)).newest_first(haves, [], set())
+        newest = Walk(self._objects, Graph(self._private)).newest_first(haves)
         return [*dict.fromkeys(chain(haves, islice(newest, _MOST_KNOWN)))]
 
     def check_expected(self, refs: Mapping[str, str], updates: Updates) -> None:

@@ -16,7 +16,6 @@ Weights = tuple[Array, Array]
 
 
 _KEPT = 2_000_000  # weights: 32 MB
-_DENSE = 4
 _SMALLEST = 5e-324
 _NOTHING = (np.zeros(0, dtype=np.intp),) * 3
 _local = threading.local()
@@ -38,7 +37,7 @@ class Weighing:
         self._passages, self._average = passages, average
         #: The position of the document that has the passage at one.
         self.first: Callable[[int], int] = _first_of_each(firsts).item
-        self._alive = _without(size, dead) if dead else None
+        self._alive = _alive_mask(size, dead) if dead else None
         self._kept: dict[Term, Weights] = {}
         self._room = _KEPT
 
@@ -68,51 +67,29 @@ class Weighing:
         self._kept[word] = weights
 
     def best(self, words: Sequence[Weights], limit: int) -> dict[int, float]:
-        """By position, the `limit` highest scores, all that score like the last of them, and perhaps some below."""
+        """By position, the `limit` highest scores, and all that score like the last of them."""
         if not words:
             return {}
         sums = _zeros(self._size)
-        are_many = sum(len(positions) for positions, _ in words) * _DENSE > len(sums)
-        chosen, scores = (_among_all if are_many else _among_holders)(words, sums, limit)
-        _local.zeros = sums  # which it is again
+        for positions, weights in words:
+            np.add.at(sums, positions, weights)
+        chosen = (sums >= _least(words, sums, limit)).nonzero()[0]
+        scores = sums[chosen]
+        sums.fill(0.0)
+        _local.zeros = sums
+        if limit < len(scores):
+            enough = scores >= _nth_highest(scores, limit)
+            chosen, scores = chosen[enough], scores[enough]
         return dict(zip(chosen.tolist(), scores.tolist(), strict=True))
-
-
-def _among_all(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
-    """The positions of the best and their scores; `sums` is zeros, before and after."""
-    for positions, weights in words:
-        np.add.at(sums, positions, weights)
-    chosen = (sums >= _least(words, sums, limit)).nonzero()[0]
-    scores = sums[chosen]
-    sums.fill(0.0)
-    return _best_of(chosen, scores, limit)
-
-
-def _among_holders(words: Sequence[Weights], sums: Array, limit: int) -> Weights:
-    """The same as `_among_all`, for few holders; a position is among them once for each of its words."""
-    positions, weights = (np.concatenate(each) for each in zip(*words, strict=True))
-    np.add.at(sums, positions, weights)  # word by word, as it would be one after the other
-    least, scores = _least(words, sums, limit), sums[positions]
-    sums[positions] = 0.0
-    enough = scores >= least
-    return _best_of(positions[enough], scores[enough], limit * len(words))
-
-
-def _best_of(chosen: Array, scores: Array, room: int) -> Weights:
-    if room >= len(scores):
-        return chosen, scores
-    best = scores >= _nth(scores, room)
-    return chosen[best], scores[best]
 
 
 def _least(words: Sequence[Weights], sums: Array, limit: int) -> float:
     """A score that `limit` documents reach, as near to the true one as the rarest word tells that enough hold."""
     enough = [positions for positions, _ in words if len(positions) >= limit]
-    return _nth(sums[min(enough, key=len)], limit) if enough else _SMALLEST
+    return _nth_highest(sums[min(enough, key=len)], limit) if enough else _SMALLEST
 
 
-def _nth(scores: Array, at: int) -> float:
-    """The score at that place from the highest."""
+def _nth_highest(scores: Array, at: int) -> float:
     ordered = scores.copy()
     ordered.partition(len(scores) - at)
     return float(ordered[len(scores) - at])
@@ -128,7 +105,7 @@ def _arrays(
     return own + first if first else own, np.asarray(counts), np.asarray(taken)
 
 
-def _without(size: int, dead: Collection[int]) -> Array:
+def _alive_mask(size: int, dead: Collection[int]) -> Array:
     alive = np.ones(size, dtype=bool)
     alive[np.fromiter(dead, dtype=np.intp, count=len(dead))] = False
     return alive

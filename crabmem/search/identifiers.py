@@ -40,11 +40,10 @@ def _humps(name: str) -> list[str]:
     """The words of `camelCase`; `HTTPServer` has two, and `APIs` is one."""
     if name.islower() or name.isdigit() or name[1:].islower() or len(name) > _LONGEST:
         return [name.lower()]
-    bounds = [0, *(at for at in range(1, len(name)) if _begins(name, at)), len(name)]
+    bounds = [0, *(at for at in range(1, len(name)) if _is_word_start(name, at)), len(name)]
     return [name[start:end].lower() for start, end in pairwise(bounds) if start < end]
 
 
-def _begins(name: str, at: int) -> bool:
-    """Whether a word begins there, inside of a name."""
+def _is_word_start(name: str, at: int) -> bool:
     after = name[at + 1 : at + 3]
     return name[at].isupper() and (not name[at - 1].isupper() or (after[:1].islower() and after != "s"))

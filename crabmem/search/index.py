@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ..disk.fork_lock import loading
 from .scoring import best_of, by_document, idf, length_norm, scores_of, weight
-from .scripts import FIRST_PAIRED, is_unit
-from .segment import FEW, Document, Segment, build, build_in_pieces, counts_of, documents_of, join
+from .scripts import is_unit
+from .segment import FEW, Document, Segment, build, build_in_pieces, documents_of, join
+from .vocabulary import merged_holders, pairs_of, substitutes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,31 +51,19 @@ def numpy_pays() -> bool:
     return False
 
 
-class Ranked:
+class Ranked(NamedTuple):
     """The key of a document and its score; `by_meaning` is what of it is not for words, None where only they count."""
 
-    __slots__ = ("by_meaning", "key", "score")
-
-    def __init__(self, key: str, score: float, by_meaning: float | None = None) -> None:
-        self.key = key
-        self.score = score
-        self.by_meaning = by_meaning
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ranked) and (self.key, self.score) == (other.key, other.score)
-
-    def __hash__(self) -> int:
-        return hash((self.key, self.score))
-
-    def __repr__(self) -> str:
-        return f"Ranked({self.key!r}, {self.score!r})"
+    key: str
+    score: float
+    by_meaning: float | None = None
 
 
 class Recent:
-    """Documents by the positions of their passages here, and who holds which word. It only grows.
+    """Documents by the positions of their passages here, and the positions that hold each word. It only grows.
 
-    Several indexes share one: each looks at no more than was there when it was made, so that one may
-    add to it while others read.
+    Several indexes share one: each reads only what was there when it was made, so that one may append while others
+    read.
     """
 
     __slots__ = ("documents", "firsts", "labels", "lengths", "words")
@@ -89,7 +79,7 @@ class Recent:
             self.append(document)
 
     def append(self, document: Document) -> None:
-        """Add `document`. Only who made the index that saw all of it may."""
+        """Add `document`. Call it only from the newest index over these documents."""
         first = len(self.documents)
         for at, (words, length) in enumerate(zip(document.passages, document.lengths, strict=True)):
             self.documents.append(document)
@@ -110,12 +100,8 @@ class Recent:
 
 
 def _hold(held: Held, names: Iterable[str], position: int) -> None:
-    for name, count in counts_of(names).items():
-        found = held.get(name)
-        if found is None:
-            held[name] = [position, count]
-        else:
-            found += position, count
+    for name, count in Counter(names).items():
+        held.setdefault(name, []).extend((position, count))
 
 
 def holding(held: Held, name: str, size: int) -> tuple[list[int], list[int]]:
@@ -160,7 +146,7 @@ class Index:
         self._begin()
 
     def _begin(self) -> None:
-        self._pen = [self._recent]  # whoever takes it may add to what is recent
+        self._pen = [self._recent]  # the one index that pops it may append to `_recent`; any other copies it
         self._marks: dict[str, bytes] | None = None
         self._weighing: Weighing | None = None
         self._found_keys: dict[int, str] = {}
@@ -180,20 +166,19 @@ class Index:
         Takes time with the changes, and with all documents now and then, when many changes have come
         together, unless it may not join them.
         """
-        if may_join and self._grown() + len(changes) > FEW:
+        if may_join and self._changes_since_joining() + len(changes) > FEW:
             return self._merged(changes)
         return self._changed(changes)
 
     def is_grown(self) -> bool:
         """Whether so many changes have come together that they had better be joined."""
-        return self._grown() > FEW
+        return self._changes_since_joining() > FEW
 
     def joined(self) -> Index:
         """The same index with its changes joined into segments."""
         return self._merged({})
 
-    def _grown(self) -> int:
-        """How many documents were added or removed since the last joining."""
+    def _changes_since_joining(self) -> int:
         return max(self._added, self._removed - self._settled_removed)
 
     def _documents_at(self, positions: Collection[int]) -> int:
@@ -368,10 +353,8 @@ class Index:
         """The words that count as `word`."""
         if isinstance(word, tuple):
             return word
-        if word < FIRST_PAIRED or not is_unit(word):
+        if not is_unit(word):
             return (word,)
-        from .vocabulary import pairs_of
-
         return pairs_of(word, self)
 
     def idf(self, word: Term, least: int = 0) -> float:
@@ -508,8 +491,6 @@ class Index:
         """The terms that stand for a word that no document holds. They are kept for this index alone."""
         kept = self._substitutes.get(word)
         if kept is None:
-            from .vocabulary import substitutes  # which few questions need
-
             if len(self._substitutes) >= _REMEMBERED:
                 self._substitutes.clear()
             kept = self._substitutes[word] = substitutes(word, self)
@@ -522,10 +503,8 @@ class Index:
 
     def _holders(self, word: Term) -> list[Holders]:
         """The holders of a term: of a word, or of any of several that count as one."""
-        if isinstance(word, str) and (word < FIRST_PAIRED or not is_unit(word)):
+        if isinstance(word, str) and not is_unit(word):
             return self._holding(word)
-        from .vocabulary import merged_holders
-
         return merged_holders([self._holding(each) for each in self.forms(word)])
 
     def _holding(self, word: str) -> list[Holders]:

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice
 from typing import Final
 
-from . import english, identifiers, scripts
+from . import english, identifiers, ordinary_words, scripts
 from .tokens import WORD, terms_by_text
 
 #: What a word of each of the lists tells; any other word tells 1.
@@ -37,8 +37,6 @@ class Sentence:
     __slots__ = ("asks", "plain", "text")
 
     def __init__(self, text: str, words: Iterable[str]) -> None:
-        from . import ordinary_words
-
         self.text = text
         self.plain = {word: _plain(word) for word in words}
         asking, listed = ordinary_words.ASKING, _listed()
@@ -76,7 +74,7 @@ def _of_word(
     made = terms[word]
     if not word.isascii():
         for term in made:
-            yield term, _level_of_pair(term, is_japanese) if _is_paired(term) else _level(plain, term, listed)
+            yield term, _level_of_pair(term, is_japanese) if scripts.is_paired(term) else _level(plain, term, listed)
     elif len(made) < 2:
         for term in made:
             yield term, _level(plain, term, listed)
@@ -101,13 +99,7 @@ def _level(word: str, term: str, listed: Mapping[str, float]) -> float:
     return 1.0
 
 
-def _is_paired(term: str) -> bool:
-    return term >= scripts.FIRST_PAIRED and scripts.is_paired(term)
-
-
 def _level_of_pair(pair: str, is_japanese: bool) -> float:
-    from . import ordinary_words
-
     listed = ordinary_words.JAPANESE if is_japanese else ordinary_words.CHINESE
     said = sum(char in listed or _HIRAGANA[0] <= char <= _HIRAGANA[1] for char in pair)
     return 1.0 if not said else NOTHING if said == len(pair) else _BETWEEN
@@ -121,8 +113,6 @@ def _plain(word: str) -> str:
 @cache
 def _listed() -> Mapping[str, float]:
     """The sense of words, in whichever language."""
-    from . import ordinary_words
-
     found = dict[str, float]()
     for lists in ordinary_words.LISTS:
         for words, level in reversed(list(zip(lists, (NOTHING, LITTLE, SOME), strict=True))):

@@ -8,6 +8,7 @@ What does not look like one of these, as a lone quote or star, is text like any 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple, Protocol
@@ -87,8 +88,6 @@ def _beginning(prefix: str, index: Words, language: str) -> list[Term]:
 
 
 def _is_of_word(char: str) -> bool:
-    import unicodedata
-
     return char.isalnum() or unicodedata.category(char)[0] == "M"
 
 

@@ -9,6 +9,7 @@ depend, to the last bit, on who reckoned it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache, partial
 from math import log
 from typing import TypeVar
 
@@ -55,14 +56,14 @@ def scores_of(
 ) -> dict[int, float]:
     """By position, the score of every passage that has one of `words`, each given by who holds it."""
     found: dict[int, float] = {}
-    norms = _LengthNorms(average)
+    norm = cache(partial(length_norm, average=average))
     for holders in words:
         alive = [_alive(each, dead) for each in holders] if dead else holders
         rare = idf(documents, sum(len(positions) for _, _, positions, _ in alive))
         for first, lengths, positions, counts in alive:
             for position, count in zip(positions, counts, strict=True):
                 at = first + position
-                found[at] = found.get(at, 0.0) + weight(rare, count, norms[lengths[position]])
+                found[at] = found.get(at, 0.0) + weight(rare, count, norm(lengths[position]))
     return found
 
 
@@ -103,14 +104,3 @@ def _alive(holders: Holders, dead: Collection[int]) -> Holders:
     first, lengths, positions, counts = holders
     alive = [at for at, position in enumerate(positions) if first + position not in dead]
     return first, lengths, [positions[at] for at in alive], [counts[at] for at in alive]
-
-
-class _LengthNorms(dict[int, float]):
-    """`length_norm` by length."""
-
-    def __init__(self, average: float) -> None:
-        self._average = average
-
-    def __missing__(self, length: int) -> float:
-        norm = self[length] = length_norm(length, self._average)
-        return norm

@@ -9,9 +9,10 @@ without accents, and the stem of what is typed without them. So both ways of typ
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 import Stemmer
@@ -41,8 +42,8 @@ _CLUSTERED = (
 )
 #: Letters of scripts whose words nothing separates, searched in pairs.
 PAIRED = _CHARACTERS + _CLUSTERED
-#: No text with such a letter first comes before it.
-FIRST_PAIRED = "\u0e01"
+# No text with such a letter first comes before it: most words need no further look.
+_FIRST_PAIRED = "\u0e01"
 # Vowels written before the consonant they follow; what stacks a consonant upon another; what stands around one.
 _BEFORE = "\u0e40-\u0e44\u0ec0-\u0ec4"
 _STACKING = "\u1039\u17d2"
@@ -121,12 +122,12 @@ def runs(word: str) -> Iterator[tuple[str, list[str]]]:
 
 def is_unit(word: str) -> bool:
     """Whether `word` is one unit of a script that is searched in pairs, so that pairs may hold it."""
-    return [units for _, units in runs(word)] == [[word]]
+    return word >= _FIRST_PAIRED and [units for _, units in runs(word)] == [[word]]
 
 
-def is_paired(word: str) -> bool:
-    """Whether any of `word` is of a script that is searched in pairs."""
-    return any(units for _, units in runs(word))
+def is_paired(term: str) -> bool:
+    """Whether a term is of a script that is searched in pairs."""
+    return term >= _FIRST_PAIRED and any(units for _, units in runs(term))
 
 
 def holds(pair: str, unit: str) -> bool:
@@ -139,24 +140,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-_cache: dict[tuple[str, str], tuple[str, ...]] = {}
-
-
+@lru_cache(_CACHED)
 def spellings(word: str, language: str) -> tuple[str, ...]:
     """The spellings that are searched of `word`, given in NFKC and case folded; usually one, none of marks alone."""
-    key = word, language
-    found = _cache.get(key)
-    if found is None:
-        if len(_cache) >= _CACHED:
-            _cache.clear()
-        found = _cache[key] = tuple(dict.fromkeys(filter(None, _spelled(word.translate(_JOINING), language))))
-    return found
+    return tuple(dict.fromkeys(filter(None, _spelled(word.translate(_JOINING), language))))
 
 
 def normal(text: str) -> str:
     """`text` in the one form that words are compared in: NFKC, case folded."""
-    import unicodedata  # few words need it
-
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
@@ -165,8 +156,6 @@ def folded(word: str) -> str:
 
     й is another letter than и, and signs for vowels that a word cannot do without stay.
     """
-    import unicodedata
-
     apart = "".join(_apart(char) for char in word)
     return unicodedata.normalize("NFC", apart.translate(_FOLDED))
 
@@ -174,8 +163,6 @@ def folded(word: str) -> str:
 def _apart(char: str) -> str:
     if "\u0400" <= char < "\u0530" or char.isascii():
         return char
-    import unicodedata
-
     digit = unicodedata.decimal(char, None)
     return unicodedata.normalize("NFD", char) if digit is None else str(digit)
 

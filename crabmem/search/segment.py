@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import struct
 import sys
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, starmap
 from mmap import mmap
@@ -32,7 +33,6 @@ _TABLE = struct.Struct("<" + "cQ" * 17)
 _START = derived.BODY + _TABLE.size
 #: So many documents are counted one by one, and so many at most are indexed at once.
 FEW = 500
-_OFTEN, _STEP = 100, 32
 _AT_ONCE = 10_000
 
 
@@ -75,13 +75,10 @@ def encoded(text: str) -> bytes:
 class Names:
     """Distinct texts in their order."""
 
-    __slots__ = ("_asked", "_at", "_some", "_text")
+    __slots__ = ("_at", "_text")
 
     def __init__(self, text: memoryview, at: memoryview) -> None:
         self._text, self._at = text, at
-        self._asked = 0
-        #: Every `_STEP`th of them, once many were asked for.
-        self._some: list[bytes] = []
 
     def __len__(self) -> int:
         return len(self._at) - 1
@@ -129,12 +126,6 @@ class Names:
     def _first(self, name: bytes) -> int:
         text, places = self._text, self._at
         low, high = 0, len(places) - 1
-        if self._asked < _OFTEN:
-            self._asked += 1
-        else:
-            self._some = self._some or [self._bytes(at) for at in range(0, high, _STEP)]
-            low = max(0, bisect_left(self._some, name) - 1) * _STEP
-            high = min(high, low + _STEP)
         while low < high:  # as `bisect_left` with a key, which takes twice as long
             middle = (low + high) // 2
             if bytes(text[places[middle] : places[middle + 1]]) < name:
@@ -269,18 +260,8 @@ def numbers(values: Sequence[int]) -> Section:
 
 def texts(names: Iterable[str]) -> list[Section]:
     """The two sections that hold `names`, which are distinct and in order."""
-    at, pieces = [0], list(map(encoded, names))
-    for piece in pieces:
-        at.append(at[-1] + len(piece))
-    return [("B", b"".join(pieces)), numbers(at)]
-
-
-def counts_of(words: Iterable[str]) -> dict[str, int]:
-    """How often each word is among `words`."""
-    counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return counts
+    pieces = list(map(encoded, names))
+    return [("B", b"".join(pieces)), numbers([0, *accumulate(map(len, pieces))])]
 
 
 def build(documents: Iterable[Document], base: bytes = b"", dead: Collection[int] = ()) -> Segment:
@@ -325,7 +306,7 @@ def counted_postings(lists: Iterable[tuple[int, Sequence[str]]]) -> list[Section
     """The postings of words by position, in order."""
     held: dict[str, dict[int, int]] = {}
     for position, words in lists:
-        for word, count in counts_of(words).items():
+        for word, count in Counter(words).items():
             held.setdefault(word, {})[position] = count
     names = sorted(held)
     starts = [0, *accumulate(len(held[name]) for name in names)]

@@ -1,18 +1,19 @@
 """From text to the words that are searched. One rule for documents and queries.
 
-What is between two spaces has the same words wherever it is, so that they are kept; only dates in words add to them.
+The terms of a piece between two spaces depend on nothing else, so they are cached; only dates in words add to them.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 import zlib
 from collections.abc import Iterator
 from itertools import chain, groupby, islice
 
 import Stemmer
 
-from . import english, scripts
+from . import dates, english, identifiers, scripts
 
 _LETTER = r"[^\W_]"
 #: A run of letters and digits with the marks that belong to them: of any script.
@@ -51,8 +52,6 @@ def tokens(text: str, language: str = "english") -> list[str]:
     terms = terms_by_text(language)
     found = list(islice(chain.from_iterable(map(terms.__getitem__, text.split())), 2 * len(text) + _MORE))
     if terms.is_english and _may_hold_year(text) and not english.MONTHS.keys().isdisjoint(found):
-        from . import dates
-
         found += dates.date_words(text, terms)
     return [*found, *_joined_digits(terms.without_dates(text)[0])] if any(map(text.__contains__, _DIGITS)) else found
 
@@ -68,7 +67,7 @@ def _joined_digits(text: str) -> Iterator[str]:
 
 
 class _Terms(dict[str, tuple[str, ...]]):
-    """The terms of texts without spaces, which are kept. The older half is forgotten when there are too many."""
+    """A cache of the terms of texts without spaces; when it is full, the older half is forgotten."""
 
     def __init__(self, language: str) -> None:
         self._older: dict[str, tuple[str, ...]] = {}
@@ -78,7 +77,7 @@ class _Terms(dict[str, tuple[str, ...]]):
     def __missing__(self, text: str) -> tuple[str, ...]:
         found = self._older.get(text)
         if found is None:
-            found = self._computed(text)
+            found = self._compute(text)
         if len(self) >= _CACHED_WORDS:
             self._older = self.copy()
             self.clear()
@@ -86,7 +85,7 @@ class _Terms(dict[str, tuple[str, ...]]):
             self[text] = found
         return found
 
-    def _computed(self, text: str) -> tuple[str, ...]:
+    def _compute(self, text: str) -> tuple[str, ...]:
         word = text.strip(_EDGES)
         if word.isalpha() and word.isascii() and (word.islower() or word[1:].islower()):
             return self._stem(word.lower())  # as of nearly all
@@ -115,13 +114,9 @@ class _Terms(dict[str, tuple[str, ...]]):
         """Return `text` without dates in numbers, and their words."""
         if not _may_hold_year(text) or not any(joint in text for joint in "-/."):
             return text, []
-        from . import dates
-
         return dates.without_dates(text, self.is_english)
 
     def _of_pieces(self, text: str) -> Iterator[str]:
-        from . import identifiers
-
         for piece in identifiers.pieces(text):
             yield from chain.from_iterable(map(self._stem, identifiers.names(piece)))
 
@@ -134,8 +129,6 @@ class _Terms(dict[str, tuple[str, ...]]):
 
 def stretches(text: str) -> Iterator[str]:
     """The words of a text that are not ASCII, composed and case folded, and what is between them, all in ASCII."""
-    import unicodedata
-
     text, end = _composed(text), 0
     for match in re.finditer(WORD, text):
         if not match[1].isascii():
@@ -150,8 +143,6 @@ def _composed(text: str) -> str:
 
     No language has so many, and putting them in order takes time with the square of their number.
     """
-    import unicodedata
-
     longest = len(text) * 3 // 2 + _MORE  # dialogues in Chinese hold many …, of which it makes three
     if len(text) > _LONGEST_CACHED and re.search(rf"\W{{{_MARKS + 1}}}", text):  # `\w` matches no mark
         runs = groupby(text, lambda char: unicodedata.combining(char) > 0)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .index import Holders, Index, Term
 from .scripts import holds, runs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .index import Holders, Index, Term
 
 # A word of fewer letters is in too many others; what stands before it in one is at least so long, or is a prefix.
 _LEAST, _MOST, _BEFORE = 5, 60, 3

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from functools import partial
+from pathlib import Path
 
 from ..disk import derived, fs
 from ..disk import state as state_files
+from ..disk.allowed import Allowed
+from ..disk.fork_lock import loading
 from ..disk.redo_log import is_by, is_of_now
 from ..disk.store import Store, usable_folder
 from ..disk.user_state import key_in, state_path
@@ -18,16 +22,14 @@ from ..workspace import settings
 from ..workspace.layout import DEFAULT, LAYOUTS, ORDINARY, PROJECT, SETTINGS
 from ..workspace.settings import Settings
 from ..workspace.workspace import PROJECTS, Workspace
-from .locate import profile_at, workspace_at
+from .locate import places_at, profile_at, workspace_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a session that only recalls has no use for the other parts, nor the time to load them
     from collections.abc import Callable, Mapping
     from datetime import date, datetime
-    from pathlib import Path
     from typing import TypeAlias
 
-    from ..disk.allowed import Allowed
     from ..disk.pause import Pause
     from ..disk.scan import Scan
     from ..disk.turns import Turns
@@ -60,9 +62,9 @@ if TYPE_CHECKING:  # a session that only recalls has no use for the other parts,
     Ranker: TypeAlias = Callable[[str], Ranking]
 
 # So many settings are remembered, for those who look back at moments that had others.
-_SETTINGS = 64
+_MAX_SETTINGS = 64
 # Indexes without what a session may not see: of entries and sections, for two kinds of sessions.
-_SEEN = 4
+_MAX_SEEN = 4
 
 
 @value
@@ -110,7 +112,7 @@ class Engine:
         self._settings: dict[str | None, KnownSettings] = {None: (Settings(), "")}
         self._fit: Settings | None = None
         self._seen: list[tuple[Index, View, Index]] = []
-        self.store = Store(workspace, self.now_ns, self._marks)
+        self.store = Store(workspace, self.now_ns, self._known_marks)
         #: The files as another engine knows them, until one is found to be another; None for a look of its own.
         self.borrowed: Scan | None = None
         self._claim_caches()
@@ -143,15 +145,11 @@ class Engine:
     @once
     def _state(self) -> Path | None:
         """The folder of what this user keeps outside of every workspace."""
-        from pathlib import Path
-
         return Path(self._state_path) if self._state_path else None
 
     @once
     def allowed(self) -> Allowed:
         """What this user allowed on this machine."""
-        from ..disk.allowed import Allowed
-
         return Allowed(self.environment)
 
     @once
@@ -187,8 +185,6 @@ class Engine:
     @once
     def item_vectors(self) -> TextVectors:
         """The vectors of items of stores."""
-        from ..disk.fork_lock import loading
-
         with loading():
             from ..embeddings.text_vectors import TextVectors
         return TextVectors(self.workspace.private, state_files.ITEM_VECTORS)
@@ -457,11 +453,11 @@ class Engine:
             InvalidSettings: it says something that cannot be.
         """
         data = self.store.read(SETTINGS) or b""
-        return self._fitting(*self._settings_in(blob_id(data), lambda: data))
+        return self._check_unchanged(*self._settings_in(blob_id(data), lambda: data))
 
     def settings_of(self, scan: Scan) -> KnownSettings:
         """What `crabmem.toml` says among the files of a look, which need not be read again."""
-        return self._fitting(*self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS)))
+        return self._check_unchanged(*self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS)))
 
     def settings_at(self, commit: str) -> Settings:
         """The settings of a commit; the usual ones where they cannot be read."""
@@ -479,11 +475,11 @@ class Engine:
             if person := self.environment.get("CRABMEM_PERSON"):  # the file is the same for all who share a memory
                 found = replace(found[0], person=person), found[1]
             self._settings[blob] = found
-            for oldest in list(self._settings)[:-_SETTINGS]:  # a list: another thread may add one meanwhile
+            for oldest in list(self._settings)[:-_MAX_SETTINGS]:  # a list: another thread may add one meanwhile
                 self._settings.pop(oldest, None)
         return found
 
-    def _fitting(self, rules: Settings, problem: str) -> KnownSettings:
+    def _check_unchanged(self, rules: Settings, problem: str) -> KnownSettings:
         """These settings, which have to be those of the workspace as it was opened."""
         if rules is self._fit:  # every recall asks
             return rules, problem
@@ -523,8 +519,6 @@ class Engine:
         if around is None:
             return None
         beside = self.allowed.reach(self.workspace.root).parent
-        from pathlib import Path
-
         place = Path(beside) if beside else around
         if fs.is_own_folder(Workspace(place).private):
             return workspace_at(place, self.options.profile, self.allowed)
@@ -556,8 +550,6 @@ class Engine:
 
         if not (rules.extra_paths or rules.transcripts or search.extra_paths):
             return NO_FILES
-        from .locate import places_at
-
         places, trouble = places_at(self.workspace.root, rules, search, self.allowed)
         return self.elsewhere.look(places, self.searcher.marks(), trouble)
 
@@ -574,7 +566,7 @@ class Engine:
         # The key of an entry is its path; that of a section of a file begins with it.
         hidden = [key for key in index.marks() if not view.allows(key.partition("\0")[0])]
         seen = index.updated(dict.fromkeys(hidden), may_join=False) if hidden else index
-        self._seen = [(index, view, seen), *self._seen[: _SEEN - 1]]
+        self._seen = [(index, view, seen), *self._seen[: _MAX_SEEN - 1]]
         return seen
 
     def ranker(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
@@ -584,8 +576,6 @@ class Engine:
         """
         if not self.is_meaning_wanted(rules):
             return None
-        from functools import partial
-
         return lambda query: partial((meaning or self.meaning).rank, source, rules.vectors, query)
 
     def ranker_of_old(self, source: EntrySource, rules: Settings, meaning: Meaning | None = None) -> Ranker | None:
@@ -597,7 +587,7 @@ class Engine:
         asked = replace(rules.vectors, key=now.key, timeout=now.timeout)
         return self.ranker(source, replace(rules, vectors=asked), meaning)
 
-    def _marks(self) -> Mapping[str, bytes]:
+    def _known_marks(self) -> Mapping[str, bytes]:
         """How the files looked whose words are known from before."""
         entries = self.catalog.marks()
         return {**self.searcher.marks(), **entries} if self._is_made("searcher") else entries

@@ -7,6 +7,7 @@ A profile that is a file outside of the folder whose settings name it is read on
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from ..disk import fs, state
 from ..errors import CrabmemError, Inapplicable, InvalidArguments, InvalidSettings, Unreadable
@@ -19,7 +20,6 @@ from ..workspace.workspace import Workspace, folder_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from ..disk.allowed import Allowed, Reach
     from ..disk.project import Project
@@ -223,8 +223,6 @@ def outside(root: Path | str, profile: str) -> str:
         file = os.path.realpath(profile)
     except ValueError:  # no file has such a name
         return profile
-    from pathlib import Path
-
     return "" if Path(file).is_relative_to(os.path.realpath(root)) else file
 
 

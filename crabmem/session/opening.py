@@ -1,9 +1,11 @@
 """Opening a workspace on this machine: the one place below the faces that knows its clock and its environment."""
 
-from __future__ import annotations
-
 import os
 import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
 
 from ..errors import CrabmemError
 from ..text.values import replace
@@ -13,27 +15,19 @@ from .engine import USUAL, Engine, Options
 from .locate import place_meant
 from .session import Session
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from datetime import datetime
-    from pathlib import Path
-
 #: In a process that answers for another: gives an engine what is known of its workspace already.
 lender: Callable[[Engine], None] | None = None
 
 
 def local_time() -> datetime:
     """The time now, in the zone of this machine; in UTC where that is none that there can be."""
-    from datetime import UTC, datetime
-
     try:
         return datetime.now().astimezone()
     except ValueError:  # TZ names a zone that is more than a day away
         return datetime.now(UTC)
 
 
-local_time.ns = time.time_ns  # type: ignore[attr-defined]  # who asks for no more need not load `datetime`
+local_time.ns = time.time_ns  # type: ignore[attr-defined]  # a float of seconds is less exact
 
 
 def engine_at(root: str | os.PathLike[str] | None, options: Options = USUAL) -> Engine:
@@ -70,15 +64,10 @@ def recover(session: Session) -> None:
     if session.agent:
         from ..text.agent_names import refuse_taken  # late: a person names no agent
 
-        refuse_taken(session.agent, _person_in(session))
+        person = Settings().person
+        with suppress(CrabmemError, OSError):  # whoever needs the settings says what is wrong with them
+            person = session.settings.person
+        refuse_taken(session.agent, person)
     if os.environ.get(PROPOSE):
         session.actor = replace(session.actor, proposes=True)
     session.engine.recover()
-
-
-def _person_in(session: Session) -> str:
-    """What the settings call the person; the usual name while they cannot be read."""
-    try:
-        return session.settings.person
-    except (CrabmemError, OSError):  # whoever needs the settings says what is wrong with them
-        return Settings().person

@@ -4,37 +4,32 @@ The memory of a project lies in a person's, which it sees. Others are named by t
 person's: of these only what this user allowed on this machine counts.
 """
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
+from shlex import quote
+from typing import TypeAlias
 
 from ..disk import fs
 from ..disk.stat import packed
 from ..errors import CrabmemError, Inapplicable, InvalidArguments, NotFound
+from ..recall.entries import Entries
+from ..recall.together import Together
 from ..text.addresses import name_parted
+from ..text.commands import command, program_at
 from ..text.slug import slug_of
 from ..text.values import once
 from ..text.words import counted
 from ..workspace.layout import SETTINGS
+from ..workspace.settings import Settings
 from ..workspace.workspace import PROJECTS, Workspace, folder_of
-from .locate import agent_folders, allowed_beside, known_settings_at
+from .engine import Engine, Options
+from .locate import agent_folders, allowed_beside, known_settings_at, place_meant
 from .session import Session
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-    from typing import TypeAlias
-
-    from ..recall.entries import Entries
-    from ..recall.together import Together
-    from ..workspace.settings import Settings
-    from .engine import Engine
-
-    #: Engines by name, and what to say of those that cannot be seen.
-    Found: TypeAlias = tuple[Mapping[str, Engine], tuple[str, ...]]
-
+#: Engines by name, and what to say of those that cannot be seen.
+Found: TypeAlias = tuple[Mapping[str, Engine], tuple[str, ...]]
 #: The names of a person's own memory, and of that of the project at hand.
 PERSON, PROJECT = "me", "project"
 
@@ -134,8 +129,6 @@ class Scopes:
 
     def together(self, members: Mapping[str, Entries]) -> Together:
         """The entries of this memory and of others as one source of recall; the last answer is kept."""
-        from ..recall.together import Together
-
         if self._together is None or not self._together.is_of(members):
             self._together = Together(members)
         return self._together
@@ -172,8 +165,6 @@ class Scopes:
 
     def _opened(self, folder: str, is_alone: bool = True) -> Engine:
         if (folder, is_alone) not in self._open:
-            from .engine import Engine, Options
-
             given = self._engine
             options = Options(is_brief=given.options.is_brief, is_alone=is_alone, project=given.options.project)
             if not fs.is_own_folder(Workspace(folder).private):
@@ -229,8 +220,6 @@ def scope(session: Session, name: str | None) -> Session:
         return session
     seen = others(session)
     if name == PERSON and (home := session.engine.scopes.missing()):
-        from ..text.commands import program_at
-
         begin = f"{program_at(home, session.engine.environment)} init"
         raise NotFound(f"you have no memory of your own yet; `{begin}` begins it")
     if name not in seen:
@@ -261,8 +250,6 @@ def check_is_here(session: Session, name: str, verb: str, options: str = "") -> 
     Raises:
         NotFound: it is one; the message names the command that does it there.
     """
-    from ..text.commands import command
-
     other, rest = addressed(session, name)
     if other.root != session.root:
         there = command(verb, rest, options, command_for(other))
@@ -294,11 +281,6 @@ def check_name(session: Session, name: str, elsewhere: str, own: str = "give {re
 
 def command_for(session: Session) -> str:
     """How a command about the memory of a session begins, where this process works."""
-    from shlex import quote
-
-    from ..text.commands import program_at
-    from .locate import place_meant
-
     engine = session.engine
     root, said = engine.workspace.folder, engine.environment
     with suppress(CrabmemError):

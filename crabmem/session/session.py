@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from ..disk.store import Store
 from ..errors import Busy, CrabmemError, Disabled, InvalidSettings, NotFound
+from ..prompt.shipped import toml_of
 from ..text.values import once
 from ..workspace.layout import DEFAULT
+from ..write.actor import Actor
+from .init import init
+from .rules import check_may_write
 from .snapshot import Snapshot
 from .view import View
 
@@ -22,7 +29,6 @@ if TYPE_CHECKING:  # a session that only reads has no use for the others, nor th
     from ..results import Proposal
     from ..workspace.layout import Layout
     from ..workspace.settings import Settings
-    from ..write.actor import Actor
     from ..write.writer import Draft, Written
     from .engine import Engine
     from .snapshot import Beside
@@ -72,8 +78,6 @@ class Session:
 
     def for_actor(self, agent: str | None, session: str | None) -> Self:
         """The same memory for another agent who reads and writes. Closing one closes both."""
-        from ..write.actor import Actor
-
         return self._with(Actor(agent, session, proposes=self.actor.proposes), self.kind)
 
     def of_kind(self, kind: Kind) -> Self:
@@ -128,8 +132,6 @@ class Session:
 
         Raises: as `profile`.
         """
-        from ..prompt.shipped import toml_of
-
         said = toml_of(self.engine.profile_name)
         return self.profile.search.files if said is None or "[search]\nfiles" in said else ()
 
@@ -246,8 +248,6 @@ class Session:
             return None
         if at is not None:
             return self.timeline.file_of(parent, self.timeline.commit_at(at), path)
-        from ..disk.store import Store
-
         return Store(parent, self.engine.now_ns).read(path)
 
     # Writing
@@ -274,11 +274,7 @@ class Session:
             MassLoss: it would cost too many facts at once.
             Full: it would wait for a person, and so much does already that nobody would go through it.
         """
-        from contextlib import suppress
-
         from ..write.writer import Written
-        from .init import init
-        from .rules import check_may_write
 
         check_may_write(self)
         view = self.view

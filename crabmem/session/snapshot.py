@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from ..disk import fs
 from ..errors import NotFound
+from ..recall.catalog import Listing
+from ..recall.names import entry_called
+from ..recall.recency import day_of, recency
+from ..text.addresses import name_parted, parted
+from ..text.commands import command, program_at
+from ..text.entry import MAX_NAME, Entry, decode, parse_entry
+from ..text.slug import slug_of
 from ..text.values import once, replace
-from .view import EVERYTHING
+from ..workspace.workspace import Workspace
+from .view import EVERYTHING, View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,17 +22,14 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ..disk.scan import Scan
-    from ..recall.catalog import Listing
     from ..recall.entries import Entries, EntrySource, PathFilter
     from ..recall.file_search import Sections, Way
     from ..recall.sections import Search
     from ..results import Recall
-    from ..text.entry import Entry
     from ..workspace.layout import Layout
     from ..workspace.settings import Settings
     from ..write.tree import Tree
     from .engine import Engine, Ranker
-    from .view import View
 
     #: The other memories at a moment by name, and what to say of those that cannot be seen.
     Beside: TypeAlias = tuple[Mapping[str, "Snapshot"], tuple[str, ...]]
@@ -107,8 +113,6 @@ class Snapshot:
             Unreadable: it is not UTF-8.
         """
         data = self.read(path)
-        from ..text.entry import decode
-
         return None if data is None else decode(path, data)
 
     def shown(self, path: str) -> str:
@@ -123,9 +127,6 @@ class Snapshot:
 
     def put_into(self, folder: Path) -> None:
         """Write all files into an empty folder."""
-        from ..disk import fs
-        from ..workspace.workspace import Workspace
-
         files = {Workspace(folder).file(path): path for path in self.files}
         for parent in {file.parent for file in files}:
             fs.make_folder(parent)
@@ -172,8 +173,6 @@ class Snapshot:
     @property
     def listing(self) -> Listing:
         """`entries`, of the files of now."""
-        from ..recall.catalog import Listing
-
         assert isinstance(self.entries, Listing), "a commit is no look at the files"
         return self.entries
 
@@ -190,21 +189,13 @@ class Snapshot:
             InvalidArguments: there are several.
             Unreadable: there is none, and a file that may be it cannot be read.
         """
-        from ..recall.names import entry_called
-        from ..text.entry import MAX_NAME, parse_entry
-        from ..text.slug import slug_of
-
         try:
             return entry_called(self.entries, name)
         except NotFound:
-            from ..text.addresses import name_parted
-
             whose, own = name_parted(name)
             if own and whose == self._engine.scopes.own:
                 return self.get(own)
             if whose in self.others:
-                from ..text.commands import command, program_at
-
                 program = program_at(str(self.others[whose].root), self._engine.environment)
                 there = command("show", own, program=program)
                 raise NotFound(f"{name} is in another memory: `{there}` shows it there") from None
@@ -263,15 +254,13 @@ class Snapshot:
         of its own, and a path in that."""
         others, troubles = self._looked_beside
         if not others:
-            return replace(found, trouble="; ".join(filter(None, [found.trouble, *troubles]))) if troubles else found
-        from ..text.addresses import parted
-
+            return with_troubles(found, *troubles)
         hits = []
         for hit in found.hits:
             name, path = parted(hit.entry.path)
             hits.append(replace(hit, entry=replace(hit.entry, path=path), scope=name))
         by_words = "by words alone, as several memories are searched" if self.ranker else ""
-        return replace(found, hits=tuple(hits), trouble="; ".join(filter(None, [found.trouble, *troubles, by_words])))
+        return with_troubles(replace(found, hits=tuple(hits)), *troubles, by_words)
 
     @property
     def ranker(self) -> Ranker | None:
@@ -289,8 +278,6 @@ class Snapshot:
         return lambda text: self._engine.meaning.likest(self.entries, rules.vectors, text)
 
     def _freshness(self, path: str) -> float:
-        from ..recall.recency import day_of, recency
-
         day = day_of(path)
         return recency((self._engine.today() - day).days, self.settings.recency) if day else 1.0
 
@@ -320,3 +307,8 @@ class Snapshot:
             index=self._engine.index_for(self.view, found.index),
             unreadable=tuple(filter(self.view.allows, found.unreadable)),
         )
+
+
+def with_troubles(found: Recall, *troubles: str) -> Recall:
+    """An answer, with what is to be said besides of what was not found or not searched; "" for nothing."""
+    return replace(found, trouble="; ".join(filter(None, (found.trouble, *troubles)))) if any(troubles) else found

@@ -1,26 +1,19 @@
 """The sources of facts in the project that a session works in: noted when a fact is saved, judged when it is told."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ..disk import state
 from ..disk.project import Project, project_of
 from ..errors import InvalidArguments
 from ..git.work_tree import Unread, WorkTree
 from ..results import NOT_COMPARED, SourceState
+from ..text.entry import Entry
 from ..text.sources import MAX_SOURCES, SOURCES, SOURCES_OF, Source, seen_source, source_in, sources_in, standing
 from ..text.values import replace
 from ..workspace.layout import PROJECT
-from ..workspace.workspace import PROJECTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from ..text.entry import Entry
-    from ..workspace.workspace import Workspace
+from ..workspace.workspace import PROJECTS, Workspace
 
 _NO_PROJECT = "this session is in no Git repository; go into one, name it with --project, or leave them out"
 

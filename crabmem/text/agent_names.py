@@ -6,7 +6,7 @@ import unicodedata
 from ..errors import Inapplicable, InvalidArguments
 from .limits import MAX_WHO
 
-#: Who agents may not be, whoever the person is: the usual name of the person, and who commits.
+# Names that no agent may use, whatever the person is called: the usual name of the person, and who commits.
 _RESERVED = ("person", "crabmem")
 _MARK = " (agent)"
 _MAIL = re.compile(r"<([^>]*)>?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
+from inspect import formatannotation, signature
 from typing import Any, TypeVar
 
 C = TypeVar("C", bound=type)
@@ -47,8 +48,6 @@ def _naming(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def wrong_argument(function: Callable[..., Any], given: Sequence[Any], named: Mapping[str, Any]) -> str:
     """What is wrong with the first argument of another type than the function says; "" where none is known to be."""
-    from inspect import formatannotation, signature
-
     about = signature(function)
     try:
         bound = about.bind(*given, **named)

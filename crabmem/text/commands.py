@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from shlex import quote
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Each names a memory in the one that --dir names, unless its option says that none is meant.
 _WITHIN = (("CRABMEM_PROJECT", "--project ''"), ("CRABMEM_WORKSPACE", "--workspace ''"))

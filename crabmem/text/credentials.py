@@ -17,9 +17,9 @@ from ..errors import HoldsSecret
 from .values import value
 
 _SHOWN = 4
-_FEW = 6
-# So many are named in a message; of more than so many, none is sought in another text.
-_MOST, _MANY = 20, 200
+_MIN_DIFFERENT = 6  # characters of a value that differ; with fewer it is a placeholder
+_MAX_NAMED = 20  # in a message
+_MAX_COMPARED = 200  # more are neither sought in earlier texts nor masked one by one: too slow
 _PLACEHOLDER = re.compile(
     r"example|placeholder|your[-_]|xxxx|\.\.\.|change[-_]?me|redacted|[<>{}]|\$[({]|\$[A-Z_]{3}|\*\*", re.IGNORECASE
 )
@@ -209,9 +209,9 @@ def credentials_in(text: str) -> list[Credential]:
     found = dict[str, Credential]()
     rest = _without(_seen(text), found, lines=True)
     folded = rest.casefold()
-    for item in (*_named(rest, folded), *_said(rest, folded)):
+    for item in (*_values_by_name(rest, folded), *_passwords_in_sentences(rest, folded)):
         found.setdefault(item.text, item)
-    _without(_joined(rest), found, lines=False)
+    _without(_on_one_line(rest), found, lines=False)
     return list(found.values())
 
 
@@ -222,13 +222,13 @@ def redacted(text: str) -> str:
     that has very many, which would take too long.
     """
     found = credentials_in(text)
-    if len(found) > _MANY:
+    if len(found) > _MAX_COMPARED:
         return f"[left out: {len(found):,} credentials]"
     shown = _seen(text) if found else text
     for item in sorted(found, key=lambda item: -len(item.text)):
         if item.kind == "private key":  # of which `item` has the first line
             shown = re.sub(re.escape(item.text) + _REST_OF_KEY, f"[{item.kind}]", shown)
-        elif item.text not in shown and item.text in _joined(_seen(text)):
+        elif item.text not in shown and item.text in _on_one_line(_seen(text)):
             return f"[left out: {item.kind}]"
         shown = shown.replace(item.text, f"[{item.kind}]")
     return shown
@@ -279,24 +279,24 @@ def warnings(text: str, before: str | None, rule: str) -> tuple[str, ...]:
 def _new(found: list[Credential], *before: str | None) -> list[Credential]:
     """The credentials of `found` that are in none of the texts `before`."""
     texts = [text for text in before if text and found]
-    if len(found) > _MANY:  # to seek each would take too long
+    if len(found) > _MAX_COMPARED:
         stood = {item.text for text in texts for item in credentials_in(text)}
         return [item for item in found if item.text not in stood]
-    views = [view for text in texts for view in (_seen(text), _joined(_seen(text)))]
+    views = [view for text in texts for view in (_seen(text), _on_one_line(_seen(text)))]
     return [item for item in found if not any(item.text in view for view in views)]
 
 
 def _masked(found: list[Credential]) -> list[str]:
     """What to say of credentials: of many, how many more there are."""
-    more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []
-    return [*(item.masked for item in found[:_MOST]), *more]
+    more = [f"and {len(found) - _MAX_NAMED} more"] if len(found) > _MAX_NAMED else []
+    return [*(item.masked for item in found[:_MAX_NAMED]), *more]
 
 
 def _seen(text: str) -> str:
     return text if text.isascii() else _UNSEEN.sub("", text)
 
 
-def _joined(text: str) -> str:
+def _on_one_line(text: str) -> str:
     """`text` as one line, without what stands for a break at the end of lines, and quotes at their beginning."""
     *lines, last = _BREAK.split(text)
     return "".join([*(line.removesuffix("\\").rstrip(" \t") for line in lines), last])
@@ -331,7 +331,7 @@ def _is_placeholder(item: Credential) -> bool:
         return True
     if item.kind == "password in an address" and _NO_PASSWORD.search(item.text):
         return True
-    return len(set(item.text[-20:])) < _FEW or bool(_PLACEHOLDER.search(item.text))
+    return len(set(item.text[-20:])) < _MIN_DIFFERENT or bool(_PLACEHOLDER.search(item.text))
 
 
 def _is_number(code: str) -> bool:
@@ -342,8 +342,7 @@ def _is_number(code: str) -> bool:
         return False
 
 
-def _named(text: str, folded: str) -> Iterator[Credential]:
-    """Values whose names say that they are secret."""
+def _values_by_name(text: str, folded: str) -> Iterator[Credential]:
     for match in _NAMED.finditer(text) if _has_one(folded, _NAMED_BY) else ():
         front = _NO_NAME.split(text[max(0, match.start() - _FRONT) : match.start()])[-1]
         name = " ".join(f"{front}{match['word']}".split()[-4:])
@@ -353,8 +352,7 @@ def _named(text: str, folded: str) -> Iterator[Credential]:
             yield Credential(f"value of {name.split(' ')[-1]}", value, has_mark=False)
 
 
-def _said(text: str, folded: str) -> Iterator[Credential]:
-    """Passwords that a sentence says."""
+def _passwords_in_sentences(text: str, folded: str) -> Iterator[Credential]:
     for match in _SAID.finditer(text) if _has_one(folded, _SAID_BY) else ():
         value = match["value"].rstrip(".:!?)]}")
         about = {part.upper() for part in _PARTS.findall(match["about"])}
@@ -377,7 +375,7 @@ def _says_secret(parts: list[str]) -> bool:
 
 def _is_secret(value: str, is_password: bool) -> bool:
     """Whether a value is one that somebody made up or drew, and no word, place, code or placeholder."""
-    if len(value) < 8 or len(set(value)) < _FEW or _SAID_ELSEWHERE.match(value):
+    if len(value) < 8 or len(set(value)) < _MIN_DIFFERENT or _SAID_ELSEWHERE.match(value):
         return False
     if _PLACEHOLDER.search(value) or _INSTEAD.search(value) or ("/" in value and len(value) < _SHORTEST_PATH):
         return False

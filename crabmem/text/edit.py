@@ -135,7 +135,7 @@ def replace_once(text: str, old: str, new: str) -> tuple[str, int]:
         found = list(islice(_lines_with(sought, flat), _MOST_LINES + 1))
         raise NotOnce(", ".join(map(str, found[:_MOST_LINES])) + (", …" if len(found) > _MOST_LINES else ""))
     [at] = places
-    start, end = (_unflattened(text, flat, place) for place in (at, at + len(sought)))
+    start, end = (_place_in(text, flat, place) for place in (at, at + len(sought)))
     kept = in_breaks_of(new, text[start:end] + text)
     return text[:start] + kept + text[end:], flat.count("\n", 0, at) + 1
 
@@ -175,7 +175,7 @@ def _lines_with(piece: str, text: str) -> "Iterator[int]":
         yield line
 
 
-def _unflattened(text: str, flat: str, at: int) -> int:
+def _place_in(text: str, flat: str, at: int) -> int:
     """The place in `text` of place `at` of `flat`, which has "\n" where `text` has "\r\n"."""
     line_start = flat.rfind("\n", 0, at) + 1
     following = text.split("\n", flat.count("\n", 0, at))[-1]
@@ -198,7 +198,7 @@ def sides_of_conflict(text: str) -> tuple[str, str] | None:
 
     What Git says of a common text before both, between `|||||||` and `=======`, is in neither.
     """
-    sides, place, count = ("", ""), 0, 0
+    ours, theirs, place, count = list[str](), list[str](), 0, 0
     for line in lines_in(text):
         mark = line[:7] if line[7:8].strip() == "" else ""
         if place == 0 and mark == _MARKS[0]:
@@ -210,6 +210,6 @@ def sides_of_conflict(text: str) -> tuple[str, str] | None:
         elif place == 3 and mark == _MARKS[2]:
             place = 0
         else:
-            ours, theirs = sides
-            sides = ours + line * (place in (0, 1)), theirs + line * (place in (0, 3))
-    return sides if count and place == 0 else None
+            ours += [line] if place in (0, 1) else []
+            theirs += [line] if place in (0, 3) else []
+    return ("".join(ours), "".join(theirs)) if count and place == 0 else None

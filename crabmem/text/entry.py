@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
@@ -41,10 +42,6 @@ _HEADING = re.compile(r"^#{1,6}[ \t]+", re.MULTILINE)
 _MOVED = ("aliases", "tags", "type", "namespace", "key", "field", STALE_AFTER, SOURCES, SOURCES_OF)
 NO_HEADER = "it has no frontmatter"
 _CUT_SHORT = r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)(?:[\w-]+:|\Z)"
-# What most entries are: a name and a description in words that need no quotes. Only what `plain` reads as well, which
-# takes three times as long.
-_WORDS = r"([^\W_](?:[\w ,.;()/'+&%=!?*-]*[\w.;()/'+&%=!?*-])?)"
-_SIMPLE = rf"---\nname: {_WORDS}\ndescription: {_WORDS}\n---\n\n?"
 # What people, and older versions of Obsidian, write for one.
 _SINGULAR = {"aliases": "alias", "tags": "tag"}
 # Joiners: invisible, and part of ordinary words and emoji.
@@ -160,11 +157,8 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
         Unreadable: `data` is no whole text: not UTF-8, empty, cut short or with the marks of a merge.
     """
     text, version = decode(path, data), version or version_of(data)
-    simple = re.match(_SIMPLE, text)
-    if simple and simple.end() < plain.MOST and not plain.is_foreign(text):
-        return Entry(path, version, simple[1], simple[2], text[simple.end() :].removesuffix("\n"))
     if found := plain.read_plain(text):
-        return _made(path, version, *found)
+        return _entry_of_header(path, version, *found)
     if reason := _unfinished(text):
         raise Unreadable(f"{path} {reason}")
     from . import frontmatter as header  # late: to load YAML takes longer than a recall
@@ -179,7 +173,7 @@ def parse_entry(path: str, data: bytes, version: str = "") -> Entry:
         keys = header.load(parts.header)
     except header.BadHeader as error:
         return replace(bare, problem=f"its frontmatter cannot be read: {error}")
-    return _made(path, version, keys, _unwrapped(parts))
+    return _entry_of_header(path, version, keys, _unwrapped(parts))
 
 
 def entry_in(path: str, data: bytes) -> Entry | None:
@@ -197,17 +191,15 @@ def parse_note(path: str, data: bytes) -> Entry:
         Unreadable: `data` is not UTF-8.
     """
     text = decode(path, data)
-    if not text.startswith(("---", BOM)):
-        return Entry(path, version_of(data), title(path), f"in {path}", text, is_note=True)
-    from . import frontmatter as header  # late: to load YAML takes longer than a recall
+    if text.startswith(("---", BOM)):
+        from . import frontmatter as header  # late: to load YAML takes longer than a recall
 
-    parts = header.parts_of(text)
-    content = text.removeprefix(BOM) if parts.header is None else _unwrapped(parts)
-    return Entry(path, version_of(data), title(path), f"in {path}", content, is_note=True)
+        parts = header.parts_of(text)
+        text = text.removeprefix(BOM) if parts.header is None else _unwrapped(parts)
+    return Entry(path, version_of(data), title(path), f"in {path}", text, is_note=True)
 
 
-def _made(path: str, version: str, keys: Mapping[str, object], content: str) -> Entry:
-    """The entry of that path and version with what its frontmatter says."""
+def _entry_of_header(path: str, version: str, keys: Mapping[str, object], content: str) -> Entry:
     metadata = _metadata(keys)
     if metadata:
         keys = {**metadata, **keys}
@@ -260,22 +252,22 @@ def render_entry(fact: Fact, before: str | None) -> str:
     gives exactly `fact`. A new entry is made from what the fact has of the file that it was imported from.
     """
     if before is None and not fact.before and not fact.keys:
-        lines = _exported(fact, "\n")
+        lines = _new_header(fact, "\n")
         _check_extent(lines)
-        return f"---\n{lines}---\n{_wrapped(fact.content, chr(10))}"
+        return f"---\n{lines}---\n{_body(fact.content, chr(10))}"
     from . import frontmatter as header  # late: to load YAML takes longer than a recall
 
     parts = header.parts_of(fact.before if before is None else before)
     if parts.header is None:
-        lines = _exported(fact, parts.newline)
+        lines = _new_header(fact, parts.newline)
         opening = closing = f"---{parts.newline}"
     else:
-        lines = _kept(parts.header, fact, parts.newline)
+        lines = _updated_header(parts.header, fact, parts.newline)
         opening, closing = parts.opening, _ended(parts.closing, parts.newline)
     _check_extent(lines)
     if fact.keys and (fault := header.fault(lines)):
         raise InvalidArguments(f"the frontmatter could not be read again: {fault}")
-    body = _wrapped(fact.content, parts.newline)
+    body = _body(fact.content, parts.newline)
     return f"{parts.bom}{opening}{lines}{closing}{body}"
 
 
@@ -296,7 +288,7 @@ def checked(fact: Fact) -> Fact:
     name = fact.name.strip()
     if not any(char.isprintable() and not char.isspace() for char in name):
         raise InvalidArguments("the name is empty; give the fact a short name of its own")
-    _check_line("name", name, MAX_NAME)
+    _check_line("name", name)
     check_text("description", fact.description, MAX_DESCRIPTION)
     check_text("content", fact.content, MAX_CONTENT)
     check_text("frontmatter", fact.before)
@@ -414,8 +406,7 @@ def _lines(key: str, value: HeaderValue) -> Iterator[str]:
         yield from (line for each in value for line in _lines(key, each))
 
 
-def _exported(fact: Fact, newline: str) -> str:
-    """The lines of a header of its own."""
+def _new_header(fact: Fact, newline: str) -> str:
     keys = {key: said for key, said in _keys(fact, {}).items() if said is not None}
     bare = {STALE_AFTER: _day_line(fact), SOURCES: plain.list_line(SOURCES, fact.keys.get(SOURCES))}
     rest = {key: said for key, said in keys.items() if not bare.get(key)}
@@ -438,7 +429,7 @@ def _with_labels(key: str, labels: tuple[str, ...], before: Mapping[str, object]
     return {key: list(labels), **single} if labels or key in before else {**single}
 
 
-def _kept(lines: str, fact: Fact, newline: str) -> str:
+def _updated_header(lines: str, fact: Fact, newline: str) -> str:
     from . import frontmatter as header
 
     try:
@@ -447,10 +438,10 @@ def _kept(lines: str, fact: Fact, newline: str) -> str:
         )
         return header.with_keys(lines, _keys(fact, header.load(lines)), newline, source)
     except header.BadHeader:
-        return _exported(fact, newline)
+        return _new_header(fact, newline)
 
 
-def _wrapped(content: str, newline: str) -> str:
+def _body(content: str, newline: str) -> str:
     lines = content if newline == "\n" else content.replace("\n", newline)
     return f"{newline}{lines}{newline}"
 
@@ -507,7 +498,7 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
         raise InvalidArguments(f"{what}: at most {MAX_LABELS}, not {len(labels)}")
     stripped = tuple(label.strip() for label in labels)
     for label in stripped:
-        _check_line(what, label, MAX_NAME)
+        _check_line(what, label)
         if not label:
             raise InvalidArguments(f"{what}: one of them is empty")
     return stripped
@@ -515,10 +506,8 @@ def _checked_labels(what: str, labels: tuple[str, ...] | None) -> tuple[str, ...
 
 def _checked_keys(keys: Mapping[str, HeaderValue | None]) -> dict[str, HeaderValue | None]:
     """The keys, copied, that a caller sets; a value of None removes the key (see `Fact`)."""
-    if not keys:
-        return {}
     for key, said in keys.items():
-        _check_line("name of a key", key, MAX_NAME)
+        _check_line("name of a key", key)
         if not key or key in _OWN:
             raise InvalidArguments(f"keys: {key!r} is no key of the rest of the frontmatter")
         for line in () if said is None else _lines(key, said):
@@ -526,16 +515,10 @@ def _checked_keys(keys: Mapping[str, HeaderValue | None]) -> dict[str, HeaderVal
     return dict(keys)
 
 
-def _check_line(what: str, text: str, limit: int) -> None:
-    check_text(what, text, limit)
-    if not all(char.isprintable() or char in _JOINERS or _is_space(char) for char in text):
+def _check_line(what: str, text: str) -> None:
+    check_text(what, text, MAX_NAME)
+    if not all(char.isprintable() or char in _JOINERS or unicodedata.category(char) == "Zs" for char in text):
         raise InvalidArguments(f"the {what} must be one line without invisible characters")
-
-
-def _is_space(char: str) -> bool:
-    import unicodedata
-
-    return unicodedata.category(char) == "Zs"
 
 
 def check_text(what: str, text: str, limit: int = MAX_CONTENT) -> None:

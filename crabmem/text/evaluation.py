@@ -117,14 +117,14 @@ def _question(table: Any, where: str) -> Expectation:
         raise InvalidArguments(f"{where}: `text` and `query` are the same; give one")
     if not asked:
         raise InvalidArguments(f"{where}: no `text`; say what is asked")
-    find = listed(given.find)
+    find = texts_in(given.find)
     if not find:
         words = shortened(asked, _SHOWN)
         raise InvalidArguments(f"{where} ({words}): no `find`; name the facts that must be found")
-    return Expectation(asked, find, listed(given.tags), given.first, given.workspace)
+    return Expectation(asked, find, texts_in(given.tags), given.first, given.workspace)
 
 
-def listed(given: str | Sequence[str]) -> tuple[str, ...]:
+def texts_in(given: str | Sequence[str]) -> tuple[str, ...]:
     """One text or several, without blank ones."""
     return tuple(text for text in ([given] if isinstance(given, str) else given) if text.strip())
 

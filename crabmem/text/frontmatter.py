@@ -5,7 +5,7 @@ scalar is read as text, so `name: no`, `1.10` and `2026-01-02` stay what was typ
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -186,10 +186,8 @@ def _in_quotes(line: str) -> str:
 def _is_refused(text: str) -> bool:
     try:
         _YAML.load(text)
-    except _NotYAML:
-        return True
-    except BadHeader:
-        return False
+    except BadHeader as error:
+        return isinstance(error, _NotYAML)
     return False
 
 
@@ -205,20 +203,10 @@ def keys(text: str) -> list[str]:
 def texts(header: str) -> list[str]:
     """Every key and value of a header as it is read, of a key that stands there twice both; none when it is broken."""
     try:
-        readable, _ = _as_meant(header)
+        root = yaml.compose(_as_meant(header)[0], Loader=_Loader)
     except BadHeader:
         return []
-    found: list[str] = []
-    waiting = [yaml.compose(readable, Loader=_Loader)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, yaml.ScalarNode):
-            found.append(node.value)
-        elif isinstance(node, yaml.MappingNode):
-            waiting += [each for pair in node.value for each in pair]
-        elif node:
-            waiting += node.value
-    return found
+    return [node.value for node in _scalars([root] if root else [], with_keys=True)]
 
 
 def with_keys(header: str, changes: Mapping[str, "Value | None"], newline: str, source: str = "") -> str:
@@ -272,11 +260,13 @@ def map_texts(header: str, change: Callable[[str], str], apart_from: Container[s
         BadHeader: it cannot be read.
     """
     readable, before = _as_meant(header)
-    wanted = {key: value if key in apart_from else _changed(value, change) for key, value in before.items()}
+    wanted = {key: value if key in apart_from else _map_value(value, change) for key, value in before.items()}
     if wanted == before:
         return header
     header = readable
-    nodes = [node for node in _scalars(header, apart_from) if change(node.value) != node.value]
+    root = yaml.compose(header, Loader=_Loader)
+    values = [value for key, value in root.value if key.value not in apart_from] if root else []
+    nodes = [node for node in _scalars(values) if change(node.value) != node.value]
     for written in (_in_its_quotes, _in_double_quotes):
         text = header
         for node in reversed(nodes):
@@ -287,26 +277,23 @@ def map_texts(header: str, change: Callable[[str], str], apart_from: Container[s
     return dump(wanted, newline)
 
 
-def _changed(value: Value, change: Callable[[str], str]) -> Value:
+def _map_value(value: Value, change: Callable[[str], str]) -> Value:
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_changed(item, change) for item in value]
-    return {key: _changed(item, change) for key, item in value.items()}
+        return [_map_value(item, change) for item in value]
+    return {key: _map_value(item, change) for key, item in value.items()}
 
 
-def _scalars(header: str, apart_from: Container[str]) -> Iterator[yaml.ScalarNode]:
-    """The texts of a header that can be read, but its keys."""
-    root = yaml.compose(header, Loader=_Loader)
-    waiting = [value for key, value in root.value if key.value not in apart_from][::-1] if root else []
-    while waiting:
-        node = waiting.pop()
+def _scalars(nodes: Iterable[yaml.Node], with_keys: bool = False) -> Iterator[yaml.ScalarNode]:
+    """The texts in these nodes and below them, in order."""
+    for node in nodes:
         if isinstance(node, yaml.ScalarNode):
             yield node
         elif isinstance(node, yaml.MappingNode):
-            waiting += [value for _, value in reversed(node.value)]
+            yield from _scalars((each for pair in node.value for each in pair[not with_keys :]), with_keys)
         else:
-            waiting += reversed(node.value)
+            yield from _scalars(node.value, with_keys)
 
 
 def _in_its_quotes(raw: str, node: yaml.ScalarNode, change: Callable[[str], str]) -> str:

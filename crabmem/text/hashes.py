@@ -23,6 +23,11 @@ def blob_id(data: bytes) -> str:
     return str(sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest())
 
 
+def blob_or_none(data: bytes | None) -> str | None:
+    """The id of a file's bytes; None for no file."""
+    return None if data is None else blob_id(data)
+
+
 def checksum(*parts: bytes | bytearray | memoryview) -> bytes:
     """The 20 bytes of the SHA-1 of `parts` one after the other, which packs and indexes end in."""
     begin = sha1

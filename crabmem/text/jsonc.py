@@ -73,10 +73,10 @@ def put(text: str, path: Path, value: object) -> str:
         _assert_holds(text, node, key)
         found = next((member for member in node.members if member.key == key), None)
         if found is None:
-            return _inserted(text, node, key, _wrapped(path[depth + 1 :], value))
+            return _with_member(text, node, key, _nest(path[depth + 1 :], value))
         node = found.node
     is_flat = "\n" not in text[node.start : node.end]
-    return text[: node.start] + _written(text, value, _margin(text, node.start), is_flat) + text[node.end :]
+    return text[: node.start] + _as_json(text, value, _margin(text, node.start), is_flat) + text[node.end :]
 
 
 def drop(text: str, path: Path) -> str:
@@ -87,7 +87,7 @@ def drop(text: str, path: Path) -> str:
     return _without(text, node, next(at for at, member in enumerate(node.members) if member.key == path[-1]))
 
 
-def _wrapped(path: Path, value: object) -> object:
+def _nest(path: Path, value: object) -> object:
     """`value` in the objects and arrays that lead to it."""
     for key in reversed(path):
         value = {key: value} if isinstance(key, str) else [value]
@@ -100,7 +100,7 @@ def _assert_holds(text: str, node: _Node, key: str | int) -> None:
         raise BadConfig(f"line {_line(text, node.start)}: {key!r} can only stand in {words}")
 
 
-def _inserted(text: str, node: _Node, key: str | int, value: object) -> str:
+def _with_member(text: str, node: _Node, key: str | int, value: object) -> str:
     """`text` with a new last member, in the manner of the one before it."""
     if not node.members:
         return _first(text, node, key, value)
@@ -121,7 +121,7 @@ def _inserted(text: str, node: _Node, key: str | int, value: object) -> str:
 def _first(text: str, node: _Node, key: str | int, value: object) -> str:
     """`text` with the first member of an object or array; what stood between its brackets follows."""
     margin, line = _margin(text, node.start), _newline(text)
-    inner = margin + _unit(text)
+    inner = margin + _indentation(text)
     member = line + inner + _member(text, key, value, inner) + line + margin
     return text[: node.start + 1] + member + text[node.start + 1 :]
 
@@ -130,7 +130,7 @@ def _without(text: str, node: _Node, at: int) -> str:
     """`text` without the member number `at`, its comma, and the whitespace before it."""
     member, floor = node.members[at], _end_of_previous(node, at)
     if len(node.members) == 1 and not text[floor : member.start].strip():
-        return _emptied(text, node)
+        return _without_only_member(text, node)
     after = text[member.node.end :]
     if member.comma is not None:
         between, after = text[member.node.end : member.comma], text[member.comma + 1 :]
@@ -157,7 +157,7 @@ def _until_break(gap: str, after: str) -> str:
     return gap if is_open and not after.lstrip(" \t").startswith(("\n", "\r\n")) else shorter
 
 
-def _emptied(text: str, node: _Node) -> str:
+def _without_only_member(text: str, node: _Node) -> str:
     """`text` without the only member of an object or array, and without the lines that `_first` made."""
     member, start = node.members[0], node.start + 1
     end = member.node.end if member.comma is None else member.comma + 1
@@ -176,17 +176,17 @@ def _last_break(text: str) -> str:
 
 def _member(text: str, key: str | int, value: object, margin: str, flat: bool = False) -> str:
     name = f"{json.dumps(key, ensure_ascii=False)}: " if isinstance(key, str) else ""
-    return name + _written(text, value, margin, flat)
+    return name + _as_json(text, value, margin, flat)
 
 
-def _written(text: str, value: object, margin: str, flat: bool) -> str:
+def _as_json(text: str, value: object, margin: str, flat: bool) -> str:
     """`value` as JSON in the manner of `text`; all lines but the first begin with `margin`."""
     if flat:
         return json.dumps(value, ensure_ascii=False)
-    return json.dumps(value, ensure_ascii=False, indent=_unit(text)).replace("\n", _newline(text) + margin)
+    return json.dumps(value, ensure_ascii=False, indent=_indentation(text)).replace("\n", _newline(text) + margin)
 
 
-def _refused(word: str) -> NoReturn:
+def _refuse_constant(word: str) -> NoReturn:
     raise ValueError(word)
 
 
@@ -194,8 +194,7 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _unit(text: str) -> str:
-    """By what `text` indents a level."""
+def _indentation(text: str) -> str:
     found = _INDENTED.search(text)
     return found[1] if found else "  "
 
@@ -254,9 +253,9 @@ class _Parser:
             self._fail("a comma follows the last member")
         self._at += 1
         self._depth -= 1
-        return _Node(start, self._at, self._held(members, closing), tuple(members))
+        return _Node(start, self._at, self._as_python(members, closing), tuple(members))
 
-    def _held(self, members: Sequence[_Member], closing: str) -> object:
+    def _as_python(self, members: Sequence[_Member], closing: str) -> object:
         if closing == "]":
             return [member.node.value for member in members]
         held: dict[str | int, object] = {}
@@ -299,7 +298,7 @@ class _Parser:
     def _literal(self, word: str) -> _Node:
         start = self._at
         try:
-            value = json.loads(word, parse_constant=_refused)
+            value = json.loads(word, parse_constant=_refuse_constant)
         except ValueError:
             self._fail(f"{word[:20]!r} is no value")
         self._at += len(word)

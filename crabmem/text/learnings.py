@@ -3,7 +3,6 @@
 A file never grows without end: its older half goes, and stays in history.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
@@ -69,10 +68,10 @@ def win(words: str) -> Lesson:
     return Lesson("wins", shortened(words, _ANSWER))
 
 
-def is_correction(message: str, beginnings: Sequence[str] = BEGINNINGS) -> bool:
+def is_correction(message: str) -> bool:
     """Whether a person's message begins as corrections do; `no problem` and `nobody` do not."""
     text = " ".join(message.replace("\u2019", "'").split()).casefold()
-    return any(text.startswith(start) and not text[len(start) : len(start) + 1].isalnum() for start in beginnings)
+    return any(text.startswith(start) and not text[len(start) : len(start) + 1].isalnum() for start in BEGINNINGS)
 
 
 def with_lesson(before: str, lesson: Lesson, now: datetime) -> str:
@@ -80,10 +79,10 @@ def with_lesson(before: str, lesson: Lesson, now: datetime) -> str:
     last = before.rstrip().rpartition("\n")[2]
     if last.startswith("- [") and last.partition("] ")[2] == lesson.words:
         return before
-    return _bounded(appended(before or f"# {lesson.kind.capitalize()}\n\n", f"- {now:{_TIME}} {lesson.words}\n"))
+    return _within_bound(appended(before or f"# {lesson.kind.capitalize()}\n\n", f"- {now:{_TIME}} {lesson.words}\n"))
 
 
-def _bounded(text: str) -> str:
+def _within_bound(text: str) -> str:
     """`text`, or, when it is too long, what stands above its lessons and the newer half of these."""
     if len(text.encode()) <= MOST:
         return text

@@ -163,7 +163,7 @@ def _shared_line(one: str, other: str, work: list[int] | None) -> str:
     first, second = (_TOKEN.findall(text) for text in sorted((one, other)))
     most = min(_WORK, work[0]) if work else _WORK
     left = [most]
-    kept = list(_kept(first, second, left, _DEEPEST))
+    kept = list(_common_tokens(first, second, left, _DEEPEST))
     if work:
         work[0] -= most - left[0]
     if _MISFIT in kept:
@@ -204,7 +204,7 @@ def _ends_alike(one: list[str], other: list[str]) -> tuple[list[str], list[str]]
     return one[:head], one[len(one) - min(tail, least - head) :]
 
 
-def _kept(one: Sequence[str], other: Sequence[str], work: list[int], depth: int) -> Iterator[str | None]:
+def _common_tokens(one: Sequence[str], other: Sequence[str], work: list[int], depth: int) -> Iterator[str | None]:
     """Yield the tokens that both have, None for what either took; `work` is how many cells are left."""
     head, tail = _alike(one, other)
     yield from one[:head]
@@ -272,7 +272,7 @@ def _between_unique(one: Sequence[str], other: Sequence[str], work: list[int], d
     pairs = [(places[token], at) for at, token in enumerate(one) if token in places]
     at = place = 0
     for others, mine in rising(pairs) if depth else ():
-        yield from _kept(one[at:mine], other[place:others], work, depth - 1)
+        yield from _common_tokens(one[at:mine], other[place:others], work, depth - 1)
         yield one[mine]
         at, place = mine + 1, others + 1
-    yield from _kept(one[at:], other[place:], work, depth - 1) if at else (_MISFIT,)
+    yield from _common_tokens(one[at:], other[place:], work, depth - 1) if at else (_MISFIT,)

@@ -188,7 +188,7 @@ def _values(key: str, values: tuple[MaybeValue, ...], take: Take, joins: bool) -
     pieces = list(_pieces(*([str(item) for item in each] for each in lists))) if len(lists) == len(values) else []
     if pieces and not any(_clashes(piece, joins) for piece in pieces):
         _, mine, others = lists
-        return [item for piece in pieces for item in _chosen(piece, mine, others, None, joins)] or None, []
+        return [item for piece in pieces for item in _lines_to_take(piece, mine, others, None, joins)] or None, []
     return (theirs if take == "theirs" else ours), [(_lines_of(key, ours), _lines_of(key, theirs))]
 
 
@@ -200,13 +200,13 @@ def _lines(texts: Sequence[str], newline: str, take: Take, joins: bool = False) 
     done, clashes = list[tuple[str, str]](), list[_Clash]()
     for piece in _pieces(base, ours, theirs):
         if _clashes(piece, joins):
-            clashes.append(_apart(ours[piece.ours], theirs[piece.theirs]))
-        done += _chosen(piece, mine, others, take, joins)
+            clashes.append(_differing_lines(ours[piece.ours], theirs[piece.theirs]))
+        done += _lines_to_take(piece, mine, others, take, joins)
     # No line break follows the last of what line breaks separate.
     return "".join(f"{line}{ending}" for line, ending in done[:-1]) + "".join(line for line, _ in done[-1:]), clashes
 
 
-def _apart(ours: Sequence[str], theirs: Sequence[str]) -> _Clash:
+def _differing_lines(ours: Sequence[str], theirs: Sequence[str]) -> _Clash:
     """What two sides say that do not agree, without the lines around it on which they do."""
     head, tail = common_ends(ours, theirs)
     mine, others = ("\n".join(lines[head : len(lines) - tail]) for lines in (ours, theirs))
@@ -222,16 +222,16 @@ def _clashes(piece: _Piece, joins: bool) -> bool:
     return len(piece.sides) > 1 and not (joins and piece.is_new)
 
 
-def _chosen(piece: _Piece, ours: Sequence[T], theirs: Sequence[T], take: Take, joins: bool) -> Sequence[T]:
+def _lines_to_take(piece: _Piece, ours: Sequence[T], theirs: Sequence[T], take: Take, joins: bool) -> Sequence[T]:
     mine, others = ours[piece.ours], theirs[piece.theirs]
     if len(piece.sides) > 1 and not _clashes(piece, joins):
-        said = {_said(item) for item in mine}
-        more = [item for item in others if _said(item) not in said or not _said(item)]
-        return [*mine, *more] if any(map(_said, more)) else mine
+        said = {_wording(item) for item in mine}
+        more = [item for item in others if _wording(item) not in said or not _wording(item)]
+        return [*mine, *more] if any(map(_wording, more)) else mine
     return others if piece.sides == {_THEIRS} or (len(piece.sides) > 1 and take == "theirs") else mine
 
 
-def _said(item: object) -> str:
+def _wording(item: object) -> str:
     """What an item says: of a line, without its ending."""
     return (item[0] if isinstance(item, tuple) else str(item)).strip()
 

@@ -12,6 +12,8 @@ Message: TypeAlias = Mapping[str, Any]
 Group: TypeAlias = list[Message]
 
 _SYSTEM = ("system", "developer")
+# Beginnings of arrays in what a model wrote that are tried, where none is one.
+_PLACES = 100
 
 
 def split_messages(
@@ -87,19 +89,18 @@ def facts_in(reply: str) -> list[Mapping[str, Any]] | None:
 
 def _text(message: Message) -> str:
     calls = message.get("tool_calls") or ()
-    own = [_block(message)] if "content" not in message else [_content(message["content"])]
-    return "\n".join(filter(None, [*own, *map(_block, filter(_is_mapping, calls))]))
+    own = [_block_text(message)] if "content" not in message else [_content(message["content"])]
+    return "\n".join(filter(None, [*own, *map(_block_text, filter(_is_mapping, calls))]))
 
 
 def _content(content: object) -> str:
     if isinstance(content, str) or content is None:
         return content or ""
     blocks = content if isinstance(content, Sequence) else [content]
-    return "\n".join(filter(None, (_block(block) if _is_mapping(block) else str(block) for block in blocks)))
+    return "\n".join(filter(None, (_block_text(block) if _is_mapping(block) else str(block) for block in blocks)))
 
 
-def _block(block: Any) -> str:
-    """One part of a message as text."""
+def _block_text(block: Any) -> str:
     if isinstance(text := block.get("text"), str):
         return text
     call = block.get("function") if _is_mapping(block.get("function")) else block
@@ -141,7 +142,3 @@ def _ids_of_results(message: Message) -> Iterator[str]:
 
 def _is_mapping(value: object) -> bool:
     return isinstance(value, Mapping)
-
-
-# Of texts that are no JSON so many beginnings of one are looked at.
-_PLACES = 100

@@ -65,14 +65,13 @@ def concept_of(entry: Entry, text: str, kind: str, origin: Origin | None) -> str
     """
     parts = header.parts_of(text)
     if parts.header is None or entry.problem:
-        return f"---\n{_header('', chr(10), entry, kind, origin)}---\n\n{text.removeprefix(BOM)}\n"
+        return f"---\n{_concept_header('', chr(10), entry, kind, origin)}---\n\n{text.removeprefix(BOM)}\n"
     newline = parts.newline
-    lines = _header(header.readable(parts.header), newline, entry, kind, origin)
+    lines = _concept_header(header.readable(parts.header), newline, entry, kind, origin)
     return f"---{newline}{lines}---{newline}{'' if parts.content.startswith(newline) else newline}{parts.content}"
 
 
-def _header(lines: str, newline: str, entry: Entry, kind: str, origin: Origin | None) -> str:
-    """The header of a concept, made of that of an entry."""
+def _concept_header(lines: str, newline: str, entry: Entry, kind: str, origin: Origin | None) -> str:
     own = header.load(lines)
     changes: dict[str, header.Value | None] = {IMPORTED: None}
     if "title" not in own and "name" in own:

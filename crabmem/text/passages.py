@@ -33,7 +33,7 @@ def passage(text: str, worth: Mapping[str, float], words: Words, characters: int
     asked = worth.keys()
     held = [asked & set(words(text[start:end])) if _meet(within, start, end) else set[str]() for start, end in spans]
     first, last = _best(spans, held, worth, room)
-    start, end = spans[first][0], _grown(spans, first, last, room)
+    start, end = spans[first][0], _last_fitting_end(spans, first, last, room)
     before, after = text[:start].strip(), text[end:].strip()
     return f"{_CUT if before else ''}{text[start:end].strip()}{_CUT if after else ''}"
 
@@ -98,7 +98,6 @@ def _best(spans: Sequence[Span], held: Sequence[Set[str]], worth: Mapping[str, f
     return found
 
 
-def _grown(spans: Sequence[Span], first: int, last: int, room: int) -> int:
-    """The end of the last piece that follows and still fits."""
+def _last_fitting_end(spans: Sequence[Span], first: int, last: int, room: int) -> int:
     fitting = [end for _, end in spans[last:] if end - spans[first][0] <= room]
     return fitting[-1] if fitting else spans[last][1]

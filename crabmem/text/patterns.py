@@ -42,13 +42,12 @@ def _expression(pattern: str) -> "re.Pattern[str]":
         if name == "**":
             runs.append([])
         else:
-            runs[-1].append(f"{_named(name)}/")
+            runs[-1].append(f"{_name_expression(name)}/")
     first, *others = ("".join(run) for run in runs)
-    return re.compile(first + _sought(f"{_FOLDERS}?", others, _FOLDERS) + _named(last), re.DOTALL)
+    return re.compile(first + _sought(f"{_FOLDERS}?", others, _FOLDERS) + _name_expression(last), re.DOTALL)
 
 
-def _named(pattern: str) -> str:
-    """What one name is matched by."""
+def _name_expression(pattern: str) -> str:
     first, *others = ("".join("[^/]" if sign == "?" else re.escape(sign) for sign in piece)
                       for piece in re.split(r"\*+", pattern))  # fmt: skip
     return first + _sought(f"{_NAME}?", others, _NAME)

@@ -13,23 +13,18 @@ _END = "\n---\n"
 _QUOTES = frozenset("[]{}\"'#&*!|>%@`:?,-")
 # Without the signs that may stand within an item of a list: as in src/a.py:40@3f2a91c0.
 _QUOTES_WITHIN = _QUOTES - frozenset(":@-")
-#: Characters that a frontmatter of this form has at most.
-MOST = 8_192
+# Characters that a frontmatter of this form has at most.
+_MOST = 8_192
 
 Keys: TypeAlias = "dict[str, str | list[str] | Keys]"
 
 
-def is_foreign(text: str) -> bool:
-    """Whether a text has what none of this form has: another line break, no text, or what a merge left."""
-    return "\r" in text or "\0" in text or "<<<<<<<" in text
-
-
 def read_plain(text: str) -> "tuple[Keys, str] | None":
     """The keys of a text's frontmatter and its content; None when it is not of this form."""
-    end = text.find("\n---", 3, MOST)
+    end = text.find("\n---", 3, _MOST)
     if not text.startswith(_FENCE) or end < 0 or text[end : end + 5] != _END:
         return None
-    if is_foreign(text):
+    if "\r" in text or "\0" in text or "<<<<<<<" in text:  # other line breaks, what is no text, the marks of a merge
         return None
     keys = _keys(text[4:end].split("\n"))
     return None if keys is None else (keys, text[end + 5 :].removeprefix("\n").removesuffix("\n"))

@@ -3,7 +3,10 @@
 Text in, text out; knows nothing of files.
 """
 
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 #: The line between two entries that a model reads.
 BETWEEN = "\n---\n"
@@ -17,31 +20,74 @@ _ODD = frozenset(
     "\ufe07\ufe08\ufe09\ufe0a\ufe0b\ufe0c\ufe0d\ufe0e\ufe0f\uffa0"
 )
 _TAGS = "\U000e0000"
-# How a line of ours may begin, beside letters that are wider or have signs between that nobody sees.
+# How a line of ours begins in ASCII: only such lines are looked at, and those that begin with other letters.
 _OURS = ("##", "(", "[", "---")
+# What shows nothing of its own and may stand inside words: joiners, and selectors of a character's form.
+_JOINERS = "\u200c\u200d"
+_SELECTORS = "\ufe00\ufe01\ufe02\ufe0e\ufe0f\u180b\u180c\u180d\u180f"
+_UNSEEN = "\u200c\u200d\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f"
+_RUN = re.compile(f"([^{_UNSEEN}]?)([{_UNSEEN}]+)", re.DOTALL)
+_UNSEEN_SIGNS = frozenset(_JOINERS + _SELECTORS)
+_KEYCAPS = frozenset("0123456789#*")
+# Of our blocks, and of those that hosts put what hooks say into.
+_BLOCKS = ("memory", "recall", "conversation", "system-reminder", "hook_context", "session_context")
+# How a line of ours begins, and what a line of a text that begins so gets before it. Each makes other Markdown of the
+# same sense, and a line that begins with what was added is none of ours: who writes back what they read adds no more.
+_LINES = (re.compile(r"##(?!#)"), "#"), (re.compile(r"\(\s*from\b"), "\\")
+_NUMBER = re.compile(r"\[\s*\d+\s*\]"), "\\"
+_RULE = re.compile(r"-{3,}\s*")
+# Characters of a line that are looked at for that.
+_BEGINNING = 80
+# Invisible by name or by nature; a letter or emoji too new for this Python is not.
+_BLANKS = frozenset(
+    "\u115f\u1160\u3164\uffa0\u034f\u2065\ufff0\ufff1\ufff2\ufff3\ufff4\ufff5\ufff6\ufff7\ufff8\ufffe\uffff"
+)
 
 
 def visible(text: str) -> str:
     """`text` without characters that a person does not see: controls, direction marks, tags, fillers."""
     if _is_seen(text):
         return text
-    from .odd_signs import without_unseen
-
-    return without_unseen(text)
+    lines = re.sub("\r\n|[\r\u2028\u2029\x85]", "\n", text)
+    return _RUN.sub(_joined, "".join(char for char in lines if char in "\n\t" or not _is_invisible(char)))
 
 
 def spelled(text: str) -> str:
-    """`text` with a sign such as ‹U+202E› in place of each of these: for a person who decides on it."""
+    """`text` with a sign such as ‹U+202E› for each character that `visible` leaves out; for a person who decides."""
     if _is_seen(text):
         return text
-    from .odd_signs import spelled_unseen
-
-    return spelled_unseen(text)
+    lines = text.replace("\r\n", "\n")
+    signs = "".join(char if char in "\n\t" or not _is_odd(char) else _spelled(char) for char in lines)
+    return _RUN.sub(lambda run: _joined(run) + "".join(map(_spelled, run[0].replace(_joined(run), "", 1))), signs)
 
 
 def _is_seen(text: str) -> bool:
     shown = text.replace("\n", "").replace("\t", "")
     return shown.isprintable() and (shown.isascii() or (_ODD.isdisjoint(shown) and max(shown) < _TAGS))
+
+
+def _is_odd(char: str) -> bool:
+    return char in "\u2028\u2029" or _is_invisible(char)
+
+
+def _spelled(char: str) -> str:
+    return f"‹U+{ord(char):04X}›"
+
+
+def _joined(run: re.Match[str]) -> str:
+    """One selector and one joiner at most where several stand in a row, which only hide something; none among ASCII."""
+    before, marks = run.groups()
+    if before.isascii():
+        return before + (marks[0] if before in _KEYCAPS and marks[0] in "\ufe0e\ufe0f" else "")
+    selector = marks[0] if marks[0] in _SELECTORS else ""
+    return before + selector + next((mark for mark in marks if mark in _JOINERS), "")
+
+
+def _is_invisible(char: str) -> bool:
+    if char in _BLANKS or "\U000e0000" <= char <= "\U000e0fff":
+        return True
+    # Joiners are part of words and emoji in ordinary text; every other format character is invisible.
+    return unicodedata.category(char) in ("Cc", "Cf", "Cs") and char not in _JOINERS
 
 
 def block(tag: str, text: str) -> str:
@@ -54,10 +100,31 @@ def escaped(text: str, tag: str = "") -> str:
     """`text` as it stands in a block of ours, or one of that tag; what is escaped already stays."""
     shown = visible(text)
     if not _OPENING_SIGNS.isdisjoint(shown):
-        from .odd_signs import without_tags
-
-        shown = without_tags(shown, tag)
+        shown = _without_tags(shown, tag)
     return shown.strip()
+
+
+@cache
+def _opening(tag: str) -> re.Pattern[str]:
+    """What opens or closes a block of ours, or of that tag."""
+    names = ("".join(name.casefold().split()) for name in (*_BLOCKS, tag))
+    # No run of white space is read twice: each takes all there is, and gives none back.
+    spaced = (r"\s*+".join(map(re.escape, name)) for name in names if name)
+    return re.compile(rf"<\s*+/?\s*+(?:{'|'.join(spaced)})\b")
+
+
+def _without_tags(text: str, tag: str) -> str:
+    """`text` with what opens or closes a block of ours, or of `tag`, escaped: in whatever width, style or case."""
+    pieces, places = list[str](), list[int]()
+    for at, char in enumerate(text):
+        if char not in _UNSEEN_SIGNS:
+            piece = (char if char.isascii() else unicodedata.normalize("NFKC", char)).casefold()
+            pieces.append(piece)
+            places += [at] * len(piece)
+    chars = list(text)
+    for found in _opening(tag).finditer("".join(pieces)):
+        chars[places[found.start()]] = "&lt;"
+    return "".join(chars)
 
 
 def quoted(text: str, is_numbered: bool = False) -> str:
@@ -104,7 +171,7 @@ def hit_text(path: str, name: str, description: str, content: str, version: str 
     return entry_layout(one_line(name), about, said, one_line(path), version, one_line(caveat))
 
 
-def fitting(texts: "Sequence[str]", limit: int) -> str:
+def fitting(texts: Sequence[str], limit: int) -> str:
     """The first texts, whole, that fit into `limit` characters together; at least the beginning of the first one."""
     kept = texts[:1]
     for text in texts[1:]:
@@ -131,7 +198,7 @@ def first_lines(text: str, most: int, mark: str) -> str:
     return f"{lines}\n{mark}" if lines else mark
 
 
-def joined(parts: "Iterable[str]") -> str:
+def joined(parts: Iterable[str]) -> str:
     """The parts that hold something, a blank line between."""
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
@@ -141,6 +208,9 @@ def _quoted_line(line: str, is_numbered: bool) -> str:
     bare = line.lstrip()
     if bare[:3].isascii() and not bare.startswith(_OURS):
         return line
-    from .odd_signs import quoted_line
-
-    return quoted_line(line, is_numbered)
+    marks: Iterable[tuple[re.Pattern[str], str]] = (*_LINES, _NUMBER) if is_numbered else _LINES
+    margin, signs = line[: len(line) - len(bare)], (char for char in bare[:_BEGINNING] if char not in _UNSEEN_SIGNS)
+    key = unicodedata.normalize("NFKC", "".join(signs)).casefold().lstrip()
+    if key.startswith("---") and _RULE.fullmatch(unicodedata.normalize("NFKC", bare)):
+        return f"{margin}- - -"
+    return next((margin + sign + bare for mark, sign in marks if mark.match(key)), line)

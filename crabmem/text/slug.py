@@ -1,8 +1,8 @@
 """File names for entries, and when two names are the same name. Pure functions of the name alone."""
 
 import re
+import unicodedata
 from collections.abc import Container
-from typing import Literal
 
 MAX_BYTES = 120
 _DIGEST = 8
@@ -18,17 +18,17 @@ _MAX_NAME = 200
 
 def name_key(name: str) -> str:
     """What two spellings of one name have in common: NFC, case folded, white space collapsed."""
-    return _normalized("NFC", spelled(name).casefold())
+    return unicodedata.normalize("NFC", spelled(name).casefold())
 
 
 def spelled(name: str) -> str:
     """What two spellings of one name in the same case have in common: NFC, white space collapsed."""
-    return _normalized("NFC", " ".join(name.split()))
+    return unicodedata.normalize("NFC", " ".join(name.split()))
 
 
 def composed(name: str) -> str:
     """A name in Unicode's form NFC, as Git has it."""
-    return _normalized("NFC", name)
+    return unicodedata.normalize("NFC", name)
 
 
 def slug_of(name: str) -> str:
@@ -38,8 +38,8 @@ def slug_of(name: str) -> str:
     `c-sharp`, a name without letters is spelled out (`🦀` is `crab`). What had to be cut or is
     reserved by Windows ends in eight hex digits of the name.
     """
-    text = _normalized("NFKC", name)
-    slug = _joined(_spoken(text)) or _joined(" ".join(map(_character_name, text.split()))) or "entry"
+    text = unicodedata.normalize("NFKC", name)
+    slug = _dashed(_signs_as_words(text)) or _dashed(" ".join(map(_character_name, text.split()))) or "entry"
     if len(slug.encode()) > MAX_BYTES or slug in _RESERVED:
         return _with_digest(slug, name, _DIGEST)
     return slug
@@ -50,21 +50,10 @@ def is_portable(name: str) -> bool:
 
     A path is no name: it has one for each of its parts.
     """
-    import unicodedata
-
     stem = unicodedata.normalize("NFKC", name).casefold().partition(".")[0].strip()
     is_plain = name.isprintable() and not re.search(_SELECTORS, name) and not re.search(_UNPORTABLE, name)
     fits = 0 < len(name.encode(errors="replace")) <= _MAX_NAME and unicodedata.is_normalized("NFC", name)
     return is_plain and fits and stem not in _RESERVED
-
-
-def _normalized(form: "Literal['NFC', 'NFKC']", text: str) -> str:
-    """`text` in a form of Unicode; ASCII is in each of them."""
-    if text.isascii():
-        return text
-    import unicodedata  # late, as all that follows: it is a table of a megabyte
-
-    return unicodedata.normalize(form, text)
 
 
 def free_slug(name: str, taken: "Container[str]") -> str:
@@ -77,12 +66,10 @@ def free_slug(name: str, taken: "Container[str]") -> str:
     return slug
 
 
-def _joined(words: str) -> str:
+def _dashed(words: str) -> str:
     """Letters, digits and their marks in lower case, every other run one dash."""
     if words.isascii():  # what slugify would make of it; to load that takes longer than to save a fact
         return "-".join("".join(char if char.isalnum() else " " for char in words).lower().split())
-    import unicodedata
-
     from slugify import slugify
 
     kept = ""
@@ -104,7 +91,7 @@ def _joined(words: str) -> str:
     return unicodedata.normalize("NFC", slug)
 
 
-def _spoken(text: str) -> str:
+def _signs_as_words(text: str) -> str:
     if "+" not in text and "#" not in text:
         return text
     text = re.sub(r"(?<=\w)\+\+", " plus plus ", text)
@@ -112,8 +99,6 @@ def _spoken(text: str) -> str:
 
 
 def _character_name(word: str) -> str:
-    import unicodedata
-
     return " ".join(unicodedata.name(c, f"u{ord(c):x}") for c in word)
 
 

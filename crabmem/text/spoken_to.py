@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from ..errors import InvalidArguments
-from .evaluation import as_struct, listed, tables
+from .evaluation import as_struct, tables, texts_in
 from .words import shortened
 
 _SHOWN = 40
@@ -85,7 +85,7 @@ def opened(messages: Sequence[Message], openings: Sequence[tuple[str, str]]) -> 
 
 def _message(table: Any, where: str) -> Message:
     given = as_struct(table, where, _Given)
-    text, find = given.text.strip(), listed(given.find)
+    text, find = given.text.strip(), texts_in(given.find)
     if not text:
         raise InvalidArguments(f"{where}: no `text`; say what the message is")
     speak = bool(find) if given.speak is None else given.speak

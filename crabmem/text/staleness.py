@@ -1,9 +1,9 @@
 """Until when a fact surely holds: the day that `stale_after` in its frontmatter names, as 2026-12-31."""
 
 from collections.abc import Mapping
-from datetime import date
 
 from ..errors import InvalidArguments
+from .times import iso_day
 from .words import shortened
 
 #: The key of the frontmatter, which the Open Knowledge Format calls so, too.
@@ -35,8 +35,4 @@ def day_in(text: str) -> str:
     """The day that `text` begins with, where it is a day in ISO 8601, perhaps with a time; else ""."""
     text = text.strip()
     day, rest = text[:_DAY], text[_DAY:]
-    try:
-        known = date.fromisoformat(day).isoformat() if rest[:1] in ("", "T", " ") else ""
-    except ValueError:
-        return ""
-    return day if known == day else ""
+    return day if rest[:1] in ("", "T", " ") and iso_day(day) else ""

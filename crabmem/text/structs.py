@@ -1,7 +1,6 @@
 """Data as values of msgspec's structs, whichever threads ask for them."""
 
 from collections.abc import Iterable
-from datetime import date, datetime, time
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -26,8 +25,3 @@ def converted(data: object, kind: type[T], builtin_types: Iterable[type] = (), s
         value = msgspec.convert(data, kind, builtin_types=builtin_types, str_keys=str_keys)
         _learned.add(kind)
     return value
-
-
-def of_toml(table: object, kind: type[T]) -> T:
-    """A table of TOML as a value of `kind`; as `converted`."""
-    return converted(table, kind, (datetime, date, time), str_keys=True)

@@ -33,6 +33,15 @@ def parse_time(text: str, now: datetime, is_end: bool = False) -> datetime | Non
     return when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
 
 
+def iso_day(text: str) -> date | None:
+    """The day that `text` is, as 2026-12-31; None for all else, also for a day in another form of ISO 8601."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if day.isoformat() == text else None
+
+
 def last_weekday(name: str, today: date) -> date:
     """The newest day before `today` of this name: on a Tuesday, "tuesday" is a week ago."""
     return today - timedelta(days=(today.weekday() - _WEEKDAYS.index(name) - 1) % 7 + 1)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import date, datetime, time
 from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from ..errors import InvalidSettings
 from . import comparison
 from .edit import BOM
-from .structs import of_toml
+from .structs import converted
 from .wrong_values import place_in, value_at, wrong_value
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -24,6 +25,7 @@ QUOTED = re.compile(
     re.DOTALL,
 )
 _UNKNOWN = "unknown setting"
+_TIMES = (datetime, date, time)  # which TOML has, and msgspec reads as they are
 _UNKNOWN_FIELD = re.compile("unknown field `([^`]*)`")
 _MISSING = re.compile("missing required field `([^`]*)`")
 _DEEP = re.compile(rf"\.(?:[ \t]*+[A-Za-z0-9_-]++[ \t]*+\.){{{MOST_DOTS}}}")
@@ -37,7 +39,7 @@ def read(text: str, file: str, kind: type[T]) -> T:
     """
     check_extent(text, file)
     try:
-        return of_toml(msgspec.toml.decode(text.removeprefix(BOM)), kind)
+        return converted(msgspec.toml.decode(text.removeprefix(BOM)), kind, _TIMES, str_keys=True)
     except msgspec.ValidationError as error:
         raise InvalidSettings(f"{file}: {_reason(str(error), kind, text.removeprefix(BOM))}") from None
     except RecursionError:
@@ -60,7 +62,7 @@ def read_known(text: str, file: str, kind: type[T]) -> tuple[T, str]:
             raise
     try:
         known = _known(msgspec.toml.decode(text.removeprefix(BOM)), kind)
-        return of_toml(known, kind), problem
+        return converted(known, kind, _TIMES, str_keys=True), problem
     except (msgspec.DecodeError, msgspec.ValidationError, ValueError, RecursionError):
         raise InvalidSettings(problem) from None
 
@@ -117,7 +119,7 @@ def _reason(message: str, kind: type[msgspec.Struct], text: str) -> str:
         value = value_at(data, place)
         value = value if isinstance(value, str) else message.split("'")[1]  # a key, or a value of one that is not named
         words = f"{place} cannot have the key" if " at `key` in " in message else f"{place} cannot be"
-        return f"{words} {value!r}; {nearest(value, _values(kind, place))}"
+        return f"{words} {value!r}; {nearest(value, _possible_values(kind, place))}"
     if words := wrong_value(message, place or "the file", value_at(data, place)):
         return words
     unknown, missing = _UNKNOWN_FIELD.search(message), _MISSING.search(message)
@@ -144,8 +146,7 @@ def _table_at(kind: type[msgspec.Struct], keys: Sequence[str]) -> type[msgspec.S
     return kind
 
 
-def _values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
-    """What may be said at a place."""
+def _possible_values(kind: type[msgspec.Struct], place: str) -> tuple[str, ...]:
     *tables, key = _keys(place)
     hint, more = get_type_hints(_table_at(kind, tables))[key], list[str]()
     while not all(isinstance(value, str) for value in get_args(hint)):

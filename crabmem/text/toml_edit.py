@@ -51,15 +51,15 @@ def put(text: str, path: Path, value: object) -> str:
         gap = "" if not text or text.endswith(("\n\n", "\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
         added = gap + _table(path, value)
         return text + (added.replace("\n", "\r\n") if "\r\n" in text else added)
-    return _changed(text, path, value)
+    return _with_value(text, path, value)
 
 
 def drop(text: str, path: Path) -> str:
     """`text` without the table, the element or the value at `path`."""
     lines = text.split("\n")
-    chosen = list(_chosen(_blocks(text), path))
+    chosen = list(_blocks_at(_blocks(text), path))
     if not chosen:
-        return _changed(text, path, None)
+        return _with_value(text, path, None)
     for block in reversed(chosen):
         start = block.start
         if start and not lines[start - 1].strip():
@@ -68,7 +68,7 @@ def drop(text: str, path: Path) -> str:
     return "\n".join(lines)
 
 
-def _chosen(blocks: list[_Block], path: Path) -> Iterator[_Block]:
+def _blocks_at(blocks: list[_Block], path: Path) -> Iterator[_Block]:
     """The lines of the table at `path`, and of the tables in it."""
     names = tuple(key for key in path if isinstance(key, str))
     number = path[-1] if isinstance(path[-1], int) else None
@@ -80,7 +80,6 @@ def _chosen(blocks: list[_Block], path: Path) -> Iterator[_Block]:
 
 
 def _blocks(text: str) -> list[_Block]:
-    """The tables of `text` in order."""
     blank = without_quoted(text)
     starts, depth = list[int](), 0
     lines = [line.partition("#")[0].strip() for line in blank.split("\n")]
@@ -107,7 +106,7 @@ def _block(written: list[str], lines: list[str], start: int, end: int) -> _Block
     return _Block(tuple(path), is_element, start, end)
 
 
-def _changed(text: str, path: Path, value: object) -> str:
+def _with_value(text: str, path: Path, value: object) -> str:
     """`text` with another value at `path`, or none there."""
     import tomlkit
 

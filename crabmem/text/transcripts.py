@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from .credentials import redacted
+from .own_words import own_words
+
 _TYPES = ("message", "user", "assistant", "response_item")
 _TEXTS = ("text", "input_text", "output_text")
 _ROLES = ("user", "assistant")
@@ -30,9 +33,6 @@ def is_transcript(path: str) -> bool:
 
 def lines_of(data: bytes) -> Iterator[str]:
     """What was said in a transcript, as lines such as "2026-03-14T09:30:00Z user: the text"; credentials are masked."""
-    from .credentials import redacted  # late: who searches need not read a transcript
-    from .own_words import own_words
-
     for line in data.split(b"\n"):
         try:
             record = json.loads(line) if line.strip() else None

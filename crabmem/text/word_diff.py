@@ -98,12 +98,12 @@ def _with_words(lines: Sequence[Line]) -> list[Line]:
     runs, found = [list(run) for _, run in groupby(lines, key=attrgetter("sign"))], list[Line]()
     for at, run in enumerate(runs):
         if run[0].sign == "-" and at + 1 < len(runs) and runs[at + 1][0].sign == "+":
-            run, runs[at + 1] = _compared(run, runs[at + 1])
+            run, runs[at + 1] = _mark_words(run, runs[at + 1])
         found += run
     return found
 
 
-def _compared(old: list[Line], new: list[Line]) -> tuple[list[Line], list[Line]]:
+def _mark_words(old: list[Line], new: list[Line]) -> tuple[list[Line], list[Line]]:
     before, after = map(_words, (old, new))
     if max(len(before), len(after)) > _MOST:
         return old, new
@@ -114,7 +114,7 @@ def _compared(old: list[Line], new: list[Line]) -> tuple[list[Line], list[Line]]
         news += (alike, False), ("".join(after[first:last]), True)
         at, same = end, same + start - at
     is_alike = 2 * same >= _ALIKE * (len(before) + len(after))
-    return (_with(old, olds), _with(new, news)) if is_alike else (old, new)
+    return (_split_at_lines(old, olds), _split_at_lines(new, news)) if is_alike else (old, new)
 
 
 def _words(lines: Sequence[Line]) -> list[str]:
@@ -122,7 +122,7 @@ def _words(lines: Sequence[Line]) -> list[str]:
     return [found[0] for found in islice(_WORD.finditer("\n".join(line.pieces[0][0] for line in lines)), _MOST + 1)]
 
 
-def _with(lines: Sequence[Line], pieces: Sequence[Piece]) -> list[Line]:
+def _split_at_lines(lines: Sequence[Line], pieces: Sequence[Piece]) -> list[Line]:
     """The lines with the pieces of all of them, parted where a line ends."""
     rows: list[list[Piece]] = [[]]
     for text, differs in pieces:

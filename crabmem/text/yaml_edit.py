@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import yaml
+
 from ..errors import BadConfig
 from .jsonc import Path
 
@@ -17,8 +19,6 @@ def parse(text: str) -> object:
     Raises:
         BadConfig: not YAML; the message begins with the line.
     """
-    import yaml
-
     try:
         data = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
@@ -45,9 +45,9 @@ def put(text: str, path: Path, value: object) -> str:
         if pair is None:
             for name in reversed(path[depth + 1 :]):
                 value = {name: value}
-            return _inserted(text, here, holder, str(key), value)
+            return _with_key(text, here, holder, str(key), value)
         holder, here = pair
-    start = _colon(text, holder)
+    start = _value_start(text, holder)
     return f"{text[:start]} {flat(value)}{text[_end(text, here) :]}"
 
 
@@ -67,19 +67,17 @@ def drop(text: str, path: Path) -> str:
             start = _end(text, here.value[number - 1][1])
         return text[:start] + text[end:]
     start, end = text.rfind("\n", 0, start) + 1, text.find("\n", end) + 1 or len(text)
-    colon = _colon(text, holder) if holder and len(here.value) == 1 else start
+    colon = _value_start(text, holder) if holder and len(here.value) == 1 else start
     return text[:colon] + (" {}" if colon < start else "") + text[colon:start] + text[end:]
 
 
 def flat(value: object) -> str:
     """`value` on one line, as it may stand anywhere."""
-    import yaml
-
     line = yaml.safe_dump([value], default_flow_style=True, allow_unicode=True, sort_keys=False, width=sys.maxsize)
     return line.strip("\n")[1:-1]
 
 
-def _inserted(text: str, here: Any, holder: Any, key: str, value: object) -> str:
+def _with_key(text: str, here: Any, holder: Any, key: str, value: object) -> str:
     """`text` with a new key in the mapping `here`: its first, and in the outermost its last."""
     if here and here.flow_style:
         start = here.value[0][0].start_mark.index if here.value else here.start_mark.index + 1
@@ -104,13 +102,10 @@ def _block(key: str, value: object) -> Iterator[str]:
 
 def _root(text: str) -> Any:
     """The outermost node; None where there is none."""
-    import yaml
-
     return yaml.compose(text, Loader=yaml.SafeLoader)
 
 
-def _colon(text: str, key: Any) -> int:
-    """Where the value of a key may begin."""
+def _value_start(text: str, key: Any) -> int:
     return text.index(":", key.end_mark.index) + 1
 
 

@@ -1,27 +1,24 @@
 """What goes before a conversation, with how to use the tools that are offered in it."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from ..operations import context as texts
+from ..prompt.context import Context
+from ..prompt.profile import Kind
 from ..session.session import Session
 from .tool import Tool
 from .toolbox import Toolbox
 
-if TYPE_CHECKING:
-    from ..prompt.context import Context
-    from ..prompt.profile import Kind
-
 
 def context(
     session: Session,
-    kind: "Kind | None" = None,
+    kind: Kind | None = None,
     as_of: str | None = None,
     *,
     guide: bool = True,
     overview: bool = True,
     limit: int | None = None,
-) -> "Context":
+) -> Context:
     """What goes before a conversation of that kind (None: the kind of this session), and the account of it.
 
     The files are those of the revision or time `as_of`; the tools are those of today. Without `guide` nothing
@@ -42,7 +39,7 @@ def prompt(
     session: Session,
     as_of: str | None = None,
     *,
-    kind: "Kind | None" = None,
+    kind: Kind | None = None,
     guide: bool = True,
     overview: bool = True,
     limit: int | None = None,

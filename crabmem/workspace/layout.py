@@ -5,11 +5,12 @@ A `path` is text relative to the workspace with `/` between its parts, as Git wr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
 
 from ..text.daily_notes import is_note
 from ..text.limits import DEEPEST
+from ..text.slug import is_portable
 from ..text.values import once, replace, value
 
 SETTINGS = "crabmem.toml"
@@ -79,7 +80,7 @@ class Layout:
     def label(self, path: str) -> str:
         """What a person calls the file of an entry: its name without the ending, after the folders they put it in."""
         folder, _, name = path.removesuffix(".md").rpartition("/")
-        return name if folder in self.entries else f"{folder}/{name}".removeprefix(self._nest)
+        return name if folder in self.entries else f"{folder}/{name}".removeprefix(self._nest_prefix)
 
     def is_entry(self, path: str) -> bool:
         """Whether a Markdown file at `path` is an entry. Asked of every file of a workspace, so it is quick."""
@@ -101,14 +102,6 @@ class Layout:
         """Whether recall looks into a Markdown file at `path`: an entry, or a daily note where those are recalled."""
         return self.is_entry(path) or (self.recall_notes and self.is_note(path))
 
-    def not_recalled(self, paths: Iterable[str]) -> list[str]:
-        """Those of many paths of Markdown files that recall does not look into."""
-        first, depth = self._nest, self._nest.count("/")
-        # All that lies directly in the first folder is an entry, where nothing else may lie: one look at each of those.
-        are_alike = bool(first) and self.entries[0] not in self.mixed
-        others = [path for path in paths if not (are_alike and path.startswith(first) and path.count("/") == depth)]
-        return [path for path in others if not self.is_recalled(path)]
-
     def is_entry_folder(self, path: str) -> bool:
         """Whether entries lie in the folder at `path`, or below it."""
         holds = any(folder == path or folder.startswith(f"{path}/") for folder in self.entries)
@@ -121,7 +114,7 @@ class Layout:
             return self._is_text_of_memory(path)
         if not below:
             return not self.is_guest or path in self.whole
-        return (top in self._tops or not self.memory) and top != AGENTS
+        return (not self.memory or top == self.memory or top in self.beside) and top != AGENTS
 
     def is_kept(self, path: str) -> bool:
         """Whether crabmem keeps the history of `path`: the settings, Markdown where memory is, and texts in its folder.
@@ -156,7 +149,8 @@ class Layout:
 
     def whole_file(self, name: str) -> str | None:
         """The path of the whole file that `name` means, as MEMORY.md; None for the name of an entry."""
-        return self._whole_by_name.get(name.rpartition("/")[2].casefold())
+        wanted, paths = name.rpartition("/")[2].casefold(), (SETTINGS, self.overview, self.identity)
+        return next((path for path in paths if path.rpartition("/")[2].casefold() == wanted), None)
 
     @property
     def whole(self) -> tuple[str, str]:
@@ -200,33 +194,23 @@ class Layout:
 
     def _is_nested(self, path: str) -> bool:
         """Whether a file that lies directly in no folder of entries is in one below the first of them."""
-        return path.startswith(self._nest) and not path.startswith(self._lessons) and self.is_kept(path)
+        return path.startswith(self._nest_prefix) and not path.startswith(self._learnings_prefix) and self.is_kept(path)
 
     def _is_text_of_memory(self, path: str) -> bool:
         """Whether `path` is called like a text other than Markdown, in the folder of memory."""
         return self.has_texts and path.startswith(f"{self.memory}/") and is_text(path)
 
     @once
-    def _nest(self) -> str:
-        """What the paths of all entries in folders begin with."""
+    def _nest_prefix(self) -> str:
         return _within(self.entries[0], "")
 
     @once
-    def _lessons(self) -> str:
-        """What the paths of learnings begin with."""
+    def _learnings_prefix(self) -> str:
         return self.learning_path("").removesuffix(".md")
-
-    @once
-    def _tops(self) -> frozenset[str]:
-        return frozenset((self.memory, *self.beside))
 
     @once
     def _whole(self) -> frozenset[str]:
         return frozenset(path.casefold() for path in self.whole)
-
-    @once
-    def _whole_by_name(self) -> Mapping[str, str]:
-        return {path.rpartition("/")[2].casefold(): path for path in (self.identity, self.overview, SETTINGS)}
 
 
 def is_elsewhere(path: str) -> bool:
@@ -261,8 +245,6 @@ def is_contained(path: str) -> bool:
 
 
 def _is_plain(path: str) -> bool:
-    from ..text.slug import is_portable
-
     return all(part not in (".", "..") and is_portable(part) for part in path.split("/"))
 
 

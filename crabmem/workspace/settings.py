@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
+from urllib.parse import urlsplit
 
 from ..errors import InvalidSettings, Unreadable
 from ..text.limits import MAX_CHARACTERS as MAX_CHARACTERS
 from ..text.limits import MAX_LIMIT as MAX_LIMIT
 from ..text.limits import MAX_QUERY as MAX_QUERY
 from ..text.limits import RECALL_LIMIT
+from ..text.slug import name_key
 from ..text.values import replace, value
 
 TYPE_CHECKING = False
@@ -311,14 +313,10 @@ def layout_in(data: bytes) -> tuple[str, str]:
 
 def tag_in(word: str) -> str:
     """The tag that a word of `review.wait` names, as tags are compared; "" for none."""
-    from ..text.slug import name_key  # late: most settings name none
-
     return name_key(word.removeprefix(TAGGED).lstrip("# ")) if word.startswith(TAGGED) else ""
 
 
 def _is_at(url: str, hosts: tuple[str, ...]) -> bool:
     """Whether an address is at one of the hosts, or below it."""
-    from urllib.parse import urlsplit  # late: most settings name no service
-
     host = urlsplit(url).hostname or ""
     return any(host == each or host.endswith(f".{each}") for each in hosts)

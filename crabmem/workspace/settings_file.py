@@ -12,16 +12,10 @@ from ..text import toml
 from ..text.entry import decode
 from ..text.values import fields_of
 from .layout import SETTINGS
-from .settings import LANGUAGES, MAX_NAME, AutoRecall, Hooks, Review, Settings, Sync, Vectors
+from .settings import LANGUAGES, MAX_NAME, Settings
 
 _WIDTH = 24
-_TABLES: dict[str, type] = {
-    "auto_recall": AutoRecall,
-    "hooks": Hooks,
-    "vectors": Vectors,
-    "sync": Sync,
-    "review": Review,
-}
+_TABLES = {name: type(usual) for name, usual in vars(Settings()).items() if fields_of(type(usual))}
 # What the annotations of settings name, who loads which only to check them.
 _NAMES = {"Annotated": Annotated, "Literal": Literal, "Meta": Meta, "Language": Literal[LANGUAGES],
           "Folders": tuple[Annotated[str, Meta(max_length=MAX_NAME)], ...]}  # fmt: skip
@@ -91,10 +85,6 @@ def _lines(table: Any) -> str:
     # JSON's texts, numbers and booleans are TOML's too.
     plain = {key: value for key, value in _items(table) if key not in _TABLES}
     texts = {key: json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") for key, value in plain.items()}
-    descriptions = _descriptions(type(table))
-    return "".join(f"{f'{key} = {text}'.ljust(_WIDTH)}  # {descriptions[key]}\n" for key, text in texts.items())
-
-
-def _descriptions(table: type) -> dict[str, str]:
-    """The description of each setting, tables apart."""
-    return {key: hint.__metadata__[0].description for key, hint in _hints(table).items() if key not in _TABLES}
+    hints = _hints(type(table))
+    about = {key: hints[key].__metadata__[0].description for key in plain}
+    return "".join(f"{f'{key} = {text}'.ljust(_WIDTH)}  # {about[key]}\n" for key, text in texts.items())

@@ -15,8 +15,6 @@ from .layout import AGENTS, ORDINARY, Layout
 ALL = "."
 #: Where the memories of projects are. No layout takes what begins with a dot for memory, nor does Git.
 PROJECTS = ".projects"
-# What `Path` writes in another way.
-_ODD = ("//", "/./")
 
 
 class Workspace:
@@ -94,8 +92,6 @@ def folder_of(
 
 def _expanded(folder: str) -> str:
     """A folder that was named, `~` in it replaced, as `Path` writes it."""
-    if folder[0] not in "~." and os.sep == "/" and not any(odd in f"{folder}/" for odd in _ODD):
-        return folder
     try:
         return str(Path(folder).expanduser())
     except RuntimeError:

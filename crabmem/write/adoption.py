@@ -64,7 +64,7 @@ class Adoption:
         """
         scan = self._recorder.store.scan()
         since = scan.since(self._examined) if self._examined else None
-        self._recorder.put_back(scan, scan.newest(_RECENT) if since is None else since & scan.files.keys())
+        self._recorder.put_back(scan, scan.files.newest(_RECENT) if since is None else since & scan.files.keys())
         self._examined = scan
         edits = {
             path: file
@@ -98,10 +98,10 @@ class Adoption:
         return is_later
 
     def record_replaced(self, changes: Mapping[str, bytes | None], scan: Scan) -> None:
-        """Record what is about to be replaced, and what the last look therefore left unrecorded.
+        """Record what a write is about to replace, of what the last look left unrecorded.
 
-        Half a save is, only there, for the next write records the whole one; a text that somebody emptied; and one
-        that is no Markdown and that no commit has.
+        That is half a save, which otherwise waits until it is whole; a file that somebody emptied, which waits to be
+        confirmed; and a text other than Markdown that no commit has.
         """
         lost = self.unrecorded.paths if self.unrecorded else ()
         files = {path: file for path in changes if (file := scan.files.get(path))}

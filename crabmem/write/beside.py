@@ -117,7 +117,7 @@ def _read(root: Path, path: str) -> tuple[bytes | None, Stamp | None]:
             if stat.S_ISLNK(status.st_mode):
                 return os.readlink(os.fsencode(root / path)), None
             data, status = fs.read(spot, limit=LARGEST)
-            return data, Stamp(packed(status))
+            return data, Stamp.of(packed(status))
     except OSError:
         return None, None
 

@@ -54,7 +54,7 @@ class Bylines:
 
     def __init__(self, file: Path) -> None:
         # What a host said at once is one line: who is killed in the middle has said nothing.
-        self._lines = JsonLines(file, _said, _heard)
+        self._lines = JsonLines(file, _encode, _decode)
 
     def add(self, bylines: Iterable[Byline]) -> None:
         """Remember bylines, all of them or none, where there is a place for them."""
@@ -78,11 +78,11 @@ class Bylines:
         return chain.from_iterable(self._lines.all())
 
 
-def _said(bylines: tuple[Byline, ...]) -> list[dict[str, Any]]:
+def _encode(bylines: tuple[Byline, ...]) -> list[dict[str, Any]]:
     return [vars(byline) for byline in bylines]
 
 
-def _heard(said: Any) -> tuple[Byline, ...]:
+def _decode(said: Any) -> tuple[Byline, ...]:
     return tuple(
         Byline(
             text(each["path"]),

@@ -44,10 +44,7 @@ class Intent:
     files are put back as they were, instead of being finished. The new `.git`, once exchanged, has no such intent.
     """
 
-    subject: str
-    author: str
-    body: str
-    trailers: tuple[tuple[str, str], ...]
+    note: Note
     when: datetime
     steps: Mapping[str, Step]
     head: str | None = None
@@ -58,8 +55,3 @@ class Intent:
     def beside(self) -> Mapping[str, Item | None]:
         """Files that are not memory, as the history that it takes in has them."""
         return self.join.beside if self.join else {}
-
-    @property
-    def note(self) -> Note:
-        """The words of its commit."""
-        return Note(self.subject, self.author, self.body, self.trailers)

@@ -17,7 +17,7 @@ from ..git.commits import TIME, Note
 from ..git.history import History
 from ..git.kept import MOST_ASIDE
 from ..results import Proposal, ProposedFile
-from ..text.hashes import blob_id
+from ..text.hashes import blob_or_none
 from ..text.values import once, replace
 from ..workspace.layout import Layout
 
@@ -93,7 +93,7 @@ class Proposals:
         Raises:
             Full: so many wait that no person would go through them.
         """
-        wanted = {path: (_blob(now[path]), _blob(data)) for path, data in files.items()}
+        wanted = {path: (blob_or_none(now[path]), blob_or_none(data)) for path, data in files.items()}
         there = self._there
         for each in [commit for commit, kept in there.items() if self._has_expired(kept.time)]:
             self._let_go(each)
@@ -168,7 +168,3 @@ class Proposals:
 def expired_before(days: int, now: datetime) -> datetime | None:
     """The moment before which what waits has expired, by the setting `review.expire`; None for never."""
     return now - timedelta(days=days) if days else None
-
-
-def _blob(data: bytes | None) -> str | None:
-    return None if data is None else blob_id(data)

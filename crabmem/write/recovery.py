@@ -19,7 +19,7 @@ from ..disk.stat import changed_ns
 from ..errors import Unreadable
 from ..git.commits import Note, identity
 from ..git.index import Settled
-from ..text.hashes import blob_id
+from ..text.hashes import blob_id, blob_or_none
 from ..text.values import replace, value
 from ..workspace.layout import Layout
 from .beside import is_safe, settled, text_at
@@ -64,7 +64,7 @@ class Journal:
     def begin(self, intent: Intent) -> None:
         """Make `intent` durable."""
         fresh = not self._file.exists()
-        fs.overwrite(self._file, self._seal.sealed(_said(intent)) + b"\n")
+        fs.overwrite(self._file, self._seal.sealed(_encode(intent)) + b"\n")
         if fresh:
             fs.sync_folder(self._file.parent)
 
@@ -82,7 +82,7 @@ class Journal:
     def set_aside(self, pending: Pending) -> Path:
         """Make way for our writes, and keep an intent of somebody else until a person decides; where it is now."""
         fs.make_folder(self._aside)
-        place = self._aside / f"journal-{blob_id(_said(pending.intent))[:12]}"
+        place = self._aside / f"journal-{blob_id(_encode(pending.intent))[:12]}"
         fs.rename(self._file, place)
         return place
 
@@ -100,11 +100,10 @@ class Journal:
 
     def _read(self, file: Path) -> Pending | None:
         try:
-            sealed = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
-            data, is_ours = sealed.data, sealed.is_ours
+            data, is_ours = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
             if not is_ours and len(data) > _LARGEST_FOREIGN:
                 return None
-            intent = _heard(data)
+            intent = _decode(data)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
         if not is_ours:  # which other files are written is no stranger's to say: the next sync joins again
@@ -114,19 +113,21 @@ class Journal:
         return Pending(intent, is_ours) if _names_only_ours(intent, may_name) else None
 
 
-def _said(intent: Intent) -> bytes:
+def _encode(intent: Intent) -> bytes:
     steps = {path: vars(step) for path, step in intent.steps.items()}
-    return encoded(vars(intent) | {"steps": steps, "join": vars(intent.join) if intent.join else None})
+    said = vars(intent.note) | vars(intent) | {"steps": steps, "join": vars(intent.join) if intent.join else None}
+    del said["note"]
+    return encoded(said)
 
 
-def _heard(data: bytes) -> Intent:
+def _decode(data: bytes) -> Intent:
     said = json.loads(data)
     steps = {path: _step(step) for path, step in said["steps"].items()}
     trailers = tuple((text(key), text(words)) for key, words in said["trailers"])
-    subject, author, body = (text(said[name]) for name in ("subject", "author", "body"))
+    note = Note(text(said["subject"]), text(said["author"]), text(said["body"]), trailers)
     head, join = text_or_none(said.get("head")), said.get("join") and _join(said["join"])
     is_taken_back = said.get("is_taken_back") is True
-    return Intent(subject, author, body, trailers, moment(said["when"]), steps, head, join, is_taken_back)
+    return Intent(note, moment(said["when"]), steps, head, join, is_taken_back)
 
 
 def _step(said: Any) -> Step:
@@ -148,8 +149,9 @@ def _names_only_ours(intent: Intent, may_name: Callable[[str], bool]) -> bool:
         and _BLOB.match(step.new or "")
         for path, step in intent.steps.items()
     )
-    trailers = all(_KEY.match(key) and "\0" not in value for key, value in intent.trailers)
-    return steps and trailers and bool(_AUTHOR.match(intent.author)) and "\0" not in intent.subject + intent.body
+    note = intent.note
+    trailers = all(_KEY.match(key) and "\0" not in value for key, value in note.trailers)
+    return steps and trailers and bool(_AUTHOR.match(note.author)) and "\0" not in note.subject + note.body
 
 
 class Displaced:
@@ -231,7 +233,7 @@ class Recovery:
             return []
         pending = self.journal.pending()
         theirs = [pending.intent] if pending and not pending.is_ours else []
-        return [f"the write {intent.subject!r}" for intent in (*theirs, *self.journal.waiting().values())]
+        return [f"the write {intent.note.subject!r}" for intent in (*theirs, *self.journal.waiting().values())]
 
     def finish(self) -> None:
         """Finish the write that a crash interrupted, or take it back where it had changed nothing; clear the rest."""
@@ -252,7 +254,7 @@ class Recovery:
         for place, intent in self.journal.waiting().items():
             self._carry_on(intent)
             fs.unlink(place)
-            self._recorder.report(f"a write that was begun elsewhere was finished: {intent.subject}")
+            self._recorder.report(f"a write that was begun elsewhere was finished: {intent.note.subject}")
 
     def put(self, files: Sequence[FileChange]) -> None:
         """Put files as a purge wants them. They are taken back unless `.git`, and the journal with it, is exchanged.
@@ -269,13 +271,13 @@ class Recovery:
         }
         self._history.recording.flush()
         now, head = self._recorder.clock(), self._history.head()
-        self.journal.begin(Intent(_PURGE.subject, _PURGE.author, "", (), now, steps, head, is_taken_back=True))
+        self.journal.begin(Intent(_PURGE, now, steps, head, is_taken_back=True))
         for each in files:
             if each.data is not None:
                 self._store.stage(steps[each.path].temporary, each.data, each.mode)
         for path, step in steps.items():
             displaced = self._store.place(path, step.temporary, bool(step.new), bool(step.old)).displaced
-            if _blob_of(displaced) != step.old:
+            if blob_or_none(displaced) != step.old:
                 self._store.place(path, step.temporary, displaced is not None, bool(step.new))
         self._store.sync(list(steps))
 
@@ -311,7 +313,7 @@ class Recovery:
         """Forget a write of which no file says anything."""
         for step in intent.steps.values():
             # Another text under that name was displaced, and may be a person's: `_clear_leftovers` sees to it.
-            if step.new and _blob_of(self._store.staged(step.temporary)) == step.new:
+            if step.new and blob_or_none(self._store.staged(step.temporary)) == step.new:
                 self._store.discard(step.temporary)
         self._history.mending.harden()  # else the redo log had the branch at its commit again after a power cut
         self.journal.clear()
@@ -327,7 +329,7 @@ class Recovery:
         if not self._layout.is_kept(path):
             return text_at(self._root, path)
         try:
-            return _blob_of(self._store.read(path))
+            return blob_or_none(self._store.read(path))
         except Unreadable:
             return ""
 
@@ -349,9 +351,12 @@ class Recovery:
         self._settle(blobs, intent)
 
     def _stage_again(self, step: Step) -> str | None:
-        """The name of a step's temporary file; of another one where a power cut took it, or what it held."""
+        """The name of a step's staged file; where a power cut took or damaged it, of one that is staged again.
+
+        None where the history does not have its blob.
+        """
         try:
-            if step.new is None or _blob_of(self._store.staged(step.temporary)) == step.new:
+            if step.new is None or blob_or_none(self._store.staged(step.temporary)) == step.new:
                 return step.temporary
         except OSError:
             return step.temporary  # a file of the person's that nobody may read any more: it is put back as it is
@@ -417,7 +422,3 @@ class Recovery:
         current = self._history.files(self._history.head()).get(path)
         self._recorder.record_saved({path: data})
         self._recorder.record({path: current}, Note("keep: what replaced it stays", identity("crabmem")))
-
-
-def _blob_of(data: bytes | None) -> str | None:
-    return None if data is None else blob_id(data)

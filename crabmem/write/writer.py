@@ -74,7 +74,7 @@ class Written(Generic[T_co]):
 
     `unrecorded` are so many facts that were lost outside that this waits for somebody to confirm it. With
     `is_index_foreign` the person's Git does not know of the write: their next commit would take it back. `secrets`
-    is the setting as it was before: nobody has to read the settings, which can fail, of a write that is done.
+    is the setting when the write began: callers need not read the settings again, which can fail.
     """
 
     commit: str | None
@@ -351,8 +351,7 @@ class Writer:
         steps |= others
         if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
             self._history.recording.flush()
-        note, now, head = draft.note, self._recorder.clock(), self._history.head()
-        intent = Intent(note.subject, note.author, note.body, note.trailers, now, steps, head, draft.join)
+        intent = Intent(draft.note, self._recorder.clock(), steps, self._history.head(), draft.join)
         self._recovery.journal.begin(intent)
         for path, data in changes.items():
             if data is not None:

@@ -106,7 +106,7 @@ def _figures(data: DataSet) -> Values:
     """Both figures of each question, asked of an index alone; kept words are forgotten, as other rules make others."""
     found = list[tuple[float, ...]]()
     tokens._terms.clear()
-    scripts._cache.clear()
+    scripts.spellings.cache_clear()
     for store in data.stores:
         entries = (Entry(each.id, "", each.name, each.description, each.content) for each in store.records)
         index = Index().updated({each.path: labels.document(each, b"0", "english") for each in entries})

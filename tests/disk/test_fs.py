@@ -12,26 +12,33 @@ import pytest
 from crabmem.disk import fs, regular, system
 
 
-def test_exchange_swaps_two_files(tmp_path: Path) -> None:
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    """Two files, "1" and "2"."""
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_text("1")
     other.write_text("2")
-    fs.exchange(one, other)
-    assert (one.read_text(), other.read_text()) == ("2", "1")
+    return one, other
 
 
-def test_exchange_works_where_the_system_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_exchange_swaps_two_files_also_where_the_system_has_none(
+    two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, is_missing: bool
+) -> None:
     def missing(one: object, other: object) -> None:
         raise OSError(errno.ENOSYS, "no such call")
 
-    monkeypatch.setattr(system, "exchange", missing)
-    test_exchange_swaps_two_files(tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["one", "other"]
+    if is_missing:
+        monkeypatch.setattr(system, "exchange", missing)
+    one, other = two
+    fs.exchange(one, other)
+    assert (one.read_text(), other.read_text()) == ("2", "1")
+    assert sorted(file.name for file in one.parent.iterdir()) == ["one", "other"]
 
 
 @pytest.mark.parametrize("step", range(4))
 def test_an_exchange_in_steps_that_dies_keeps_both_texts_and_can_be_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+    two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
     steps = list[str]()
 
@@ -40,14 +47,12 @@ def test_an_exchange_in_steps_that_dies_keeps_both_texts_and_can_be_tried_again(
         if len(steps) == step + 1:
             raise KeyboardInterrupt
 
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.write_text("1")
-    other.write_text("2")
+    one, other = two
     monkeypatch.setattr(system, "LINUX", False)
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(fs, "before", die)
         fs.exchange(one, other)
-    assert {"1", "2"} == {file.read_text() for file in tmp_path.iterdir()}
+    assert {"1", "2"} == {file.read_text() for file in one.parent.iterdir()}
     if one.exists():
         fs.exchange(one, other)
         assert (one.read_text(), other.read_text()) == ("2", "1")
@@ -55,10 +60,8 @@ def test_an_exchange_in_steps_that_dies_keeps_both_texts_and_can_be_tried_again(
 
 @pytest.mark.parametrize("refused", range(2, 5))
 def test_an_exchange_in_steps_that_is_refused_leaves_the_file_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int
+    two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, refused: int
 ) -> None:
-    (tmp_path / "one").write_text("1")
-    (tmp_path / "other").write_text("2")
     steps = list[str]()
 
     def refuse(operation: str, path: str) -> None:
@@ -69,18 +72,16 @@ def test_an_exchange_in_steps_that_is_refused_leaves_the_file_as_it_was(
     monkeypatch.setattr(system, "LINUX", False)
     monkeypatch.setattr(fs, "before", refuse)
     with pytest.raises(OSError, match="no space"):
-        fs.exchange(tmp_path / "one", tmp_path / "other")
-    assert (tmp_path / "other").read_text() == "2"
-    assert not list(tmp_path.glob("*.aside"))
+        fs.exchange(*two)
+    assert two[1].read_text() == "2"
+    assert not list(two[1].parent.glob("*.aside"))
 
 
 @pytest.mark.parametrize(("step", "ends"), [("link", ("1", "2")), ("replace 1", ("2", "1")), ("replace 2", ("2", "1"))])
 def test_an_exchange_in_steps_goes_by_what_a_step_did_and_not_by_what_it_reports(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, ends: tuple[str, str]
+    two: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, step: str, ends: tuple[str, str]
 ) -> None:
-    one, other = tmp_path / "one", tmp_path / "other"
-    one.write_text("1")
-    other.write_text("2")
+    one, other = two
     name, _, number = step.partition(" ")
     real, calls = getattr(os, name), list[str]()
 
@@ -95,7 +96,7 @@ def test_an_exchange_in_steps_goes_by_what_a_step_did_and_not_by_what_it_reports
     with pytest.raises(OSError, match="no space") if ends == ("1", "2") else nullcontext():
         fs.exchange(one, other)
     assert (one.read_text(), other.read_text()) == ends
-    assert not list(tmp_path.glob("*.aside"))
+    assert not list(one.parent.glob("*.aside"))
 
 
 def test_a_file_of_more_bytes_than_are_taken_is_not_even_opened(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -140,21 +140,25 @@ def test_a_look_that_is_told_finds_what_a_look_at_everything_finds(
         store.close()
 
 
-def test_unchanged_files_are_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """A store with one file, in which "x" stands."""
     (tmp_path / "Crab.md").write_text("x")
     store = Store(Workspace(tmp_path), time.time_ns)
+    yield store
+    store.close()
+
+
+def test_unchanged_files_are_not_looked_at_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.scan()
     scan = store.scan()
     if store._inotify is None:
         pytest.skip("the system has no more of them at this moment")
     monkeypatch.setattr(Store, "_look", None)
     assert store.scan() is scan
-    store.close()
 
 
-def test_child_process_does_not_take_what_its_parent_is_to_be_told(tmp_path: Path) -> None:
-    (tmp_path / "Crab.md").write_text("x")
-    store = Store(Workspace(tmp_path), time.time_ns)
+def test_child_process_does_not_take_what_its_parent_is_to_be_told(store: Store, tmp_path: Path) -> None:
     store.scan(), store.scan()
     (tmp_path / "Crab.md").write_text("y")
     child = os.fork()
@@ -162,41 +166,34 @@ def test_child_process_does_not_take_what_its_parent_is_to_be_told(tmp_path: Pat
         os._exit(store.scan().data("Crab.md") != b"y")
     assert os.waitpid(child, 0)[1] == 0
     assert store.scan().data("Crab.md") == b"y"
-    store.close()
 
 
-def test_more_changes_than_the_system_remembers_are_not_lost(tmp_path: Path) -> None:
+def test_more_changes_than_the_system_remembers_are_not_lost(store: Store, tmp_path: Path) -> None:
     limit = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     if limit > 50_000:
         pytest.skip("the queue is too long to fill here")
-    (tmp_path / "Crab.md").write_text("x")
-    store = Store(Workspace(tmp_path), time.time_ns)
     store.scan(), store.scan()
     for number in range(limit // 2 + 10):
         (tmp_path / f".{number % 2}").touch()
         (tmp_path / f".{number % 2}").unlink()
     (tmp_path / "Crab.md").write_text("y")
     assert store.scan().data("Crab.md") == b"y"
-    store.close()
 
 
-def test_where_nobody_tells_every_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nobody_tells_every_file_is_looked_at(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("crabmem.disk.inotify._LOCAL", frozenset())
-    (tmp_path / "Crab.md").write_text("x")
-    store = Store(Workspace(tmp_path), time.time_ns)
     for text in ("x", "y", "z"):
         (tmp_path / "Crab.md").write_text(text)
         assert store.scan().data("Crab.md") == text.encode()
-    store.close()
 
 
-def test_without_room_for_watches_every_file_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_room_for_watches_every_file_is_looked_at(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(inotify: Inotify) -> None:
         raise OSError(24, "too many open files")
 
     monkeypatch.setattr(Inotify, "__init__", full)
-    (tmp_path / "Crab.md").write_text("x")
-    store = Store(Workspace(tmp_path), time.time_ns)
     assert [store.scan().data("Crab.md") for _ in range(3)] == [b"x"] * 3
 
 

@@ -127,20 +127,15 @@ def test_linked_folder_is_not_entered(store: Store, tmp_path: Path) -> None:
     assert (elsewhere / "note.md").read_text() == "secret"
 
 
-def test_new_file_appears_whole(store: Store, tmp_path: Path) -> None:
-    displaced, name = put(store, NOTE, b"new", expected=False)
-    assert (displaced, (tmp_path / NOTE).read_bytes(), store.staged(name)) == (None, b"new", None)
-
-
-def test_file_that_appeared_meanwhile_is_displaced_not_lost(store: Store, tmp_path: Path) -> None:
-    (tmp_path / NOTE).write_text("quicker")
-    displaced, name = put(store, NOTE, b"new", expected=False)
-    assert (displaced, (tmp_path / NOTE).read_bytes(), store.staged(name)) == (b"quicker", b"new", b"quicker")
-
-
-def test_file_that_vanished_meanwhile_is_made_anew(store: Store, tmp_path: Path) -> None:
-    displaced, _ = put(store, NOTE, b"new", expected=True)
-    assert (displaced, (tmp_path / NOTE).read_bytes()) == (None, b"new")
+@pytest.mark.parametrize("expected", [False, True])
+@pytest.mark.parametrize("there", [None, b"quicker"])
+def test_file_appears_whole_and_what_it_displaces_is_not_lost_whether_it_was_expected_or_not(
+    store: Store, tmp_path: Path, there: bytes | None, expected: bool
+) -> None:
+    if there:
+        (tmp_path / NOTE).write_bytes(there)
+    displaced, name = put(store, NOTE, b"new", expected)
+    assert (displaced, (tmp_path / NOTE).read_bytes(), store.staged(name)) == (there, b"new", there)
 
 
 def test_removed_file_can_be_had_back(store: Store, tmp_path: Path) -> None:

@@ -64,17 +64,18 @@ class Fleet:
     def follow(self, name: str) -> None:
         """Follow the remote of that name."""
         with self.index() as index:
-            rights.add(index, [rights.checked(name, f"{self.folder}/remotes/{name}.git")])
+            rights.add(index, [rights.checked_memory(name, f"{self.folder}/remotes/{name}.git")])
 
     def push(self, name: str) -> None:
         """Sync the memory of that name, as a person does."""
         with Memory(self.folder / "machines" / name, is_person=True) as memory:
             sync(memory, is_expected=True)
 
-    def say(self, name: str, fact: str, content: str = "x") -> None:
-        """Remember a fact in the memory of that name, and push it."""
+    def say(self, name: str, **facts: str) -> None:
+        """Remember facts in the memory of that name, one after the other, and push them."""
         with self.memory(name) as memory:
-            memory.remember(fact, "about", content)
+            for fact, content in facts.items():
+                memory.remember(fact, "about", content)
         self.push(name)
 
     def look(self) -> list[Looked]:

@@ -231,7 +231,7 @@ def _follow(server: Server, tell: Callable[[str, str, str], None]) -> None:
                 memory.remember_all(_facts(500_000 + number), "figures")
                 name_remote(memory, f"{folder}/remote-{number}.git", "/")
                 sync(memory, is_expected=True)
-            rights.add(index, [rights.checked(f"memory-{number}", f"{folder}/remote-{number}.git")])
+            rights.add(index, [rights.checked_memory(f"memory-{number}", f"{folder}/remote-{number}.git")])
         (folder / "mirrors").mkdir()
         began = time.monotonic()
         follow_once(index, mirror_of(index, folder / "mirrors", os.environ))

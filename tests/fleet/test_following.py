@@ -11,7 +11,7 @@ import pytest
 from crabmem import Memory
 from crabmem.errors import AlreadyThere, Busy, NotFound, SyncError
 from crabmem.fleet import rights
-from crabmem.fleet.following import follow_once, look, mirror_of, rebuilt
+from crabmem.fleet.following import follow_once, look, mirror_of, rebuild
 from crabmem.fleet.postgres import NEXT, Postgres
 from tests.conftest import git, needs_git
 from tests.fleet.conftest import Fleet
@@ -23,6 +23,23 @@ def texts(index: Postgres) -> str:
     held = index.connection.execute("select fact::text from fact").fetchall()
     assert not index.connection.execute("select from post where fact not in (select id from fact)").fetchall()
     return "\n".join(text for (text,) in held)
+
+
+def test_what_is_pushed_is_found_and_says_whose_it_is(fleet: Fleet) -> None:
+    with fleet.memory("team/ann") as memory:
+        saved = memory.remember("Otter", "who looks after the otter", "Ann does, on Mondays.")
+    fleet.push("team/ann")
+
+    looked = fleet.look()
+    found = fleet.ask("who looks after the otter")
+
+    assert [(each.name, each.changed, each.error) for each in looked] == [("team/ann", 1, "")]
+    [hit] = found.hits
+    assert (hit.scope, hit.entry.name, hit.entry.content) == ("team/ann", "Otter", "Ann does, on Mondays.")
+    assert hit.entry.version == saved.entry.version
+    assert hit.indexed is not None and hit.indexed.behind is not None and hit.indexed.behind < 60
+    assert hit.address == "team/ann:memory/entries/otter.md"
+    assert found.searched == 1 and not found.trouble
 
 
 def test_an_edit_a_rename_and_a_removal_are_followed(fleet: Fleet) -> None:
@@ -44,7 +61,7 @@ def test_an_edit_a_rename_and_a_removal_are_followed(fleet: Fleet) -> None:
 
 
 def test_a_second_look_does_nothing(fleet: Fleet) -> None:
-    fleet.say("ann", "Otter", "x")
+    fleet.say("ann", Otter="x")
     assert [each.changed for each in fleet.look()] == [1]
     assert [each.changed for each in fleet.look()] == [0]
 
@@ -62,10 +79,7 @@ def test_a_hit_says_which_commit_wrote_it_and_when(fleet: Fleet) -> None:
 
 
 def test_what_was_purged_is_in_no_table_and_in_no_mirror(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Secret", "what nobody may know", "hushhushword")
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", Secret="hushhushword", Otter="x")
     fleet.look()
     with fleet.index() as index:
         assert "hushhushword" in texts(index)
@@ -88,10 +102,7 @@ def test_what_was_purged_is_in_no_table_and_in_no_mirror(fleet: Fleet) -> None:
 
 
 def test_after_a_purge_what_stayed_says_a_commit_that_is_there(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Secret", "what nobody may know", "hushhushword")
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", Secret="hushhushword", Otter="x")
     fleet.look()
     with Memory(fleet.folder / "machines/ann", is_person=True) as person:
         person.purge("Secret")
@@ -104,10 +115,7 @@ def test_after_a_purge_what_stayed_says_a_commit_that_is_there(fleet: Fleet) -> 
 
 @needs_git
 def test_a_purged_text_that_somebody_pushes_again_is_not_indexed(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Secret", "what nobody may know", "hushhushword")
-        memory.remember("Otter", "about", "x")
-    fleet.push("ann")
+    fleet.say("ann", Secret="hushhushword", Otter="x")
     remote, clone = fleet.folder / "remotes/ann.git", fleet.folder / "clone"
     git(fleet.folder, "clone", "-q", str(remote), str(clone))
     secret = (clone / "memory/entries/secret.md").read_bytes()
@@ -128,10 +136,7 @@ def test_a_purged_text_that_somebody_pushes_again_is_not_indexed(fleet: Fleet) -
 
 @needs_git
 def test_a_forced_push_is_followed(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Otter", "about", "x")
-        memory.remember("Heron", "about", "y")
-    fleet.push("ann")
+    fleet.say("ann", Otter="x", Heron="y")
     fleet.look()
     git(fleet.folder / "remotes/ann.git", "update-ref", "refs/heads/main", "refs/heads/main~1")
     fleet.look()
@@ -165,7 +170,7 @@ def test_what_a_profile_hides_from_groups_is_for_main_sessions_alone(fleet: Flee
 
 
 def test_of_a_profile_that_cannot_be_read_all_is_for_main_sessions_alone(fleet: Fleet) -> None:
-    fleet.say("ann", "Otter", "x")
+    fleet.say("ann", Otter="x")
     root = fleet.folder / "machines/ann"
     (root / "crabmem.toml").write_text('profile = "/nowhere/else.toml"\n')
     git(root, "add", "-A")
@@ -177,7 +182,7 @@ def test_of_a_profile_that_cannot_be_read_all_is_for_main_sessions_alone(fleet: 
 
 
 def test_a_remote_that_fails_is_said_and_stops_no_other(fleet: Fleet) -> None:
-    fleet.say("ann", "Otter", "x")
+    fleet.say("ann", Otter="x")
     fleet.follow("gone")
     looked = {each.name: each for each in fleet.look()}
     assert looked["ann"].changed == 1 and "gone.git" in looked["gone"].error
@@ -224,7 +229,7 @@ def test_of_two_followers_one_looks_at_a_memory(fleet: Fleet) -> None:
 
 
 def test_a_memory_that_is_followed_no_more_leaves_nothing(fleet: Fleet) -> None:
-    fleet.say("ann", "Otter", "x")
+    fleet.say("ann", Otter="x")
     fleet.look()
     with fleet.index() as index:
         index.remove("ann")
@@ -235,18 +240,14 @@ def test_a_memory_that_is_followed_no_more_leaves_nothing(fleet: Fleet) -> None:
 
 
 def test_a_sync_tells_the_follower_which_finds_what_was_pushed(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    with fleet.memory("team/ann") as memory:
-        memory.remember("Otter", "about", "x")
-    fleet.push("team/ann")
+    fleet.say("team/ann", Otter="x")
     fleet.look()
     monkeypatch.setenv("CRABMEM_FLEET", fleet.url)
     command = [sys.executable, "-m", "crabmem", "fleet", "follow", "--every", "3600", "--state"]
     with subprocess.Popen([*command, str(fleet.folder / "mirrors")], stderr=subprocess.PIPE, text=True) as follower:
         try:
             assert follower.stderr and follower.stderr.readline().startswith("following")
-            with fleet.memory("team/ann") as memory:
-                memory.remember("Heron", "about", "y")
-            fleet.push("team/ann")
+            fleet.say("team/ann", Heron="y")
             until = time.monotonic() + 30
             while not fleet.ask("heron").hits and time.monotonic() < until:
                 time.sleep(0.05)
@@ -269,13 +270,13 @@ def test_a_machine_that_pushed_names_a_memory_by_its_name_or_by_either_end_of_it
 
 
 def test_an_index_is_made_anew_while_the_old_one_serves(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    fleet.say("ann", "Otter", "x")
+    fleet.say("ann", Otter="x")
     fleet.look()
     url = fleet.grant("ann", "ann", "main")
     with fleet.index() as index:
         index.connection.execute("delete from post")  # what must not be there afterwards
         served = list[int]()
-        facts = rebuilt(
+        facts = rebuild(
             index, fleet.folder / "mirrors", os.environ, lambda looked: served.append(fleet.ask("otter", url).searched)
         )
     assert facts == 1 and served == [1]
@@ -286,9 +287,7 @@ def test_an_index_is_made_anew_while_the_old_one_serves(fleet: Fleet, monkeypatc
 
 def test_what_is_granted_revoked_and_added_while_an_index_is_made_anew_holds(fleet: Fleet) -> None:
     for name in ("ann", "bob"):
-        with fleet.memory(name) as memory:
-            memory.remember("Otter", "about", name)
-        fleet.push(name)
+        fleet.say(name, Otter=name)
     fleet.look()
     gone = fleet.grant("gone", "*")
 
@@ -301,20 +300,23 @@ def test_what_is_granted_revoked_and_added_while_an_index_is_made_anew_holds(fle
                 fleet.follow("later")
 
     with fleet.index() as index:
-        rebuilt(index, fleet.folder / "mirrors", os.environ, meanwhile)
+        rebuild(index, fleet.folder / "mirrors", os.environ, meanwhile)
         assert [space.name for space in index.spaces()] == ["ann", "later"]
     with pytest.raises(NotFound, match="none for this role"):
         fleet.ask("otter", gone)
     assert [hit.scope for hit in fleet.ask("otter", fleet.address("new"))] == ["ann"]
 
 
-def test_an_index_that_cannot_be_made_whole_leaves_the_old_one(fleet: Fleet) -> None:
-    fleet.say("ann", "Otter", "x")
+def test_an_index_that_cannot_be_made_whole_leaves_the_old_one_and_no_copy(fleet: Fleet) -> None:
+    fleet.say("ann", Otter="x")
     fleet.look()
     fleet.follow("gone")
-    with fleet.index() as index, pytest.raises(Exception, match="the old index stays, as gone could not be read"):
-        rebuilt(index, fleet.folder / "mirrors", os.environ)
+    with fleet.index() as index:
+        with pytest.raises(SyncError, match="the old index stays, as gone could not be read"):
+            rebuild(index, fleet.folder / "mirrors", os.environ)
+        assert index.connection.execute("select to_regnamespace(%s)", (NEXT,)).fetchone() == (None,)
     assert fleet.ask("otter").hits
+    assert not list((fleet.folder / "mirrors/anew").iterdir())
 
 
 def test_an_index_that_is_there_is_not_made_again(fleet: Fleet) -> None:
@@ -323,19 +325,19 @@ def test_an_index_that_is_there_is_not_made_again(fleet: Fleet) -> None:
 
 
 def test_a_mirror_that_is_damaged_is_fetched_anew(fleet: Fleet) -> None:
-    fleet.say("ann", "Otter", "x")
+    fleet.say("ann", Otter="x")
     fleet.look()
     for file in (fleet.folder / "mirrors").rglob("objects/*/*"):
         os.chmod(file, 0o644)
         file.write_bytes(b"")
-    fleet.say("ann", "Heron", "y")
+    fleet.say("ann", Heron="y")
     fleet.look()
     fleet.look()
     assert fleet.ask("heron").hits and fleet.ask("otter").hits
 
 
 def test_following_writes_nothing_to_the_remote(fleet: Fleet) -> None:
-    fleet.say("ann", "Otter", "x")
+    fleet.say("ann", Otter="x")
 
     def state() -> dict[Path, bytes]:
         return {file: file.read_bytes() for file in (fleet.folder / "remotes").rglob("*") if file.is_file()}
@@ -348,9 +350,7 @@ def test_following_writes_nothing_to_the_remote(fleet: Fleet) -> None:
 
 def test_followers_on_two_machines_take_turns(fleet: Fleet) -> None:
     """Whose mirror is behind what the other indexed fetches on, and keeps nothing of what was purged meanwhile."""
-    with fleet.memory("ann") as memory:
-        memory.remember("Secret", "what nobody may know", "hushhushword")
-    fleet.push("ann")
+    fleet.say("ann", Secret="hushhushword")
     (fleet.folder / "elsewhere").mkdir()
     for turn in range(4):
         with fleet.memory("ann") as memory:
@@ -374,9 +374,7 @@ def test_followers_on_two_machines_take_turns(fleet: Fleet) -> None:
 
 @needs_git
 def test_a_record_of_purges_is_followed_though_the_branch_has_the_old_tip(fleet: Fleet) -> None:
-    with fleet.memory("ann") as memory:
-        memory.remember("Secret", "what nobody may know", "hushhushword")
-    fleet.push("ann")
+    fleet.say("ann", Secret="hushhushword")
     fleet.look()
     remote = fleet.folder / "remotes/ann.git"
     old = git(remote, "rev-parse", "main").strip()
@@ -391,9 +389,7 @@ def test_a_record_of_purges_is_followed_though_the_branch_has_the_old_tip(fleet:
 
 def test_an_index_is_not_exchanged_in_the_middle_of_a_look(fleet: Fleet) -> None:
     for name in ("gone", "ann", "bob"):
-        with fleet.memory(name) as memory:
-            memory.remember("Otter", "about", f"text of {name}")
-        fleet.push(name)
+        fleet.say(name, Otter=f"text of {name}")
     with fleet.index() as index:
         index.remove("gone")  # which leaves a hole in the numbers
     fleet.look()
@@ -405,13 +401,3 @@ def test_an_index_is_not_exchanged_in_the_middle_of_a_look(fleet: Fleet) -> None
             new.connection.execute("set lock_timeout = '300ms'")
             with pytest.raises(Busy):
                 new.take_over()
-
-
-def test_a_rebuild_that_fails_leaves_no_copy(fleet: Fleet) -> None:
-    fleet.say("ann", "Otter", "x")
-    fleet.follow("gone")
-    with fleet.index() as index:
-        with pytest.raises(SyncError, match="the old index stays"):
-            rebuilt(index, fleet.folder / "mirrors", os.environ)
-        assert index.connection.execute("select to_regnamespace(%s)", (NEXT,)).fetchone() == (None,)
-    assert not list((fleet.folder / "mirrors/anew").iterdir())

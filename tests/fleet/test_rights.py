@@ -7,7 +7,7 @@ import pytest
 
 from crabmem.errors import Busy, Disabled, InvalidArguments, NotFound, Unreachable
 from crabmem.fleet import rights
-from crabmem.fleet.following import rebuilt
+from crabmem.fleet.following import rebuild
 from crabmem.fleet.postgres import Postgres, term_id
 from crabmem.fleet.protocol import BITS
 from crabmem.search import rules
@@ -158,7 +158,7 @@ def test_a_role_that_was_dropped_stops_no_rebuild(filled: Fleet) -> None:
         index.connection.execute(f"drop role {role}")
         for space in index.spaces():
             index.remove(space.name)
-        rebuilt(index, filled.folder / "mirrors", os.environ)
+        rebuild(index, filled.folder / "mirrors", os.environ)
         assert index.granted() == []
 
 
@@ -219,7 +219,7 @@ def test_a_pattern_that_names_nothing_is_refused(filled: Fleet) -> None:
 @pytest.mark.parametrize("name", ["", "a b", "a:b", "a\nb", "x" * 201])
 def test_a_name_that_could_not_stand_in_an_answer_is_refused(name: str) -> None:
     with pytest.raises(InvalidArguments, match="no memory can be called"):
-        rights.checked(name, "/srv/x.git")
+        rights.checked_memory(name, "/srv/x.git")
 
 
 def test_a_role_without_a_pattern_says_what_was_pushed_to_and_sees_nothing(filled: Fleet) -> None:

@@ -21,7 +21,7 @@ from crabmem.git.rewrite.repository import RepositoryRewrite
 from crabmem.watch import watched
 from tests.conftest import assert_clean, git
 from tests.faults.crashes import tree
-from tests.faults.repository import traces
+from tests.faults.repository import ANN, traces
 from tests.git.test_purge_crashes import Died
 
 PIN = "4711-PIN-0815"
@@ -239,11 +239,10 @@ def test_a_commit_that_is_made_at_this_moment_is_not_lost(
     root: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
     """The history stays the old one, and the next purge takes in what is new."""
-    who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
     before, put_in_place = tree(root), RepositoryRewrite.put_in_place
 
     def commit() -> None:
-        made = git(root, *who, "commit-tree", "-p", "HEAD", "-m", f"says {PIN}", "HEAD^{tree}").strip()
+        made = git(root, *ANN, "commit-tree", "-p", "HEAD", "-m", f"says {PIN}", "HEAD^{tree}").strip()
         git(root, "update-ref", "refs/heads/late", made)
 
     def late(*given: Any) -> None:

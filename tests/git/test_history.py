@@ -11,18 +11,10 @@ import pytest
 from crabmem import DamagedHistory, InvalidArguments, Memory, NotFound
 from crabmem.git.commits import Note, identity, one_line
 from crabmem.git.history import History
-from crabmem.workspace.workspace import Workspace
 from tests.conftest import assert_clean, git
 from tests.pace import costing_less_than
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=timezone(timedelta(hours=2)))
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    history = History(Workspace(tmp_path))
-    history.ownership.prepare()
-    return history
 
 
 def record(history: History, path: str, text: str, when: datetime = NOON) -> str:
@@ -194,32 +186,14 @@ def test_history_is_readable_after_a_full_repack(memory: Memory) -> None:
     assert memory.get("luna", at="HEAD~1").content == "Thursday"
 
 
-def _empty_ref(git_folder: Path) -> None:
-    (git_folder / "refs/heads/main").write_bytes(b"")
+def _holding(name: str, data: bytes) -> Callable[[Path], object]:
+    """What puts other bytes into a file of a repository."""
+    return lambda git_folder: (git_folder / name).write_bytes(data)
 
 
-def _nul_ref(git_folder: Path) -> None:
-    (git_folder / "refs/heads/main").write_bytes(b"\0" * 41)
-
-
-def _ref_to_nothing(git_folder: Path) -> None:
-    (git_folder / "refs/heads/main").write_text("0123456789" * 4 + "\n")
-
-
-def _empty_head(git_folder: Path) -> None:
-    (git_folder / "HEAD").write_bytes(b"")
-
-
-def _no_head(git_folder: Path) -> None:
-    (git_folder / "HEAD").unlink()
-
-
-def _garbage_head(git_folder: Path) -> None:
-    (git_folder / "HEAD").write_text("ref: ../../outside\n")
-
-
-def _empty_index(git_folder: Path) -> None:
-    (git_folder / "index").write_bytes(b"")
+def _without(name: str) -> Callable[[Path], object]:
+    """What removes a file of a repository."""
+    return lambda git_folder: (git_folder / name).unlink()
 
 
 def _cut_index(git_folder: Path) -> None:
@@ -232,29 +206,31 @@ def _altered_index(git_folder: Path) -> None:
     index.write_bytes(index.read_bytes()[:-20] + b"x" * 20)
 
 
-def _no_index(git_folder: Path) -> None:
-    (git_folder / "index").unlink()
-
-
-def _garbage_keep(git_folder: Path) -> None:
-    (git_folder / "refs/crabmem/keep").write_text("garbage")
-
-
 def _no_logs(git_folder: Path) -> None:
-    _empty_ref(git_folder)
+    (git_folder / "refs/heads/main").write_bytes(b"")
     for log in (git_folder / "logs/HEAD", git_folder / "logs/refs/heads/main"):
         log.unlink()
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        _empty_ref, _nul_ref, _ref_to_nothing, _empty_head, _no_head, _garbage_head, _empty_index, _cut_index,
-        _altered_index, _no_index, _garbage_keep, _no_logs,
-    ],
-)  # fmt: skip
+_DAMAGES = {
+    "empty ref": _holding("refs/heads/main", b""),
+    "nul ref": _holding("refs/heads/main", b"\0" * 41),
+    "ref to nothing": _holding("refs/heads/main", b"0123456789" * 4 + b"\n"),
+    "empty head": _holding("HEAD", b""),
+    "no head": _without("HEAD"),
+    "garbage head": _holding("HEAD", b"ref: ../../outside\n"),
+    "empty index": _holding("index", b""),
+    "cut index": _cut_index,
+    "altered index": _altered_index,
+    "no index": _without("index"),
+    "garbage keep": _holding("refs/crabmem/keep", b"garbage"),
+    "no logs": _no_logs,
+}
+
+
+@pytest.mark.parametrize("damage", _DAMAGES.values(), ids=_DAMAGES.keys())
 def test_damage_that_a_power_cut_leaves_is_mended_by_the_next_write(
-    memory: Memory, damage: Callable[[Path], None]
+    memory: Memory, damage: Callable[[Path], object]
 ) -> None:
     memory.remember("Luna", "dog", "Thursday")
     memory.remember("Luna", "dog", "Friday")

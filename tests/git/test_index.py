@@ -4,6 +4,7 @@ import hashlib
 import os
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crabmem import Memory
-from crabmem.git.index import OddIndex, Rows, Settled, parse_index
+from crabmem.git.index import IndexRows, OddIndex, Settled, parse_index
 from tests.conftest import assert_clean, git
 from tests.faults.repository import complaints
 
@@ -20,13 +21,13 @@ _PATHS = st.lists(st.text(alphabet="ab-.é", min_size=1, max_size=9), unique=Tru
 
 @given(_PATHS, _PATHS)
 def test_spliced_rows_are_parsed_again(first: list[str], second: list[str]) -> None:
-    rows = Rows([], [])
+    rows = IndexRows([], [])
     for paths in (first, second):
         wanted: dict[bytes, Settled] = {path.encode(): Settled.file("ab" * 20) for path in paths}
         rows = rows.settled(wanted)
         assert parse_index(rows.raw()).raw() == rows.raw()
     gone = parse_index(rows.raw()).settled({path.encode(): Settled(None) for path in first + second})
-    assert gone.raw() == Rows([], []).raw()
+    assert gone.raw() == IndexRows([], []).raw()
 
 
 def test_git_reads_what_was_spliced(memory: Memory) -> None:
@@ -66,15 +67,12 @@ def test_other_forms_are_odd(data: bytes) -> None:
 
 def test_caches_of_gits_own_are_dropped() -> None:
     data = struct.pack(">4sLL", b"DIRC", 2, 0) + b"TREE" + struct.pack(">L", 3) + b"abc"
-    assert parse_index(sealed(data)).raw() == Rows([], []).raw()
+    assert parse_index(sealed(data)).raw() == IndexRows([], []).raw()
 
 
-def _in_version(root: Path, version: int) -> None:
-    git(root, "update-index", f"--index-version={version}")
-
-
-def _split(root: Path) -> None:
-    git(root, "update-index", "--split-index")
+def _told(*words: str) -> Callable[[Path], object]:
+    """What has Git change the form of an index."""
+    return lambda root: git(root, "update-index", *words)
 
 
 def _conflicted(root: Path) -> None:
@@ -83,21 +81,9 @@ def _conflicted(root: Path) -> None:
     subprocess.run(["git", "-C", str(root), "update-index", "--index-info"], input=rows, text=True, check=True)
 
 
-def _sparse(root: Path) -> None:
-    git(root, "update-index", "--skip-worktree", "Crab.md")
-
-
-def _assumed(root: Path) -> None:
-    git(root, "update-index", "--assume-unchanged", "Crab.md")
-
-
 def _intended(root: Path) -> None:
     (root / "memory/new.md").write_text("soon\n")
     git(root, "add", "-N", "memory/new.md")
-
-
-def _untracked_cache(root: Path) -> None:
-    git(root, "update-index", "--force-untracked-cache")
 
 
 def _without_checksum(root: Path) -> None:
@@ -105,25 +91,23 @@ def _without_checksum(root: Path) -> None:
     file.write_bytes(file.read_bytes()[:-20] + bytes(20))
 
 
-@pytest.mark.parametrize(
-    "surprise",
-    [
-        lambda root: _in_version(root, 3),
-        lambda root: _in_version(root, 4),
-        _split,
-        _conflicted,
-        _sparse,
-        _assumed,
-        _intended,
-        _untracked_cache,
-        _without_checksum,
-        lambda root: (root / ".git/index").unlink(),
-    ],
-    ids=["v3", "v4", "split", "conflict", "skip", "assume", "intent", "untracked", "no checksum", "none"],
-)
-def test_an_index_in_any_form_is_settled_or_left_to_git(tmp_path: Path, surprise: object) -> None:
+_SURPRISES = {
+    "v3": _told("--index-version=3"),
+    "v4": _told("--index-version=4"),
+    "split": _told("--split-index"),
+    "conflict": _conflicted,
+    "skip": _told("--skip-worktree", "Crab.md"),
+    "assume": _told("--assume-unchanged", "Crab.md"),
+    "intent": _intended,
+    "untracked": _told("--force-untracked-cache"),
+    "no checksum": _without_checksum,
+    "none": lambda root: (root / ".git/index").unlink(),
+}
+
+
+@pytest.mark.parametrize("surprise", _SURPRISES.values(), ids=_SURPRISES.keys())
+def test_an_index_in_any_form_is_settled_or_left_to_git(tmp_path: Path, surprise: Callable[[Path], object]) -> None:
     """In whatever form the index is, a write is committed, the index stays readable and Git goes on from it."""
-    assert callable(surprise)
     with Memory(tmp_path) as memory:
         memory.remember("Luna", "dog", "Thursday")
         surprise(tmp_path)

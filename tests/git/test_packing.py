@@ -28,10 +28,10 @@ from crabmem.text.hashes import blob_id
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
 from tests.examples import examples
-from tests.faults.repository import complaints
+from tests.faults.repository import ANN, complaints
+from tests.git.conftest import opened
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 COLLECTING = (
     ("gc", "-q"),
     ("gc", "-q", "--prune=now"),
@@ -46,19 +46,6 @@ COLLECTING = (
 def fast() -> Iterator[None]:
     with fs.durability(False):
         yield
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[History]:
-    history = opened(tmp_path)
-    yield history
-    history.close()
-
-
-def opened(root: Path) -> History:
-    history = History(Workspace(root))
-    history.ownership.prepare()
-    return history
 
 
 def write(history: History, changes: Mapping[str, bytes | None], when: datetime = NOON) -> str | None:
@@ -467,27 +454,20 @@ def test_writers_and_readers_go_on_meanwhile(history: History, tmp_path: Path) -
     written(history, 60)
     stop, failed = threading.Event(), []
 
-    def compacts() -> None:
+    def reads(other: History) -> None:
+        assert len(list(other.commits())) >= 60
+
+    def goes_on(work: Callable[[History], object]) -> None:
         other = opened(tmp_path)
         try:
             while not stop.is_set():
-                other.compact()
+                work(other)
         except Exception as error:
             failed.append(error)
         finally:
             other.close()
 
-    def reads() -> None:
-        other = opened(tmp_path)
-        try:
-            while not stop.is_set():
-                assert len(list(other.commits())) >= 60
-        except Exception as error:
-            failed.append(error)
-        finally:
-            other.close()
-
-    threads = [threading.Thread(target=work) for work in (compacts, reads)]
+    threads = [threading.Thread(target=goes_on, args=[work]) for work in (History.compact, reads)]
     for thread in threads:
         thread.start()
     written(history, 100, 60)

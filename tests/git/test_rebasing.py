@@ -9,8 +9,9 @@ import pytest
 
 from crabmem import Memory
 from tests.conftest import assert_clean, git
+from tests.faults.repository import ANN
 
-PERSON = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "core.editor=true")
+PERSON = (*ANN, "-c", "core.editor=true")
 
 
 def typed(root: Path, *words: str) -> "subprocess.CompletedProcess[str]":

@@ -18,7 +18,7 @@ from crabmem import Memory
 from crabmem.disk import fs, redo_log, state
 from crabmem.disk.redo_log import RedoLog
 from crabmem.git.objects import Objects, oid_of
-from crabmem.git.redo import Move, Piece, Redo, piece
+from crabmem.git.redo import Move, Patch, Redo, patch_of
 from crabmem.git.refs import Refs
 from tests.conftest import git
 from tests.pace import costing_less_than
@@ -27,42 +27,42 @@ OID = "1" * 40
 
 
 @given(base=st.binary(max_size=300), middle=st.binary(max_size=20), at=st.integers(0, 300), gone=st.integers(0, 30))
-def test_a_piece_is_the_object_again_with_its_base(base: bytes, middle: bytes, at: int, gone: int) -> None:
+def test_a_patch_is_the_object_again_with_its_base(base: bytes, middle: bytes, at: int, gone: int) -> None:
     data = base[:at] + middle + base[at + gone :]
-    made = piece("blob", OID, data, (OID, base))
+    made = patch_of("blob", OID, data, (OID, base))
     assert made.whole(base) == data and len(made.data) <= len(middle)
-    assert piece("blob", OID, data, None).whole(b"") == data
+    assert patch_of("blob", OID, data, None).whole(b"") == data
 
 
-def test_a_piece_takes_no_byte_of_its_base_twice() -> None:
+def test_a_patch_takes_no_byte_of_its_base_twice() -> None:
     """Else a log of a few kilobytes stands for gigabytes."""
     with pytest.raises(ValueError):
-        Piece("blob", OID, OID, 3, 3, b"").whole(b"four")
+        Patch("blob", OID, OID, 3, 3, b"").whole(b"four")
 
 
 def test_batches_are_read_back_by_another_process(tmp_path: Path) -> None:
     redo = Redo(tmp_path / "redo")
     names = ("memory/entries/ä\udcff.md", "memory/MEMORY.md")
-    first = piece("blob", oid_of("blob", b"one\n\n"), b"one\n\n", None)
-    second = piece("tree", oid_of("tree", b"\0two"), b"\0two", (OID, b"\0tw0"))
+    first = patch_of("blob", oid_of("blob", b"one\n\n"), b"one\n\n", None)
+    second = patch_of("tree", oid_of("tree", b"\0two"), b"\0two", (OID, b"\0tw0"))
     redo.add([first], None)
     redo.add([second, first], Move(OID, "refs/heads/main", None, names))
     other = Redo(tmp_path / "redo")
     assert other.batches() == redo.batches() and other.batches(1) == redo.batches()[1:]
     assert other.batches()[1] == ((second, first), Move(OID, "refs/heads/main", None, names))
     assert other.moves() == [Move(OID, "refs/heads/main", None, names)]
-    assert other.piece(second.oid) == second and other.piece("2" * 40) is None
+    assert other.patch(second.oid) == second and other.patch("2" * 40) is None
     redo.begin()
-    assert other.batches() == [] and other.piece(second.oid) is None
+    assert other.batches() == [] and other.patch(second.oid) is None
 
 
 def test_a_move_of_more_files_than_a_batch_takes_is_there_whole(tmp_path: Path) -> None:
     paths = tuple(f"memory/entries/{'topic-' * 20}{number}.md" for number in range(34_000))
-    first = piece("blob", oid_of("blob", b"one"), b"one", None)
+    first = patch_of("blob", oid_of("blob", b"one"), b"one", None)
     Redo(tmp_path / "redo").add([first], Move(OID, "HEAD", None, paths))
     redo = Redo(tmp_path / "redo")
     assert tuple(path for move in reversed(redo.moves()) for path in move.paths) == paths
-    assert redo.batches()[0].pieces == (first,) and redo.piece(first.oid) == first
+    assert redo.batches()[0].patches == (first,) and redo.patch(first.oid) == first
 
 
 def test_threads_that_look_at_once_read_every_batch_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_threads_that_look_at_once_read_every_batch_once(tmp_path: Path, monkeyp
 
     with monkeypatch.context() as patched:
         patched.setattr(redo_log, "zlib", SimpleNamespace(crc32=slow))
-        threads = [threading.Thread(target=redo.piece, args=("2" * 40,)) for _ in range(3)]
+        threads = [threading.Thread(target=redo.patch, args=("2" * 40,)) for _ in range(3)]
         for thread in threads:
             thread.start()
         for thread in threads:

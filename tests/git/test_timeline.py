@@ -18,10 +18,10 @@ from crabmem.tools.toolbox import Toolbox
 from tests import samples
 from tests.conftest import git, typed
 from tests.examples import examples
+from tests.faults.repository import ANN
 from tests.serving import connected
 
 CANARY = "CANARY-4711"
-PERSON = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 OURS = ("refs/heads/main", "refs/crabmem/keep")
 NOBODYS = "0123456789abcdef0123456789abcdef01234567"
 GROUPS = """about = "crab, with groups that may write"
@@ -71,16 +71,16 @@ def planted(folder: Path, profile: str) -> Ground:
     (root / "private").mkdir()
     (root / "private/taxes.txt").write_text(f"{CANARY} tax number\n")
     git(root, "add", "private")
-    git(root, *PERSON, "commit", "-qm", "taxes")
+    git(root, *ANN, "commit", "-qm", "taxes")
     git(root, "checkout", "-q", "--orphan", "secret")
     (root / "memory/secret.md").write_text(f"# Secret\n\n{CANARY} on a branch of the person's own\n")
     (root / "memory/MEMORY.md").write_text(f"{CANARY} as an overview\n")
     git(root, "add", ".")
-    git(root, *PERSON, "commit", "-qm", "secret")
-    git(root, *PERSON, "tag", "-m", "a tag", "signed", "secret")
+    git(root, *ANN, "commit", "-qm", "secret")
+    git(root, *ANN, "tag", "-m", "a tag", "signed", "secret")
     git(root, "checkout", "-q", "main")
     (root / "memory/entries/dog.md").write_text(f"{CANARY} stashed\n")
-    git(root, *PERSON, "stash")
+    git(root, *ANN, "stash")
     blob = stored(root, f"{CANARY} dangling\n")
     git(root, "tag", "blob", blob)
     subprocess.run(["git", "init", "-q", other], check=True)
@@ -290,11 +290,11 @@ def test_a_version_of_a_file_from_outside_memory_is_not_quoted_after_it_was_move
     outside = dog.root / "private.txt"
     outside.write_text("line one\nline two\nline three\ntax number 4711\n")
     git(dog.root, "add", "private.txt")
-    git(dog.root, *PERSON, "commit", "-qm", "private")
+    git(dog.root, *ANN, "commit", "-qm", "private")
     version = git(dog.root, "rev-parse", "HEAD:private.txt").strip()
     git(dog.root, "mv", "private.txt", "memory/entries/taxes.md")
     (dog.root / "memory/entries/taxes.md").write_text("line one\nline two\nline three\n")
-    git(dog.root, *PERSON, "commit", "-qam", "moved in, without the number")
+    git(dog.root, *ANN, "commit", "-qam", "moved in, without the number")
     with pytest.raises(Stale) as told:
         dog.remember("taxes", "d", "mine", if_version=version)
     assert "tax number" not in told.value.diff

@@ -18,6 +18,7 @@ from crabmem.git.objects import Objects
 from crabmem.git.walk import Graph, Line, fitted
 from crabmem.workspace.workspace import Workspace
 from tests.conftest import git
+from tests.git.conftest import opened
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -78,13 +79,6 @@ def test_a_commit_is_found_by_its_whole_id_only() -> None:
     shifted = Line(bytes.fromhex("00" * 19 + "01" + "02" * 20), (1, 2))
     assert shifted.place("00" * 18 + "01" + "02") is None
     assert shifted.place("02" * 20) == 1
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> History:
-    history = History(Workspace(tmp_path))
-    history.ownership.prepare()
-    return history
 
 
 def record(history: History, count: int, first: int = 0) -> list[str]:
@@ -148,9 +142,8 @@ def test_a_history_that_was_rewritten_is_followed(history: History, tmp_path: Pa
 
 def test_a_file_of_another_history_is_not_believed(tmp_path: Path) -> None:
     folders = [tmp_path / "one", tmp_path / "other"]
-    histories = [History(Workspace(folder)) for folder in folders]
-    for number, history in enumerate(histories):
-        history.ownership.prepare()
+    for number, folder in enumerate(folders):
+        history = opened(folder)
         record(history, 70, number)
         history.at(NOON)
     kept = [folder / ".git/crabmem/index/commits" for folder in folders]
@@ -233,11 +226,9 @@ def test_what_some_commits_lack_of_others_is_found_though_many_were_made_in_one_
             reached.append({names[place]}.union(*(reached[parent] for parent in parents)))
             graph.add(names[place], Header("", tuple(names[parent] for parent in parents), time, time), None)
         wanted, had = ([place for place in places if place < len(rows)] for places in (tips, known))
-        hidden = set[str]()
-        found = walk.Walk(Objects(Path(folder)), graph).newest_first(
-            [names[place] for place in wanted], [names[place] for place in had], hidden
+        told = walk.Walk(Objects(Path(folder)), graph).commits_since(
+            [names[place] for place in had], [names[place] for place in wanted]
         )
-        told = [commit for commit in list(found) if commit not in hidden]
     there, here = (set[str]().union(*(reached[place] for place in places)) for places in (wanted, had))
     assert sorted(told) == sorted(there - here)
 
@@ -252,9 +243,8 @@ def test_commits_of_a_wrong_clock_hide_what_they_stand_on(tmp_path: Path, wrong:
     parents[mine], parents[join] = [99], [mine, mine - 1]
     for place, name in enumerate(names):
         graph.add(name, Header("", tuple(names[each] for each in parents[place]), times[place], times[place]), None)
-    hidden = set[str]()
-    found = walk.Walk(Objects(tmp_path), graph).newest_first([names[join]], [names[mine - 1]], hidden)
-    assert [commit for commit in list(found) if commit not in hidden] == [names[join], names[mine]]
+    found = walk.Walk(Objects(tmp_path), graph).commits_since([names[mine - 1]], [names[join]])
+    assert found == [names[join], names[mine]]
 
 
 _SHAPES = st.lists(
@@ -267,9 +257,7 @@ def test_bases_are_the_newest_commits_that_both_stand_on(
     shapes: list[tuple[set[int], int]], data: st.DataObject
 ) -> None:
     with TemporaryDirectory() as folder:
-        workspace = Workspace(Path(folder))
-        history = History(workspace)
-        history.ownership.prepare()
+        history = opened(Path(folder))
         commits, behind = list[str](), list[set[str]]()
         for number, (parents, time) in enumerate(shapes):
             own = [commits[each] for each in sorted(parents) if each < number]

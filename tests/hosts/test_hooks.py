@@ -872,8 +872,8 @@ def test_hook_ends_in_time_whatever_holds_the_interpreter(root: Path, busy: str,
     begun = "claim(); os.write(1, b'{\"systemMessage\": ')" if has_begun else "pass"
     code = (
         "import os, re\nimport crabmem.hosts.hooks.process as process\nfrom crabmem.__main__ import main\n"
-        f"def answer_to(event, root, command, environment, claim):\n    {begun}\n    {work}\n"
-        "process.answer_to = answer_to\nmain()"
+        f"def answer_event(event, root, command, environment, claim):\n    {begun}\n    {work}\n"
+        "process.answer_event = answer_event\nmain()"
     )
     command = [sys.executable, "-c", code, "--dir", str(root), "hook", "prompt", "--deadline", "1.5"]
     began = time.monotonic()
@@ -883,7 +883,7 @@ def test_hook_ends_in_time_whatever_holds_the_interpreter(root: Path, busy: str,
         assert (done.returncode, done.stdout) == (1, b'{"systemMessage": ')  # which no host reads, for the status
     else:
         assert (done.returncode, done.stdout) == (status, b"" if status else b"{}\n")
-    assert (b"in answer_to" in done.stderr) == (done.returncode == 1)
+    assert (b"in answer_event" in done.stderr) == (done.returncode == 1)
 
 
 def test_host_that_never_ends_its_input_is_answered_all_the_same(root: Path) -> None:

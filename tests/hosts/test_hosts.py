@@ -114,6 +114,11 @@ def wanted(host: Host, config: Config, options: InstallOptions) -> list[Desired]
     return desired_in(config, replace(options, host=host))
 
 
+def fresh(host: Host, config: Config, options: InstallOptions) -> Any:
+    """What an installation writes where nothing was."""
+    return put_all(parse(config.format, ""), wanted(host, config, options)).data
+
+
 def every(host: Host, config: Config, options: InstallOptions) -> list[Desired]:
     return everything_desired(config, replace(options, host=host))
 
@@ -124,15 +129,6 @@ def claude_settings() -> tuple[Host, Config]:
 
 def ids(pairs: list[tuple[Host, Config]]) -> list[str]:
     return [f"{host.name}-{config.names[0]}" for host, config in pairs]
-
-
-def everything(config: Config, data: Any) -> list[str]:
-    """Every text that a config says."""
-    if isinstance(data, dict):
-        return [text for item in data.values() for text in everything(config, item)]
-    if isinstance(data, list):
-        return [text for item in data for text in everything(config, item)]
-    return [data] if isinstance(data, str) else []
 
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
@@ -150,7 +146,7 @@ def test_twice_is_once(host: Host, config: Config) -> None:
 def test_a_program_that_moved_is_followed_and_not_registered_beside_itself(host: Host, config: Config) -> None:
     old = put_all(parse(config.format, ""), wanted(host, config, WHOLE))
     moved = put_all(old, wanted(host, config, MOVED))
-    assert moved.data == put_all(parse(config.format, ""), wanted(host, config, MOVED)).data
+    assert moved.data == fresh(host, config, MOVED)
     assert "my tools" not in json.dumps(moved.data)
 
 
@@ -307,10 +303,7 @@ def test_tables_inside_ours_go_with_it() -> None:
 
 @pytest.mark.parametrize(("host", "config"), CONFIGS, ids=ids(CONFIGS))
 def test_without_hooks_nothing_calls_one(host: Host, config: Config) -> None:
-    options = replace(OPTIONS, with_hooks=False)
-    assert " hook " not in " ".join(
-        everything(config, put_all(parse(config.format, ""), wanted(host, config, options)).data)
-    )
+    assert " hook " not in json.dumps(fresh(host, config, replace(OPTIONS, with_hooks=False)))
 
 
 def as_before(data: Any) -> Any:
@@ -324,11 +317,6 @@ def as_before(data: Any) -> Any:
     return shlex.join(shlex.split(data.partition("exec sh -c ")[2])[1:])
 
 
-def fresh(host: Host, config: Config, options: InstallOptions) -> Any:
-    """What an installation writes where nothing was."""
-    return put_all(parse(config.format, ""), wanted(host, config, options)).data
-
-
 HOOKED = [
     (host, config)
     for host, config in CONFIGS
@@ -338,17 +326,13 @@ HOOKED = [
 
 @pytest.mark.parametrize(("host", "config"), HOOKED, ids=ids(HOOKED))
 def test_hooks_of_an_older_form_are_renewed_and_taken_out(host: Host, config: Config) -> None:
+    data = as_before(fresh(host, config, OPTIONS))
+    text = tomlkit.dumps(data) if config.format == "toml" else json.dumps(data)
     for options in (OPTIONS, MOVED):
-        text = json.dumps(as_before(fresh(host, config, OPTIONS))) if config.format != "toml" else as_toml(host, config)
         old = parse(config.format, text)
         assert "sh -c" not in text and holds_ours(old, wanted(host, config, options))
         assert put_all(old, wanted(host, config, options)).data == fresh(host, config, options)
         assert restore(old, wanted(host, config, options), None).data == {}
-
-
-def as_toml(host: Host, config: Config) -> str:
-    """The same as `as_before`, of a config that is TOML."""
-    return tomlkit.dumps(as_before(fresh(host, config, OPTIONS)))
 
 
 #: Where hosts keep the configs that crabmem is put into, on a Mac, as their documents say.

@@ -495,7 +495,7 @@ def test_twice_is_harmless_and_a_dry_run_says_the_same(tmp_path: Path, imported:
     folder = laid(tmp_path / "notes", ALL[name])
     place = next(folder.iterdir()) if len(ALL[name]) == 1 else folder
     tried = json.loads(imported(place, "--dry-run", "--json").stdout)
-    assert not (tmp_path / "memory").exists()
+    assert tried["commit"] is None and not (tmp_path / "memory").exists()
     done = json.loads(imported(place, "--json").stdout)
     assert [item | {"diff": ""} for item in tried["files"]] == [item | {"diff": ""} for item in done["files"]]
     head = git(tmp_path / "memory", "rev-parse", "HEAD")
@@ -516,20 +516,13 @@ def test_kind_is_as_it_looks_or_as_it_is_named(tmp_path: Path, imported: Import)
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        ("a.json", "{", "no JSON of an export that is known"),
-        ("a.json", '{"a": 1}', "no JSON of an export that is known"),
-        ("a.jsonl", "[" * 100_000, "no JSON of an export that is known"),
-        ("a.json", "", "no JSON of an export that is known"),
-    ],
+    ("name", "text"), [("a.json", "{"), ("a.json", '{"a": 1}'), ("a.jsonl", "[" * 100_000), ("a.json", "")]
 )
-def test_json_of_nobody_is_an_error_of_one_line(
-    tmp_path: Path, imported: Import, name: str, text: str, words: str
-) -> None:
+def test_json_of_nobody_is_an_error_of_one_line(tmp_path: Path, imported: Import, name: str, text: str) -> None:
     (tmp_path / name).write_text(text)
     result = imported(tmp_path / name)
-    assert (result.exit_code, words in result.stderr, result.stderr.count("\n")) == (2, True, 1)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "no JSON of an export that is known" in result.stderr
     assert not (tmp_path / "memory").exists()
 
 

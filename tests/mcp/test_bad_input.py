@@ -25,22 +25,12 @@ from crabmem.mcp.wire import id_of, message_in, parse_line, to_json
 from crabmem.operations import adoption, history
 from tests.conftest import assert_clean
 from tests.examples import examples
-from tests.serving import META, TODAY, TOKEN, Wire, command, environment, piped, request, web
+from tests.samples import VET
+from tests.serving import HELLO, TODAY, TOKEN, Wire, command, environment, piped, request, web
 
-VET = {"name": "Luna's vet", "description": "who looks after the dog", "content": "Dr. Moreno."}
 LARGE = "ten million characters " * 450_000
 JSON_TEXT = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 KNOWN = {"Authorization": f"Bearer {TOKEN}"}
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Iterator[Path]:
-    root = tmp_path / "notes"
-    with Memory(root, agent="coder") as memory:
-        memory.remember("Deploy key", "where the deploy key lives", "In the vault.")
-    yield root
-    assert_clean(root)
 
 
 @pytest.fixture
@@ -176,15 +166,15 @@ def test_ping_is_answered_while_a_tool_runs_and_a_call_that_was_cancelled_never_
         f"Toolbox.call = call; sys.argv = ['crabmem', '--dir', {str(root)!r}, 'mcp']; main()"
     )
     with piped([sys.executable, "-c", slow]) as wire:
-        answered(wire, "initialize", 0, HELLO)
+        wire.ask_older("initialize", 0, HELLO)
         for asked in range(1, 5):
             said = {"id": asked, "method": "tools/call", "params": {"name": "recall", "arguments": {"query": "slow"}}}
             wire.send(json.dumps({"jsonrpc": "2.0", **said}).encode() + b"\n")
-        assert answered(wire, "ping", 5, {}) == {"jsonrpc": "2.0", "id": 5, "result": {}}
+        assert wire.ask_older("ping", 5, {}) == {"jsonrpc": "2.0", "id": 5, "result": {}}
         for asked in range(1, 4):
             said = {"method": "notifications/cancelled", "params": {"requestId": asked}}
             wire.send(json.dumps({"jsonrpc": "2.0", **said}).encode() + b"\n")
-        quick = answered(wire, "tools/call", 6, {"name": "recall", "arguments": {"query": "deploy"}})
+        quick = wire.ask_older("tools/call", 6, {"name": "recall", "arguments": {"query": "deploy"}})
         assert "Deploy key" in quick["result"]["content"][0]["text"]
         assert wire.line()["id"] == 4
         assert wire.end() == (0, b"")
@@ -291,23 +281,23 @@ def memory_of(wire: Wire) -> int:
 
 def test_a_client_subscribes_to_so_many_addresses_and_no_more(root: Path) -> None:
     with piped(command(root)) as wire:
-        answered(wire, "initialize", 0, HELLO)
+        wire.ask_older("initialize", 0, HELLO)
         asked = [(number, {"uri": f"crabmem://entries/{number}"}) for number in range(1, 10_002)]
-        answers = [answered(wire, "resources/subscribe", *each) for each in asked]
+        answers = [wire.ask_older("resources/subscribe", *each) for each in asked]
         assert [answer["id"] for answer in answers if "error" in answer] == [10_001]
         assert "10000 addresses at most" in answers[-1]["error"]["message"]
-        answered(wire, "resources/unsubscribe", 20_000, {"uri": "crabmem://entries/1"})
-        assert "error" not in answered(wire, "resources/subscribe", 20_001, {"uri": "crabmem://entries/0"})
+        wire.ask_older("resources/unsubscribe", 20_000, {"uri": "crabmem://entries/1"})
+        assert "error" not in wire.ask_older("resources/subscribe", 20_001, {"uri": "crabmem://entries/0"})
         assert wire.end() == (0, b"")
 
 
 def test_nobody_subscribes_to_an_address_where_nothing_can_be(root: Path) -> None:
     with piped(command(root)) as wire:
-        answered(wire, "initialize", 0, HELLO)
+        wire.ask_older("initialize", 0, HELLO)
         for uri in ("file:///etc/passwd", "crabmem://nothing", "crabmem://entries/", "x" * 2_000):
-            refused = answered(wire, "resources/subscribe", 1, {"uri": uri})["error"]
+            refused = wire.ask_older("resources/subscribe", 1, {"uri": uri})["error"]
             assert refused["code"] == -32602 and refused["message"].startswith("no resource at: ")
-        assert "error" not in answered(wire, "resources/subscribe", 2, {"uri": "crabmem://entries/yet-to-come"})
+        assert "error" not in wire.ask_older("resources/subscribe", 2, {"uri": "crabmem://entries/yet-to-come"})
 
 
 @pytest.mark.parametrize(
@@ -318,17 +308,11 @@ def test_a_batch_is_its_messages_in_the_one_version_that_has_batches(
     version: str, answers: list[tuple[int | None, int | None]], root: Path
 ) -> None:
     with piped(command(root)) as wire:
-        answered(wire, "initialize", 0, {**HELLO, "protocolVersion": version})
+        wire.ask_older("initialize", 0, {**HELLO, "protocolVersion": version})
         batch = [{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"jsonrpc": "2.0", "id": 2, "method": "nothing"}]
         wire.send(json.dumps(batch).encode() + b"\n")
         found = [wire.line() for _ in answers]
         assert [(each["id"], each.get("error", {}).get("code")) for each in found] == answers
-
-
-def answered(wire: Wire, method: str, asked: int, params: dict[str, Any]) -> Any:
-    """The answer to a request of the older protocol."""
-    wire.send(json.dumps({"jsonrpc": "2.0", "id": asked, "method": method, "params": params}).encode() + b"\n")
-    return wire.line()
 
 
 def test_a_client_that_reads_nothing_does_not_keep_the_server_from_ending(root: Path) -> None:
@@ -413,8 +397,7 @@ def _flood(wire: Wire) -> None:
 def test_who_has_no_business_here_is_refused(shared: str, headers: dict[str, str], status: int) -> None:
     for version in ({}, {"MCP-Protocol-Version": TODAY}):
         sent = {**JSON_TEXT, **version, **headers}
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
-        answer = httpx2.post(shared, json=body, headers={**sent, "Mcp-Method": "tools/list"})
+        answer = httpx2.post(shared, content=request("tools/list"), headers={**sent, "Mcp-Method": "tools/list"})
         assert answer.status_code == status or (status == 400 and answer.status_code < 500), answer.text
         assert "remember" not in answer.text
     assert httpx2.get(shared, headers={**JSON_TEXT, **headers}).status_code in range(400, 500)
@@ -454,11 +437,10 @@ def test_other_addresses_are_not_found_with_the_token_or_without(shared: str, pa
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER", "Bearer "])
 def test_the_scheme_of_the_token_may_be_written_in_any_case(shared: str, scheme: str) -> None:
-    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
     headers = {**JSON_TEXT, "MCP-Protocol-Version": TODAY, "Mcp-Method": "tools/list"}
     for token, status in ((TOKEN, 200), (TOKEN.upper(), 401), (f"{TOKEN} {TOKEN}", 401)):
         sent = {**headers, "Authorization": f"{scheme} {token}"}
-        assert httpx2.post(shared, json=body, headers=sent).status_code == status
+        assert httpx2.post(shared, content=request("tools/list"), headers=sent).status_code == status
 
 
 @pytest.fixture(scope="module")
@@ -469,9 +451,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         memory.remember(**VET)
     with web(root) as url:
         yield url
-        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
         headers = {**JSON_TEXT, **KNOWN, "MCP-Protocol-Version": TODAY, "Mcp-Method": "tools/list"}
-        assert "remember" in httpx2.post(url, json=body, headers=headers).text
+        assert "remember" in httpx2.post(url, content=request("tools/list"), headers=headers).text
 
 
 @pytest.mark.parametrize("more", [{}, {"Last-Event-ID": "1"}])

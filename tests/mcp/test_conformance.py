@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from crabmem import Memory
 from tests import samples
 from tests.hosts.rig import PLACES, program
 from tests.serving import TOKEN, command, environment, web
@@ -38,13 +37,6 @@ def run(*told: str) -> "subprocess.CompletedProcess[str]":
     """What a program says; their newer ones find a newer node beside them."""
     path = os.pathsep.join([*PLACES, os.environ.get("PATH", "")])
     return subprocess.run(told, capture_output=True, text=True, env={**environment(), "PATH": path}, timeout=300)
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    with Memory(tmp_path / "notes") as memory:
-        memory.remember("Deploy key", "where the deploy key lives", "In the vault.")
-    return tmp_path / "notes"
 
 
 class Introduced(socketserver.StreamRequestHandler):

@@ -1,6 +1,5 @@
 """Who does not name the token of the server keeps nobody from it."""
 
-import json
 import socket
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from crabmem import Memory
 from crabmem.mcp.http import TokenGuard
-from tests.serving import META, TODAY, TOKEN, environment
+from tests.serving import TODAY, TOKEN, environment, request
 
 _HALF = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-"
 _CODE = "import crabmem.loopback.connections as c; c.PATIENCE = {}; from crabmem.__main__ import main; main()"
@@ -50,8 +49,7 @@ def dialled(port: int) -> socket.socket:
 
 def request_for(port: int, token: str = TOKEN) -> bytes:
     """A request with its head and its body."""
-    said = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
-    body = json.dumps(said).encode()
+    body = request("tools/list")
     head = (
         f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\nMcp-Method: tools/list\r\n"
         f"MCP-Protocol-Version: {TODAY}\r\nContent-Type: application/json\r\n"
@@ -119,8 +117,7 @@ def test_two_hundred_clients_that_connect_at_once_are_all_answered(root: Path) -
 
 def test_connection_that_named_the_token_stays_as_long_as_it_answers(root: Path) -> None:
     with serving(root, patience=1) as port, dialled(port) as line:
-        said = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"_meta": META, "filter": {}}}
-        body = json.dumps(said).encode()
+        body = request("subscriptions/listen", filter={})
         head = (
             f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {TOKEN}\r\n"
             f"MCP-Protocol-Version: {TODAY}\r\nMcp-Method: subscriptions/listen\r\nContent-Type: application/json\r\n"

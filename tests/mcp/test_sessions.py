@@ -39,19 +39,6 @@ CODEX = {
 MALFORMED: list[Any] = [None, 7, True, "", " \n ", "\u200b", [HOSTS_ID], {"id": HOSTS_ID}, {}]
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A workspace with a fact of somebody else's session."""
-    with Memory(tmp_path / "notes", agent="coder", session="s-1") as memory:
-        memory.remember("Deploy key", "where the deploy key lives", "In the vault.")
-    return tmp_path / "notes"
-
-
 @asynccontextmanager
 async def started(root: Path, name: str, *options: str, mode: Mode = "auto", **variables: str) -> AsyncIterator[Client]:
     """A client of that name, of a server over pipes that its host started with such variables."""

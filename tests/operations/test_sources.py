@@ -288,7 +288,7 @@ def test_the_command_line_and_hooks_go_by_the_folder_where_they_work(
         assert ("source moved: src/a.py:6" in found) == (folder == project)
         environment = {"HOME": str(tmp_path), **({"CLAUDE_PROJECT_DIR": began} if began else {})}
         stdin = io.BytesIO(json.dumps({**said, "session_id": folder.name + began}).encode())
-        answer = process.answered(command, environment, root, stdin.read)
+        answer = process.answer_command(command, environment, root, stdin.read)
         assert (b"source moved: src/a.py:6" in answer) == words
     assert "source moved" in typed("--dir", root, "show", FACT[0], "--project", "").stderr or folder != project
     own = "--dir", root, "--project", project

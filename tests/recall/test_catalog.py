@@ -247,7 +247,7 @@ def test_recall_answers_while_changes_are_joined(tmp_path: Path, monkeypatch: py
         assert [hit.entry.slug for hit in memory.recall("meanwhile word0")] == ["late"]
         go_on.set()
         memory.engine.catalog.close()
-        assert not memory.engine.catalog.known()._grown() > 5
+        assert not memory.engine.catalog.known()._changes_since_joining() > 5
         assert [hit.entry.slug for hit in memory.recall("meanwhile word0 word7")] == ["late", "n7"]
         assert len(memory.entries()) == 8
 
@@ -268,7 +268,7 @@ def test_recall_finds_all_where_no_thread_can_be_begun(tmp_path: Path, monkeypat
         put(memory, "late", "Late", content="word0")
         assert [hit.entry.slug for hit in memory.recall("word0")] == ["late", "n0"]
         memory.engine.catalog.close()
-        assert not memory.engine.catalog.known()._grown() > 5
+        assert not memory.engine.catalog.known()._changes_since_joining() > 5
 
 
 def test_reading_many_entries_tells_how_far_it_is(tmp_path: Path) -> None:

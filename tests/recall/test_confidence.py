@@ -236,9 +236,9 @@ def test_a_word_of_every_passage_of_one_text_is_worth_little_and_never_less_than
 def test_of_a_long_message_the_rarest_known_words_are_asked() -> None:
     index = indexed("boiler cellar", *["house"] * 5)
     long = " ".join(f"word{number}" for number in range(100))
-    assert query_words(f"house boiler {long}", index, 0, "english") == tokens("boiler house")
-    assert query_words("house boiler", index, 0, "english") == tokens("house boiler")
-    assert query_words(f"boiler {'x ' * 20_000} cellar", index, 0, "english")[:2] == tokens("boiler x")
+    assert query_words(f"house boiler {long}", index, "english") == tokens("boiler house")
+    assert query_words("house boiler", index, "english") == tokens("house boiler")
+    assert query_words(f"boiler {'x ' * 20_000} cellar", index, "english")[:2] == tokens("boiler x")
     assert Topic(f"house boiler {long}", index, 0, "english").words == tokens("boiler house")
 
 

@@ -76,6 +76,12 @@ def names(root: Path, *extra_paths: Path | str, transcripts: tuple[Path | str, .
     (root / "crabmem.toml").write_text(f'profile = "claw"\n{lines}')
 
 
+def names_and_allows(root: Path, *extra_paths: Path | str, transcripts: tuple[Path | str, ...] = ()) -> None:
+    """The same, and allow them."""
+    names(root, *extra_paths, transcripts=transcripts)
+    allow(root)
+
+
 def transcript(file: Path, said: list[dict[str, object]]) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(json.dumps(line) + "\n" for line in said))
@@ -95,8 +101,7 @@ def asked(root: Path, query: str, kind: str = "main") -> FileSearch:
 
 
 def test_texts_of_a_folder_that_a_person_lists_and_allows_are_searched_and_read(root: Path, notes: Path) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     with Memory(root, agent="bot") as memory:
         [hit] = memory.search("kiln")
         assert (hit.path, hit.source, hit.start) == (f"{notes}/kiln.md", "extra", 1) and "Fridays" in hit.snippet
@@ -108,8 +113,7 @@ def test_texts_of_a_folder_that_a_person_lists_and_allows_are_searched_and_read(
 
 
 def test_the_tools_of_camel_name_and_read_them_too(root: Path, notes: Path) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     with Memory(root, profile="camel", agent="bot") as memory:
         assert f"[1] {notes}/kiln.md (score: " in memory.call("memory_search", {"query": "fridays kiln"}).text
         got = memory.call("memory_get", {"filePath": f"{notes}/kiln.md"})
@@ -119,8 +123,7 @@ def test_the_tools_of_camel_name_and_read_them_too(root: Path, notes: Path) -> N
 
 
 def test_what_changes_comes_or_goes_is_seen_at_the_next_search(root: Path, notes: Path) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     with Memory(root, agent="bot") as memory:
         assert found(memory, "kiln") == [f"{notes}/kiln.md"]
         (notes / "kiln.md").write_text("An oven.\n")
@@ -137,8 +140,7 @@ def test_what_a_person_said_in_a_transcript_counts_more_than_what_was_answered(r
     for name, who in (("a", "assistant"), ("b", "user")):
         line: dict[str, object] = {"type": who, "message": {"role": who, "content": "Stoneware is fired twice."}}
         transcript(sessions / f"{name}.jsonl", [line])
-    names(root, transcripts=(sessions,))
-    allow(root)
+    names_and_allows(root, transcripts=(sessions,))
     with Memory(root, agent="bot") as memory:
         first, second = memory.search("stoneware")
     assert first.path.endswith("b.jsonl") and first.score > second.score
@@ -151,8 +153,7 @@ def test_another_process_reads_again_only_what_changed(
         (notes / f"{number}.md").write_text(f"clay number {number}\n")
     for file in notes.rglob("*"):
         os.utime(file, (1_700_000_000, 1_700_000_000))
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     later = int(datetime(2099, 1, 1, tzinfo=UTC).timestamp() * 1_000_000_000)
     monkeypatch.setattr("crabmem.session.engine.Engine.now_ns", lambda engine: later)
     assert len(asked(root, "clay")) == 6
@@ -168,8 +169,7 @@ def test_another_process_reads_again_only_what_changed(
 
 
 def test_a_profile_narrows_what_the_settings_list_and_names_no_other(root: Path, notes: Path, tmp_path: Path) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     profile = tmp_path / "own.toml"
     text = (
         'about = "x"\npart = [{{ say = "time" }}]\ntools = ["claw"]\n[search]\nfiles = ["*.md"]\nextra_paths = ["{}"]\n'
@@ -183,8 +183,7 @@ def test_a_profile_narrows_what_the_settings_list_and_names_no_other(root: Path,
 
 
 def test_the_past_has_none_of_it_and_a_search_of_it_says_nothing_else(root: Path, notes: Path) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     with Memory(root, is_person=True) as memory:
         memory.adopt()
         assert [hit.path for hit in memory.search("kiln glaze", as_of="HEAD")] == ["MEMORY.md"]
@@ -195,8 +194,7 @@ def test_the_past_has_none_of_it_and_a_search_of_it_says_nothing_else(root: Path
 def test_it_is_in_no_history_export_or_purge_and_no_tool_writes_it(
     root: Path, notes: Path, tmp_path: Path, run: Run
 ) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     before = {file: file.read_bytes() for file in notes.rglob("*") if file.is_file()}
     with Memory(root, is_person=True) as memory:
         assert found(memory, "kiln")
@@ -215,8 +213,7 @@ def test_it_is_in_no_history_export_or_purge_and_no_tool_writes_it(
 
 
 def test_a_purge_says_that_it_does_not_look_there_and_forgets_the_words(root: Path, notes: Path, run: Run) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     assert len(asked(root, "kiln")) == 1
     said = run("--dir", str(root), "purge", "--text", "glaze is blue", "--yes")
     assert f"stays:   {notes} is searched too, and not looked into: what it holds is yours" in said.stdout
@@ -235,8 +232,7 @@ def test_what_was_said_in_sessions_is_found_with_session_and_time(
     root: Path, tmp_path: Path, said: list[dict[str, object]], query: str, who: str, time: datetime
 ) -> None:
     file = transcript(tmp_path / "sessions" / "4f35e220-c435.jsonl", said)
-    names(root, transcripts=(file.parent,))
-    allow(root)
+    names_and_allows(root, transcripts=(file.parent,))
     with Memory(root, agent="bot") as memory:
         [hit] = memory.search(query)
         assert (hit.source, hit.session, hit.time, hit.path) == ("sessions", "4f35e220-c435", time, str(file))
@@ -252,8 +248,7 @@ def test_what_was_said_in_sessions_is_found_with_session_and_time(
 def test_credentials_of_transcripts_and_texts_are_masked_and_not_found(root: Path, notes: Path, tmp_path: Path) -> None:
     file = transcript(tmp_path / "sessions" / "s-1.jsonl", SAID)
     (notes / "keys.md").write_text(f"The kiln's token: {TOKEN}\n")
-    names(root, notes, transcripts=(file.parent,))
-    allow(root)
+    names_and_allows(root, notes, transcripts=(file.parent,))
     with Memory(root, agent="bot") as memory:
         for query in ("token noted", "token kiln"):
             assert "[GitHub token]" in memory.search(query)[0].snippet
@@ -269,8 +264,7 @@ def test_a_file_of_memory_and_one_elsewhere_with_the_same_bytes_stay_apart(root:
     for file in (root / "memory" / "a.md", notes / "a.md"):
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     with Memory(root, agent="bot") as memory:
         shown = {hit.source: hit.snippet for hit in memory.search("bisque")}
         assert shown == {"memory": text.strip(), "extra": "The bisque token: [GitHub token]"}
@@ -285,8 +279,7 @@ def test_without_the_profiles_word_or_the_persons_no_transcript_is_read(root: Pa
     assert len(asked(root, "kiln")) == 1
     with Memory(root, profile="camel", agent="bot") as memory:
         assert found(memory, "kiln") == []
-    names(root, file.parent)
-    allow(root)
+    names_and_allows(root, file.parent)
     assert len(asked(root, "kiln")) == 0  # a folder of texts has no transcripts
 
 
@@ -301,8 +294,7 @@ def test_without_the_profiles_word_or_the_persons_no_transcript_is_read(root: Pa
 def test_a_line_that_is_none_of_a_transcript_takes_nothing_else_away(root: Path, tmp_path: Path, line: bytes) -> None:
     file = transcript(tmp_path / "sessions" / "s-1.jsonl", SAID)
     file.write_bytes(line + b"\n" + file.read_bytes() + line)
-    names(root, transcripts=(file.parent,))
-    allow(root)
+    names_and_allows(root, transcripts=(file.parent,))
     assert [hit.path for hit in asked(root, "kiln")] == [str(file)]
 
 
@@ -335,8 +327,7 @@ def test_a_person_is_told_that_a_service_is_sent_these_texts_too(root: Path, not
 
 
 def test_what_settings_name_besides_waits_and_the_rest_goes_on(root: Path, notes: Path, tmp_path: Path) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     (tmp_path / "ssh").mkdir()
     (tmp_path / "ssh" / "keys.txt").write_text("kiln of the key\n")
     names(root, notes, tmp_path / "ssh")
@@ -350,8 +341,7 @@ def test_a_listed_link_that_leads_elsewhere_since_it_was_allowed_counts_no_more(
     (tmp_path / "secret").mkdir()
     (tmp_path / "secret" / "a.md").write_text("kiln of a secret\n")
     (tmp_path / "link").symlink_to(notes)
-    names(root, tmp_path / "link")
-    allow(root)
+    names_and_allows(root, tmp_path / "link")
     assert [hit.path for hit in asked(root, "kiln")] == [f"{notes}/kiln.md"]
     (tmp_path / "link").unlink()
     (tmp_path / "link").symlink_to(tmp_path / "secret")
@@ -361,8 +351,7 @@ def test_a_listed_link_that_leads_elsewhere_since_it_was_allowed_counts_no_more(
 
 def test_a_strangers_workspace_reads_nothing_of_yours(root: Path, notes: Path, tmp_path: Path) -> None:
     """Neither by naming it, nor by a link in the workspace, nor in a copy of one that may."""
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     copy = Path(shutil.copytree(root, tmp_path / "copy"))
     (copy / "docs").symlink_to(notes)
     for named in (notes, "docs", "../notes", "./docs/deep", f"{copy}/../notes"):
@@ -373,8 +362,7 @@ def test_a_strangers_workspace_reads_nothing_of_yours(root: Path, notes: Path, t
 
 def test_who_may_not_see_all_of_memory_sees_nothing_outside_of_it(root: Path, notes: Path, tmp_path: Path) -> None:
     file = transcript(tmp_path / "sessions" / "s-1.jsonl", SAID)
-    names(root, notes, transcripts=(file.parent,))
-    allow(root)
+    names_and_allows(root, notes, transcripts=(file.parent,))
     for kind in ("group", "subagent"):
         assert not asked(root, "kiln", kind).hits
         with Memory(root, agent="bot", kind=kind) as memory, pytest.raises(NotFound):
@@ -439,8 +427,7 @@ def test_traps_in_a_folder_are_passed_over(
         notes / ("trap.md" if kind == "texts" else "trap.jsonl"),
         secret if kind == "texts" else secret.with_suffix(".jsonl"),
     )
-    names(root, *([notes] if kind == "texts" else []), transcripts=(notes,) if kind == "transcripts" else ())
-    allow(root)
+    names_and_allows(root, *([notes] if kind == "texts" else []), transcripts=(notes,) if kind == "transcripts" else ())
     expected = f"{notes}/kiln.md" if kind == "texts" else f"{notes}/said.jsonl"
     answer = asked(root, "kiln")
     assert [hit.path for hit in answer] == [expected] and answer.unreadable == (trap is _huge)
@@ -453,8 +440,7 @@ def test_what_cannot_be_read_or_is_too_much_is_counted_and_named_by_doctor(
     for number in range(4):
         (notes / f"clay{number}.md").write_text(f"clay {number}\n")
         os.utime(notes / f"clay{number}.md", ns=(0, (2_000_000_000 + number) * 1_000_000_000))
-    names(root, notes, notes.parent / "missing")
-    allow(root)
+    names_and_allows(root, notes, notes.parent / "missing")
     with Memory(root, is_person=True) as memory:
         answer = memory.search("clay")
         assert sorted(hit.path for hit in answer) == [f"{notes}/clay{number}.md" for number in (1, 2, 3)]
@@ -470,8 +456,7 @@ def test_of_a_folder_with_endless_names_so_many_are_looked_at(
     monkeypatch.setattr(elsewhere, "MOST_NAMES", 50)
     for number in range(100):
         (notes / f"clay{number}.md").write_text("clay\n")
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     answer = asked(root, "clay")
     assert answer.searched <= 51 and answer.unreadable == 1
 
@@ -534,8 +519,7 @@ def test_names_that_no_line_can_hold_are_passed_over(root: Path, notes: Path, tm
     for name in (b"kiln\xff.md", b"kiln\n[2].md", "kiln\u202e.md".encode()):
         with open(os.fsencode(notes) + b"/" + name, "wb") as opened:
             opened.write(b"kiln\n")
-    names(root, notes, tmp_path / "link")
-    allow(root)
+    names_and_allows(root, notes, tmp_path / "link")
     assert [hit.path for hit in asked(root, "kiln")] == [f"{notes}/kiln.md"]
 
 
@@ -559,8 +543,7 @@ def test_a_folder_is_opened_with_no_link_on_the_way_even_where_it_may_not_be_lis
 def test_a_file_that_changes_while_it_is_searched_is_looked_at_again(
     root: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     times, real = [0], elsewhere._shown
 
     def changing(path: str, data: bytes) -> bytes:
@@ -579,20 +562,17 @@ def test_the_workspace_itself_and_what_lies_in_it_is_no_place_elsewhere(root: Pa
     (root / "docs").mkdir()
     (root / "docs" / "a.md").write_text("kiln\n")
     for named in (".", "docs", ".git", root, f"{root}/memory"):
-        names(root, named)
-        allow(root)
+        names_and_allows(root, named)
         assert not [hit for hit in asked(root, "kiln glaze") if hit.source == "extra"]
         assert "names nothing outside of the workspace" in run("--dir", str(root), "config", "allow").stdout
-    names(root, root.parent)
-    allow(root)
+    names_and_allows(root, root.parent)
     assert {hit.path for hit in asked(root, "kiln glaze")} == {f"{notes}/kiln.md", "MEMORY.md"}
 
 
 def test_what_is_read_of_a_file_elsewhere_has_a_bound(root: Path, notes: Path) -> None:
     (notes / "long.md").write_text("a line of the log\n" * 5_000)
     (notes / "line.md").write_text("x" * 500_000)
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     with Memory(root, agent="bot") as memory:
         part = files.excerpt(memory, f"{notes}/long.md", 11)
         assert part.total == 5_000 and 19_900 < len("".join(part.lines)) <= 20_000
@@ -610,7 +590,6 @@ def test_a_profile_that_searches_no_files_of_memory_searches_these(root: Path, n
 
 
 def test_reading_all_anew_reads_them_too(root: Path, notes: Path) -> None:
-    names(root, notes)
-    allow(root)
+    names_and_allows(root, notes)
     with Memory(root, is_person=True) as memory:
         assert maintenance.reindex(memory).sections == 3 and found(memory, "kiln")

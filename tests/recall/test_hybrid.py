@@ -280,8 +280,9 @@ def answered(root: Path, query: str = "noise of the boiler, and the dog") -> lis
         return [(hit.entry.name, hit.score) for hit in words.recall(query)]
 
 
-def _nan(texts: Sequence[str]) -> Reply:
-    return 200, json.dumps({"data": [{"embedding": [float("nan")] * 3} for _ in texts]}).encode()
+def reply_of(rows: Sequence[Sequence[float]]) -> Reply:
+    """What a service answers with these vectors."""
+    return 200, json.dumps({"data": [{"embedding": row} for row in rows]}).encode()
 
 
 @pytest.mark.parametrize(
@@ -291,8 +292,8 @@ def _nan(texts: Sequence[str]) -> Reply:
         (lambda texts: (401, b""), "refuses the key"),
         (lambda texts: (200, b"<html>"), "did not answer with vectors"),
         (lambda texts: (200, b'{"data": []}'), "gave 0 vectors for"),
-        (lambda texts: (200, json.dumps({"data": [{"embedding": []} for _ in texts]}).encode()), "gave an array of"),
-        (_nan, "did not answer with vectors"),
+        (lambda texts: reply_of([[] for _ in texts]), "gave an array of"),
+        (lambda texts: reply_of([[float("nan")] * 3 for _ in texts]), "did not answer with vectors"),
     ],
 )
 def test_words_answer_exactly_as_ever_when_a_service_fails_and_it_is_told_once(
@@ -344,8 +345,7 @@ def test_a_service_that_answers_questions_but_takes_no_entries_is_told_and_words
 
 
 def smaller(texts: Sequence[str]) -> Reply:
-    rows = vectors(texts, GROUPS[:2]).tolist()
-    return 200, json.dumps({"data": [{"embedding": row} for row in rows]}).encode()
+    return reply_of(vectors(texts, GROUPS[:2]).tolist())
 
 
 def test_a_service_whose_vectors_have_now_this_dimension_and_now_that_is_told_of(root: Path, told: Service) -> None:
@@ -464,17 +464,13 @@ def test_settings_count_from_the_moment_they_are_written(root: Path, tmp_path: P
 def test_vectors_of_one_service_never_meet_those_of_another_that_did_not_answer_at_first(
     root: Path, told: Service
 ) -> None:
-    def turned(texts: Sequence[str]) -> Reply:
-        rows = vectors(texts, [*GROUPS[1:], GROUPS[0]]).tolist()
-        return 200, json.dumps({"data": [{"embedding": row} for row in rows]}).encode()
-
     with Memory(root) as both:
         wants(root, url=told.url, model="small", timeout=10)
         assert names(both, "puppy") == ["Luna"]
         told.reply = lambda texts: (401, b"")
         wants(root, url=told.url, model="large", timeout=10)
         assert "refuses the key" in both.recall("puppy").note
-        told.reply = turned
+        told.reply = lambda texts: reply_of(vectors(texts, [*GROUPS[1:], GROUPS[0]]).tolist())
         assert names(both, "puppy") == ["Luna"] and names(both, "internet") == ["Guests"]
 
 

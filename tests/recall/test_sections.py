@@ -90,13 +90,6 @@ def test_a_whole_file_is_one_section() -> None:
     assert sections_of("a\n\nb\n", Search(unit="file")) == [Section(1, 3, "a\n\nb\n")]
 
 
-@given(TEXTS)
-def test_lines_are_all_of_the_text_as_it_is(text: str) -> None:
-    lines = lines_in(text)
-    assert "".join(lines) == text
-    assert len(lines) == text.count("\n") + (not text.endswith("\n") and bool(text))
-
-
 def test_notes_count_more_the_younger_they_are_and_never_from_the_future() -> None:
     recent = (Recent(0, 1.5), Recent(1, 1.3), Recent(7, 1.1))
     today = date(2026, 3, 14)

@@ -3,7 +3,7 @@
 import os
 import secrets
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -78,25 +78,25 @@ def begun(root: Path, count: int = 3) -> Side:
 
 
 def pushed_at_once(sides: Sequence[Side]) -> list[str]:
-    """What became of a commit of each side, pushed by all at the same time: done, or the name of the error."""
+    """What became of a commit of each side, in their order, pushed by all at once: done, or the name of the error."""
     for side in sides:
         side.take()
         side.remember()
-    said = list[str]()
+    said = dict[str, str]()
 
     def push(side: Side) -> None:
         try:
             side.push({MAIN: (git(side.root, "rev-parse", "HEAD~1").strip(), side.head())})
-            said.append("done")
+            said[side.root.name] = "done"
         except (Outrun, Unreachable) as error:
-            said.append(type(error).__name__)
+            said[side.root.name] = type(error).__name__
 
     threads = [threading.Thread(target=push, args=[side]) for side in sides]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return said
+    return [said[side.root.name] for side in sides]
 
 
 def other(side: Side, name: str = "there") -> Side:
@@ -118,6 +118,3 @@ def left_over(root: Path) -> list[str]:
     """The files that a fetch left behind."""
     private = root / ".git"
     return [file.name for file in (*private.glob("crabmem/tmp/fetch-*"), *private.glob("objects/pack/tmp_*"))]
-
-
-Make = Callable[[Path], Side]

@@ -16,10 +16,9 @@ from crabmem.disk import fs
 from crabmem.errors import Outrun, Refused, SyncError, Unreachable, Untrusted
 from crabmem.operations import maintenance
 from tests.conftest import git
+from tests.faults.repository import ANN
 from tests.refusing import Refusing, from_then, once
-from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other
-
-ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+from tests.remotes.sides import MAIN, Side, begun, is_whole, left_over, other, pushed_at_once
 
 
 @pytest.fixture
@@ -98,26 +97,9 @@ def test_a_repository_that_many_pushed_to_is_packed_by_and_by(here: Side, monkey
 def test_of_two_who_push_at_once_one_is_told_that_it_was_outrun(here: Side) -> None:
     here.push()
     sides = [other(here, f"machine {number}") for number in range(4)]
-    for side in sides:
-        side.take()
-        side.remember()
-    old, said = here.head(), dict[str, BaseException | None]()
-
-    def push(side: Side) -> None:
-        try:
-            side.push({MAIN: (old, side.head())})
-            said[side.root.name] = None
-        except SyncError as error:
-            said[side.root.name] = error
-
-    threads = [threading.Thread(target=push, args=[side]) for side in sides]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(type(error).__name__ for error in said.values()) == ["NoneType", "Outrun", "Outrun", "Outrun"]
-    [winner] = [side for side in sides if said[side.root.name] is None]
-    assert here.refs().refs[MAIN] == winner.head() and is_whole(bare(here))
+    said = pushed_at_once(sides)
+    assert sorted(said) == ["Outrun", "Outrun", "Outrun", "done"]
+    assert here.refs().refs[MAIN] == sides[said.index("done")].head() and is_whole(bare(here))
 
 
 def test_a_reference_that_is_expected_to_be_missing_must_be(here: Side) -> None:
@@ -252,7 +234,7 @@ def test_a_push_with_git_and_one_of_ours_take_turns(here: Side, tmp_path: Path) 
     persons = tmp_path / "persons"
     (persons / "note.md").write_text("by hand\n")
     git(persons, "add", "note.md")
-    git(persons, "-c", "user.name=Ann", "-c", "user.email=ann@example.org", "commit", "-qm", "by hand")
+    git(persons, *ANN, "commit", "-qm", "by hand")
     git(persons, "push", "-q")
     with pytest.raises(Outrun):
         here.push({MAIN: (here.head(), here.remember())})

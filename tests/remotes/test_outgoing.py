@@ -15,9 +15,8 @@ from crabmem.remotes import remote as module
 from crabmem.remotes.limit import Limit
 from crabmem.remotes.remote import pack_of
 from tests.conftest import git
+from tests.faults.repository import ANN
 from tests.remotes.sides import Side
-
-_ANN = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org")
 
 
 @pytest.fixture
@@ -59,17 +58,17 @@ def test_of_a_line_of_commits_exactly_what_is_new_goes(side: Side, sent: Sent) -
 
 def test_of_a_merge_nothing_is_missing(side: Side, sent: Sent) -> None:
     base = side.head()
-    git(side.root, *_ANN, "commit", "-q", "--allow-empty", "-m", "theirs")
+    git(side.root, *ANN, "commit", "-q", "--allow-empty", "-m", "theirs")
     theirs = side.head()
     git(side.root, "reset", "-q", "--hard", base)
     ours = side.remember(2)
-    git(side.root, *_ANN, "merge", "-q", "-m", "both", theirs)
+    git(side.root, *ANN, "merge", "-q", "-m", "both", theirs)
     for haves in ([base], [ours], [theirs], [ours, theirs]):
         assert sent([side.head()], haves) >= reached(side, "HEAD", *(f"^{have}" for have in haves))
 
 
 def test_a_tag_goes_with_what_it_is_about(side: Side, sent: Sent) -> None:
-    git(side.root, *_ANN, "tag", "-a", "-m", "first", "v1")
+    git(side.root, *ANN, "tag", "-a", "-m", "first", "v1")
     tag = git(side.root, "rev-parse", "v1").strip()
     assert sent([tag], []) == reached(side, "v1") | {tag}
     assert sent([tag], [side.head()]) == {tag}

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from crabmem import Memory
 from crabmem.git.objects import LARGEST, oid_of
 from crabmem.git.packs import BrokenPack
-from crabmem.remotes.received import Received, records, whole
+from crabmem.remotes.received import Received, objects_in, records
 from tests.conftest import git
 
 _BLOB, _BY_OFFSET, _BY_ID = 3, 6, 7
@@ -61,7 +61,7 @@ def spend(size: int) -> None:
 
 def received(data: bytes, most: int = 1_000, spending: Callable[[int], None] = spend) -> list[Received]:
     with mapped(data) as pack:
-        return list(whole(pack, records(pack, most, spending), spending))
+        return list(objects_in(pack, records(pack, most, spending), spending))
 
 
 def delta(base: bytes, text: bytes) -> bytes:
@@ -168,7 +168,7 @@ def test_what_a_pack_leaves_out_is_asked_for_once() -> None:
     name = bytes.fromhex(oid_of("blob", one))
     lying = [record(_BY_ID, delta(one, two), name), record(_BY_ID, delta(_TEXT, one), _NAME)]
     with mapped(packed(*lying)) as pack:
-        found = list(whole(pack, records(pack, 9, spend), spend, outside))
+        found = list(objects_in(pack, records(pack, 9, spend), spend, outside))
     assert [each.data for each in found] == [one, two] and asked == [name.hex(), _NAME.hex()]
 
 
@@ -213,5 +213,5 @@ def test_the_file_that_is_read_is_left_as_it_was(tmp_path: Path) -> None:
     data = packed(_BASE)
     (tmp_path / "pack").write_bytes(data)
     with (tmp_path / "pack").open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as pack:
-        assert [each.kind for each in whole(pack, records(pack, 9, spend), spend)] == ["blob"]
+        assert [each.kind for each in objects_in(pack, records(pack, 9, spend), spend)] == ["blob"]
     assert (tmp_path / "pack").read_bytes() == data

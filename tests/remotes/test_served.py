@@ -658,9 +658,6 @@ def test_a_proxy_of_the_environment_is_used_and_one_that_is_not_there_is_named(h
 def test_a_fetch_that_is_cut_short_leaves_nothing(here: Side, cut: float) -> None:
     here.push()
 
-    class Cut(Backend):
-        pass
-
     def instead(handler: Backend) -> bool:
         if not handler.path.endswith("/git-upload-pack"):
             return False

@@ -1,17 +1,16 @@
 """Documents of several passages: each passage is ranked for itself, and the best one counts for its document."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crabmem.search import Document, Index, load, save
-from crabmem.search.scoring import K1, B
 from crabmem.search.segment import Segment, build
 from tests.examples import examples
-from tests.search.test_search import by_plain_python, indexed, scores_of, small_steps
+from tests.search.test_search import after, by_plain_python, indexed, passages_by_hand, scores_of, small_steps
 
 Passages = list[list[str]]
 Model = dict[str, Passages]
@@ -27,35 +26,14 @@ def document(key: str, passages: Passages) -> Document:
     return Document(key, repr(passages)[:4].encode(), first, ["all", f"is {key}"], further=further)
 
 
-def documents(change: Change) -> dict[str, Document | None]:
+def documents(change: Mapping[str, Passages | None]) -> dict[str, Document | None]:
     return {key: None if passages is None else document(key, passages) for key, passages in change.items()}
-
-
-def after(changes: Sequence[Change], few: int, part: int) -> tuple[Index, Model]:
-    """An index after these changes, in several parts, and what is in it."""
-    index, model = Index(), Model()
-    with small_steps(few, part):
-        for change in changes:
-            index = index.updated(documents(change))
-            model = {key: passages for key, passages in (model | change).items() if passages is not None}
-    return index, model
 
 
 def by_hand(model: Model, query: Sequence[str]) -> dict[str, list[float]]:
     """The scores of the passages of each document."""
-    every = [words for passages in model.values() for words in passages]
-    average = sum(map(len, every)) / len(every) if every else 0.0
-
-    def score(words: list[str]) -> float:
-        total = 0.0
-        for word in dict.fromkeys(query):
-            if frequency := words.count(word):
-                holding = sum(word in other for other in every)
-                rare = math.log(1 + (len(every) - holding + 0.5) / (holding + 0.5))
-                total += rare * frequency / (frequency + K1 * (1 - B + B * len(words) / average))
-        return total
-
-    return {key: [score(words) for words in passages] for key, passages in model.items()}
+    scores = iter(passages_by_hand([words for passages in model.values() for words in passages], query))
+    return {key: [next(scores) for _ in passages] for key, passages in model.items()}
 
 
 STEPS = (st.sampled_from([0, 2, 3]), st.sampled_from([1, 10]))
@@ -66,7 +44,7 @@ STEPS = (st.sampled_from([0, 2, 3]), st.sampled_from([1, 10]))
 def test_a_document_scores_as_its_best_passage_after_any_changes(
     changes: list[Change], query: list[str], few: int, part: int
 ) -> None:
-    index, model = after(changes, few, part)
+    index, model = after(changes, documents, few, part)
     expected = {key: max(scores) for key, scores in by_hand(model, query).items() if max(scores) > 0}
     assert scores_of(index.search(query)) == pytest.approx(expected, rel=1e-12)
     assert len(index) == len(model) and index.marks().keys() == model.keys()
@@ -78,7 +56,7 @@ def test_a_document_scores_as_its_best_passage_after_any_changes(
 def test_both_readers_and_an_index_made_anew_answer_the_same_to_the_last_bit(
     changes: list[Change], query: list[str], limit: int, few: int, part: int
 ) -> None:
-    index, model = after(changes, few, part)
+    index, model = after(changes, documents, few, part)
     found = index.search(query)
     assert found == by_plain_python(index, query) == Index().updated(documents({**model})).search(query)
     assert found[:limit] == index.search(query, limit) == by_plain_python(index, query, limit)
@@ -87,7 +65,7 @@ def test_both_readers_and_an_index_made_anew_answer_the_same_to_the_last_bit(
 @given(CHANGES, *STEPS)
 @settings(max_examples=examples(200))
 def test_labels_and_words_are_those_of_documents(changes: list[Change], few: int, part: int) -> None:
-    index, model = after(changes, few, part)
+    index, model = after(changes, documents, few, part)
     assert index.labelled("all") == sorted(model)
     assert sorted(index.pairs("is")) == sorted((f"is {key}", key) for key in model)
     for words in (["a"], ["a", "b"], ["c", "d", "a"]):
@@ -102,7 +80,7 @@ def test_labels_and_words_are_those_of_documents(changes: list[Change], few: int
 def test_what_words_add_is_what_they_add_to_the_passage_that_counts(
     changes: list[Change], query: list[str], few: int, part: int
 ) -> None:
-    index, model = after(changes, few, part)
+    index, model = after(changes, documents, few, part)
     words = list(dict.fromkeys(query))
     found = index.search(words)
     keys = [each.key for each in found]
@@ -119,7 +97,7 @@ def test_what_is_kept_on_disk_answers_the_same(
     tmp_path_factory: pytest.TempPathFactory, changes: list[Change], few: int, part: int
 ) -> None:
     folder = tmp_path_factory.mktemp("index")
-    index, _ = after(changes, few, part)
+    index, _ = after(changes, documents, few, part)
     assert save(index, folder)
     kept = load(folder)
     assert kept is not None

@@ -2,12 +2,13 @@
 
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crabmem.search import tokens
+from crabmem.search import scripts, tokens
 from crabmem.search.query import Phrase
 from crabmem.search.scripts import folded, holds, is_unit, normal, runs, terms
 from tests.pace import costing_less_than
@@ -182,7 +183,7 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 
 
 def test_threads_get_the_words_that_one_alone_gets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crabmem.search.scripts._CACHED", 3)
+    monkeypatch.setattr(scripts, "spellings", lru_cache(3)(scripts.spellings.__wrapped__))
     text = "пароли кошки préférée Häuser मकान الكتاب " * 40
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda _: tokens(text, "french"), range(40))) == [tokens(text, "french")] * 40

@@ -3,9 +3,10 @@
 import gc
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
 import bm25s
 import pytest
@@ -24,6 +25,7 @@ CHANGES = st.lists(st.dictionaries(KEYS, st.none() | WORDS, max_size=4), max_siz
 
 Model = dict[str, list[str]]
 Change = dict[str, list[str] | None]
+Said = TypeVar("Said")
 
 
 def document(key: str, words: Sequence[str], labels: Sequence[str] = ()) -> Document:
@@ -31,7 +33,7 @@ def document(key: str, words: Sequence[str], labels: Sequence[str] = ()) -> Docu
     return Document(key, hash_of(words), words, labels)
 
 
-def documents(change: Change) -> dict[str, Document | None]:
+def documents(change: Mapping[str, list[str] | None]) -> dict[str, Document | None]:
     """A change with documents of these words."""
     return {key: None if words is None else document(key, words) for key, words in change.items()}
 
@@ -60,6 +62,21 @@ def small_steps(few: int = 3, part: int = 10) -> Iterator[None]:
         yield
 
 
+def after(
+    changes: Sequence[Mapping[str, Said | None]],
+    made: Callable[[Mapping[str, Said | None]], dict[str, Document | None]],
+    few: int = 2,
+    part: int = 1,
+) -> tuple[Index, dict[str, Said]]:
+    """An index after these changes, in several parts, and what is in it; `made` makes documents of a change."""
+    index, model = Index(), dict[str, Said]()
+    with small_steps(few, part):
+        for change in changes:
+            index = index.updated(made(change))
+            model = {key: said for key, said in {**model, **change}.items() if said is not None}
+    return index, model
+
+
 def by_plain_python(index: Index, words: Sequence[str | tuple[str, ...]], limit: int | None = None) -> list[Ranked]:
     """What the first question of a process is answered."""
     with pytest.MonkeyPatch.context() as patch:
@@ -67,19 +84,26 @@ def by_plain_python(index: Index, words: Sequence[str | tuple[str, ...]], limit:
         return index.search(words, limit)
 
 
-def by_hand(documents: Model, query: set[str]) -> dict[str, float]:
-    """Scores of the documents that share a word with `query`: Lucene's, which drops the factor k1 + 1."""
-    count = len(documents)
-    average = sum(map(len, documents.values())) / count if count else 0.0
-    scores: dict[str, float] = {}
-    for word in sorted(query):
-        holding = sum(word in words for words in documents.values())
-        idf = math.log(1 + (count - holding + 0.5) / (holding + 0.5))
-        for key, words in documents.items():
+def passages_by_hand(passages: Sequence[Sequence[str]], query: Iterable[str]) -> list[float]:
+    """The score of each passage: Lucene's, which drops the factor k1 + 1."""
+    average = sum(map(len, passages)) / max(1, len(passages))
+
+    def score(words: Sequence[str]) -> float:
+        total = 0.0
+        for word in dict.fromkeys(query):
             if frequency := words.count(word):
-                part = frequency / (frequency + K1 * (1 - B + B * len(words) / average))
-                scores[key] = scores.get(key, 0.0) + idf * part
-    return scores
+                holding = sum(word in other for other in passages)
+                idf = math.log(1 + (len(passages) - holding + 0.5) / (holding + 0.5))
+                total += idf * frequency / (frequency + K1 * (1 - B + B * len(words) / average))
+        return total
+
+    return list(map(score, passages))
+
+
+def by_hand(documents: Model, query: Iterable[str]) -> dict[str, float]:
+    """Scores of the documents that share a word with `query`."""
+    scores = zip(documents, passages_by_hand(list(documents.values()), query), strict=True)
+    return {key: score for key, score in scores if score > 0}
 
 
 def by_bm25s(documents: Model) -> Callable[[Sequence[str]], dict[str, float]]:
@@ -122,9 +146,7 @@ def test_after_any_changes_all_is_as_if_indexed_anew(
     index = Index()
     with small_steps(few, part):
         for change in changes:
-            index = index.updated(
-                {key: words if words is None else document(key, words) for key, words in change.items()}
-            )
+            index = index.updated(documents(change))
             model = {key: words for key, words in (model | change).items() if words is not None}
             assert scores_of(index.search(query)) == pytest.approx(by_bm25s(model)(query), rel=1e-6)
             assert scores_of(index.search(query)) == pytest.approx(by_hand(model, set(query)), rel=1e-12)
@@ -209,7 +231,7 @@ def test_labels_are_found_exactly_and_never_ranked() -> None:
     )
 
     assert index.labelled("pet") == ["a", "b"]
-    assert index.labelled("pe") == index.labelled("word") == index.search(["pet"]) == []
+    assert index.labelled("pe") == index.labelled("word") == [] == index.search(["pet"])
     assert list(index.labels()) == ["Dog", "pet"]
     assert list(index.labels("p")) == ["pet"]
     assert sorted(index.pairs("p")) == [("pet", "a"), ("pet", "b")]
@@ -218,14 +240,10 @@ def test_labels_are_found_exactly_and_never_ranked() -> None:
 @given(CHANGES)
 @settings(max_examples=examples(200))
 def test_labels_follow_the_changes(changes: list[Change]) -> None:
-    model: Model = {}
-    index = Index()
-    with small_steps(2, 1):
-        for change in changes:
-            index = index.updated(
-                {key: labels if labels is None else document(key, [], labels) for key, labels in change.items()}
-            )
-            model = {key: labels for key, labels in (model | change).items() if labels is not None}
+    def labelled(change: Mapping[str, list[str] | None]) -> dict[str, Document | None]:
+        return {key: None if labels is None else document(key, [], labels) for key, labels in change.items()}
+
+    index, model = after(changes, labelled)
     every = sorted({label for labels in model.values() for label in labels})
     assert list(index.labels()) == every
     assert sorted(index.pairs("")) == sorted((label, key) for key, labels in model.items() for label in {*labels})
@@ -304,7 +322,7 @@ def test_a_large_random_corpus_scores_as_bm25s_has_it(seed: int) -> None:
 @given(CHANGES)
 @settings(max_examples=examples(60))
 def test_the_rarity_of_a_word_is_what_scores_are_made_of(changes: list[Change]) -> None:
-    index, kept = after(changes)
+    index, kept = after(changes, documents)
     for word in ("a", "é", "unknown"):
         holding = sum(word in words for words in kept.values())
         assert index.idf(word) == math.log(1 + (len(kept) - holding + 0.5) / (holding + 0.5))
@@ -320,23 +338,12 @@ def test_a_document_that_is_not_there_explains_nothing() -> None:
 GROUPS = st.lists(st.sampled_from(["a", "b", "é", "犬", "x"]), min_size=1, max_size=3, unique=True).map(tuple)
 
 
-def after(changes: list[Change]) -> tuple[Index, Model]:
-    """An index after these changes, in several parts, and what is in it."""
-    index = Index()
-    model: Model = {}
-    with small_steps(2, 1):
-        for change in changes:
-            index = index.updated(documents(change))
-            model = {key: words for key, words in (model | change).items() if words is not None}
-    return index, model
-
-
 @given(CHANGES, WORDS, GROUPS, st.integers(1, 9))
 @settings(max_examples=examples(300))
 def test_words_of_a_group_count_as_one_word(
     changes: list[Change], query: list[str], group: tuple[str, ...], limit: int
 ) -> None:
-    index, model = after(changes)
+    index, model = after(changes, documents)
     as_one = {key: ["one" if word in group else word for word in words] for key, words in model.items()}
 
     expected = scores_of(index.search(query))
@@ -353,7 +360,7 @@ def test_words_of_a_group_count_as_one_word(
 def test_documents_that_have_all_words_are_found_whatever_their_order(
     changes: list[Change], words: list[str], group: tuple[str, ...]
 ) -> None:
-    index, model = after(changes)
+    index, model = after(changes, documents)
     held = {key for key, own in model.items() if set(words) <= set(own) and set(group) & set(own)}
 
     assert index.having([*words, group]) == sorted(held)
@@ -423,7 +430,7 @@ def test_what_stands_for_a_word_does_not_depend_on_what_is_gone(changes: list[Ch
         {key: words and [longer.get(each, each) for each in words] for key, words in change.items()}
         for change in changes
     ]
-    index, model = after(changes)
+    index, model = after(changes, documents)
     anew = Index().updated(documents({**model}))
 
     assert scores_of(index.search([word])) == pytest.approx(scores_of(anew.search([word])), rel=1e-12)

@@ -203,7 +203,7 @@ def test_what_was_stored_ahead_is_on_the_disk_or_in_the_log(
                 git(root, "prune", "--expire=now")
             files = {f"memory/entries/{number}.md": text for number, text in enumerate(texts)}
             writer.write(lambda scan: Draft(files, Note("import: three", identity("coder")), None))
-        logged = {piece.oid for batch in Redo(root / ".git/crabmem/redo").batches() for piece in batch.pieces}
+        logged = {patch.oid for batch in Redo(root / ".git/crabmem/redo").batches() for patch in batch.patches}
     for blob in (blob_id(texts[0]), blob_id(texts[2])):
         folder = root / ".git/objects" / blob[:2]
         assert blob in logged or {str(folder), str(folder.parent)} <= synced

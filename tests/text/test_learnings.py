@@ -49,10 +49,6 @@ def test_every_beginning_counts_whatever_follows_a_space(start: str, rest: str) 
     assert is_correction(f"  {start.upper()} {rest}")
 
 
-def test_beginnings_are_whoevers_language_they_are() -> None:
-    assert is_correction("nein, im Mai", ["nein,"]) and not is_correction("nein, im Mai")
-
-
 def test_the_same_again_at_the_end_is_said_once() -> None:
     once = with_lesson("", tool_failure("exec", "exit 1"), NOW)
     assert with_lesson(once, tool_failure("exec", "exit 1"), NOW + timedelta(hours=1)) == once

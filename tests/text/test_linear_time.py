@@ -13,7 +13,7 @@ from crabmem.operations import links
 from crabmem.operations.erasure import rule
 from crabmem.search import ordinary, scripts
 from crabmem.search.tokens import WORD
-from crabmem.text import credentials, odd_signs
+from crabmem.text import credentials, quoting
 from crabmem.text import patterns as globs
 from crabmem.text.markdown import with_section
 from tests.pace import costing_less_than
@@ -53,8 +53,8 @@ _MADE_OF_ARGUMENTS = {
         "globs", "fullmatch",
         *map(globs._expression, ["memory/**/a*b*c*d.md", "**/*", "**/**/a/**/b/*x*", "?a*" * 9, "*" * 9, "a/**/b"]),
     ),
-    "text.odd_signs._opening": _made(
-        "odd_signs", "finditer", odd_signs._opening("recall"), odd_signs._opening("of two words")
+    "text.quoting._opening": _made(
+        "quoting", "finditer", quoting._opening("recall"), quoting._opening("of two words")
     ),
     "search.ordinary.sentences": _made(
         "ordinary", "findall", *map(re.compile, (ordinary._ASCII_WORD, WORD, ordinary._END))

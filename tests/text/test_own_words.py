@@ -67,8 +67,8 @@ WRAPPED = {
     ),
     "vs code": (
         f"<attachments>\n<attachment id='vet.md'>the dog</attachment>\n</attachments>\n<context>\nOctober\n</context>\n"
-        f"<editorContext>\nvet.md\n</editorContext>\n<userRequest>\n{QUESTION}\n</userRequest>",
-        f"<editorContext>\nvet.md\n</editorContext>\n{QUESTION}",
+        f"<editor_context>\nvet.md\n</editor_context>\n<userRequest>\n{QUESTION}\n</userRequest>",
+        QUESTION,
     ),
     "copilot": (
         f"<current_datetime>2026-11-22T20:00:00Z</current_datetime>\n\n{QUESTION}\n\n"
@@ -93,7 +93,6 @@ WRAPPED = {
         QUESTION,
     ),
 }
-WRAPPED["vs code"] = (WRAPPED["vs code"][0].replace("editorContext", "editor_context"), QUESTION)
 #: What a person may write, which stays as it is.
 WRITTEN = [
     QUESTION,

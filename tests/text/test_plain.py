@@ -2,15 +2,13 @@
 
 from typing import Any
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crabmem.text import frontmatter as header
-from crabmem.text.entry import parse_entry
 from crabmem.text.frontmatter import dump
 from crabmem.text.plain import plain_lines, read_plain
 from tests.conftest import FIXTURES
-from tests.examples import examples
 
 _WORDS = st.text(alphabet="abZ0 :#-[],'\"{}&*!|>%@`?~=.\t\n\x85\u2028éß🦀", max_size=12)
 _LINE = st.tuples(st.sampled_from(["name", "description", "tags", "aliases", "x-y", "", "na me"]), _WORDS)
@@ -51,23 +49,6 @@ def test_what_is_read_without_yaml_is_what_yaml_reads(lines: str, content: str) 
         assert parts.header is not None
         assert header.load(parts.header) == found[0]
         assert parts.content.removeprefix("\n").removesuffix("\n") == found[1]
-
-
-_SIGNS = "abZ0_ :#-[],'\"{}&*!|>%@`?~=.()/+\t\x85\u2028éß🦀²"
-# A value that begins with a quote may go on in the next line.
-_VALUE = st.tuples(st.sampled_from("aZ0é²_-"), st.text(_SIGNS, max_size=9)).map("".join)
-
-
-@settings(max_examples=examples(500))
-@given(_VALUE, _VALUE, _WORDS | st.just("\n\na\n\n"))
-@example("a", "b", "\r")
-@example("a-", "it's _", "<<<<<<< x")
-def test_name_and_description_are_read_alike_in_whatever_order(name: str, description: str, content: str) -> None:
-    lines = [f"name: {name}\n", f"description: {description}\n"]
-    one, other = (f"---\n{''.join(each)}---\n\n{content}\n".encode() for each in (lines, lines[::-1]))
-    first, second = parse_entry("x.md", one, "v"), parse_entry("x.md", other, "v")
-    assert (first.problem is None) is (second.problem is None)
-    assert first.problem or (first, first.keys) == (second, second.keys)
 
 
 def test_what_crabmem_writes_is_nearly_always_of_the_plain_form() -> None:

@@ -7,7 +7,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crabmem.text.quoting import BETWEEN, block, entry_text, fitting, joined, spelled, visible
-from crabmem.text.templates import template
 from tests.examples import examples
 
 UNSEEN = "\u200b\u200c\u200d\u2060\u00ad\u034f\u180b\ufe0f\ufeff\u202e\U000e0061\U000e0100\0\r\n\t \u00a0\u2028"
@@ -106,11 +105,6 @@ def test_as_many_whole_texts_as_fit_and_never_more_than_the_limit(texts: list[st
 
 def test_parts_that_hold_nothing_leave_no_gap() -> None:
     assert joined(["a\n", "", " \n", "\nb"]) == "a\n\nb"
-
-
-@pytest.mark.parametrize("name", ["identity", "memory", "recall"])
-def test_every_text_for_models_is_found(name: str) -> None:
-    assert template(name).strip()
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,12 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture
+def root(begun: Path, tmp_path: Path) -> Path:
+    """A copy of that memory."""
+    return Path(shutil.copytree(begun, tmp_path / "memory", symlinks=True))
+
+
 def subjects(root: Path) -> list[str]:
     return git(root, "log", "--format=%s").splitlines()
 
@@ -157,10 +163,9 @@ WRITES: dict[str, Callable[[Memory], object]] = {
 
 @pytest.mark.parametrize("verb", WRITES)
 def test_nothing_that_fails_after_the_commit_makes_a_failure_of_the_write(
-    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+    root: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     """Not reading the settings again, not the work that is begun beside it, not closing."""
-    root = Path(shutil.copytree(begun, tmp_path / "memory", symlinks=True))
     with Memory(root, agent="a") as memory:
         (root / "crabmem.toml").write_text("soul_editable = true\n")
         memory.adopt()
@@ -182,9 +187,8 @@ def test_nothing_that_fails_after_the_commit_makes_a_failure_of_the_write(
 
 
 def test_a_proposal_is_made_even_if_the_settings_are_spoilt_at_once(
-    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = Path(shutil.copytree(begun, tmp_path / "memory", symlinks=True))
     (root / "crabmem.toml").write_text('soul = "propose"\n')
     between_writes = Writer.between_writes
 
@@ -199,9 +203,8 @@ def test_a_proposal_is_made_even_if_the_settings_are_spoilt_at_once(
 
 
 def test_a_proposal_that_was_applied_is_no_failure_where_it_cannot_be_dropped(
-    begun: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = Path(shutil.copytree(begun, tmp_path / "memory", symlinks=True))
     (root / "crabmem.toml").write_text('soul = "propose"\n')
     with Memory(root, agent="a") as memory:
         proposed = memory.write_identity("You are kind.")

@@ -48,22 +48,15 @@ def recorded(root: Path) -> int:
     return len(git(root, "ls-tree", "--name-only", "HEAD", f"{ENTRIES}/").splitlines())
 
 
-def test_more_than_a_third_and_at_least_ten_are_many() -> None:
+@pytest.mark.parametrize("others", [(), ("memory/MEMORY.md",)])
+def test_more_than_a_third_and_at_least_ten_are_many_and_all_of_a_small_memory(others: tuple[str, ...]) -> None:
     def many(count: int, total: int) -> bool:
-        paths = (f"{ENTRIES}/fact-{number}.md" for number in range(count))
         files = [f"{ENTRIES}/fact-{number}.md" for number in range(total)]
-        return losses((*paths, "memory/MEMORY.md"), files, ORDINARY).are_many
+        return losses((*files[:count], *others), files, ORDINARY).are_many
 
     assert [many(LEAST - 1, LEAST), many(LEAST, LEAST), many(LEAST, 3 * LEAST), many(LEAST + 1, 3 * LEAST + 2)] == [
         False, True, False, True,
     ]  # fmt: skip
-
-
-def test_all_of_a_small_memory_are_many() -> None:
-    def many(count: int, total: int) -> bool:
-        files = [f"{ENTRIES}/fact-{number}.md" for number in range(total)]
-        return losses(files[:count], files, ORDINARY).are_many
-
     told = [many(0, 0), many(1, 1), many(1, 2), many(2, 2), many(LEAST - 2, LEAST - 1), many(LEAST - 1, LEAST - 1)]
     assert told == [False, False, False, True, False, True]
 

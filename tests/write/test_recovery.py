@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from crabmem.disk.seal import Seal
+from crabmem.git.commits import Note
 from crabmem.workspace.layout import ORDINARY
 from crabmem.write.intent import Intent, Step
 from crabmem.write.recovery import Journal, Pending
@@ -16,7 +17,8 @@ NAME = "write-0123456789abcdef"
 
 def intent(path: str = "memory/entries/a.md", temporary: str = NAME) -> Intent:
     trailers = (("Tool", "remember"), ("Entry", "日本"))
-    return Intent("remember: a", "x <x@x>", "", trailers, NOW, {path: Step(None, "0" * 40, temporary)})
+    note = Note("remember: a", "x <x@x>", trailers=trailers)
+    return Intent(note, NOW, {path: Step(None, "0" * 40, temporary)})
 
 
 def journal_in(folder: Path, keys: str = "keys") -> Journal:

@@ -82,7 +82,7 @@ def add(name: str | None, address: str | None, file: "IO[str] | None", remove: b
         raise click.UsageError("give a NAME and an ADDRESS, or --from FILE")
     from ...fleet import rights
 
-    wanted = [rights.checked(*each) for each in named]
+    wanted = [rights.checked_memory(*each) for each in named]
     with _owned() as index:
         before = {space.name: space.address for space in index.spaces()}
         rights.add(index, wanted)
@@ -208,10 +208,10 @@ def rebuild(state: Path | None, yes: bool) -> None:
     """
     if not yes:
         confirm("Make the whole index anew?", "made")
-    from ...fleet.following import rebuilt
+    from ...fleet.following import rebuild
 
     with _owned() as index:
-        facts = rebuilt(index, _place(state), os.environ, _told)
+        facts = rebuild(index, _place(state), os.environ, _told)
     tell(f"made anew: {counted(facts, 'fact')}")
 
 

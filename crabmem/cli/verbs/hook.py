@@ -53,7 +53,7 @@ def hook(
     """
     from ...hosts.hooks.command import Command
     from ...hosts.hooks.input import parse_input
-    from ...hosts.hooks.process import answer_to
+    from ...hosts.hooks.process import answer_event
 
     wanted, command = global_options(ctx), Command([])
     command.is_guide = guide
@@ -65,4 +65,4 @@ def hook(
         "--without": without or "",
     }
     given = parse_input(sys.stdin.buffer.read(), event, host)
-    click.echo(answer_to(given, wanted.root.absolute(), command, os.environ, lambda: True), nl=False)
+    click.echo(answer_event(given, wanted.root.absolute(), command, os.environ, lambda: True), nl=False)

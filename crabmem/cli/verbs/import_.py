@@ -121,7 +121,7 @@ def import_(
     curl … | crabmem import - --from mem0
     """
     from ...importers.base import Skipped
-    from ...importers.facts import picked, prepare
+    from ...importers.facts import if_wanted, prepare
     from ...importers.recognition import source_called, source_of
     from ...importers.texts import is_instructions
     from ...importers.tree import tree_at, tree_of
@@ -141,7 +141,7 @@ def import_(
     found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
     is_there = any(isinstance(item.what, Fact) for item in found)
     if only:
-        found = [picked(item, only) for item in found]
+        found = [if_wanted(item, only) for item in found]
     if not read:
         raise Failure(
             f"there is {f'nothing of {kind}' if kind else 'no Markdown or text file'} in {shown_place(str(place))}"

@@ -57,10 +57,10 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     if not http and sys.stdin.isatty():
         tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
     if not http:
-        from ...mcp.stdio import begun
+        from ...mcp.stdio import process_server
 
         # Before the memory is opened: the client may ask already.
-        server = begun()
+        server = process_server()
         served = _served(ctx, tools, data, os.environ)
         from ...standby.offer import offering  # late: the client is answered first
 

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 DEADLINE = 1.4
 #: The same where silence would last: a session without its identity, a fact recorded as somebody else's.
 LONGER = {"session-start": 5.0, "subagent-start": 5.0, "wrote": 5.0}
-# No host waits for so long, and a timer takes no more than some.
-_LONGEST = 3_600
+# Seconds. No host waits for longer, and a timer does not take any number.
+_MAX_DEADLINE = 3_600
 _GLOBAL = ("--dir", "--project", "--workspace", "--agent", "--session", "--profile", "--kind")
 # Flags of the command line for which there is a variable.
 _SAID_BY_VARIABLE = {"--alone": "CRABMEM_ONLY_THIS", "--propose": "CRABMEM_PROPOSE"}
 _OWN = ("--host", "--deadline", "--without")
-_LARGEST = 64_000_000
+_MAX_INPUT_BYTES = 64_000_000
 
 
 class Command:
@@ -68,7 +68,7 @@ class Command:
     def deadline(self) -> float:
         """The seconds that there are for an answer."""
         asked = float(self.options.get("--deadline") or LONGER.get(self.event or "", DEADLINE))
-        return min(asked, _LONGEST)
+        return min(asked, _MAX_DEADLINE)
 
 
 class Reply:
@@ -137,5 +137,5 @@ def read_stdin() -> bytes:
         return b""
     while piece := os.read(0, 1 << 20):
         size += len(piece)
-        data.append(piece if size <= _LARGEST else b"")
-    return b"".join(data) if size <= _LARGEST else b""
+        data.append(piece if size <= _MAX_INPUT_BYTES else b"")
+    return b"".join(data) if size <= _MAX_INPUT_BYTES else b""

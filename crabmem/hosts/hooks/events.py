@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ...session.session import Session
 
 SUBAGENT = "subagent"
-# Facts of which a hook asks what is untidy: each takes half a millisecond.
-_FEW = 2_000
+# Facts of the largest memory in which a hook looks for what is untidy: each takes half a millisecond.
+_MAX_TIDIED = 2_000
 # Where the references of proposals are.
 _PROPOSALS = "refs/crabmem/proposals"
 
@@ -156,7 +156,7 @@ def _untidy(call: Call, memory: Session) -> str:
     from ...operations.tidy import tidy
     from ...text.words import counted
 
-    found = tidy(memory) if memory.look(lambda now: len(now.entries.paths)) <= _FEW else ()
+    found = tidy(memory) if memory.look(lambda now: len(now.entries.paths)) <= _MAX_TIDIED else ()
     if found:
         call.note("tidy")
     return f"{counted(len(found), 'thing')} to look at in memory: `crabmem tidy`" if found else ""
@@ -218,7 +218,6 @@ def _stop(call: Call) -> Json:
 
 
 def _has_stored(call: Call, talk: Talk) -> bool:
-    """Whether the agent has written to memory since the talk began."""
     if talk.since is None:
         return False
     from ...operations.history import commits

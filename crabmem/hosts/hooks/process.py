@@ -23,15 +23,15 @@ from .command import Command, Reply
 from .events import Call, answer
 from .input import HookInput, parse_input
 
-_MOST = 64_000
-_LINE = 500
-# Seconds after the deadline when the process is ended whatever it does, and seconds for what is done once the host was
-# answered. A busy machine may need them.
-_END, _AFTER = 0.5, 2.0
+_MAX_LOG_BYTES = 64_000
+_MAX_LOG_LINE = 500
+# Seconds after the deadline until the process is ended, whatever it does; and seconds for the work after the answer.
+# A busy machine may need them.
+_GRACE, _AFTER_ANSWER = 0.5, 2.0
 # What a hook's command line calls the arguments that errors offer as ways out.
 _FLAGS = {"root=…": "--dir", "profile=…": "--profile"}
-# A timer of no seconds is none.
-_AT_ONCE = 0.000_001
+# Seconds: 0 would set no timer.
+_SHORTEST_TIMER = 0.000_001
 
 
 def answer_in_time(
@@ -42,7 +42,7 @@ def answer_in_time(
     try:
         root = root_of(command, environment)
         _end_in_time(reply, root, command)
-        reply.give(answered(command, environment, root, read_input, reply.claim))
+        reply.give(answer_command(command, environment, root, read_input, reply.claim))
         warn(root, command)
     except Exception as error:  # whatever it is, it is none of the host's business
         reply.give(command.nothing)
@@ -50,7 +50,7 @@ def answer_in_time(
         log(root, command, words or type(error).__name__)
 
 
-def answered(
+def answer_command(
     command: Command,
     environment: Mapping[str, str],
     root: Path,
@@ -65,7 +65,7 @@ def answered(
     if command.odd or len(command.words) > 2:
         raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
     given = parse_input(read_input(), command.event, command.options.get("--host"))
-    return answer_to(given, root, command, environment, claim)
+    return answer_event(given, root, command, environment, claim)
 
 
 def warn(root: Path, command: Command) -> None:
@@ -74,7 +74,7 @@ def warn(root: Path, command: Command) -> None:
         log(root, command, f"warning: {problem}")
 
 
-def answer_to(
+def answer_event(
     given: HookInput, root: Path, command: Command, environment: Mapping[str, str], claim: Callable[[], bool]
 ) -> bytes:
     """The answer to an event, as the host reads it."""
@@ -85,7 +85,7 @@ def answer_to(
     kind = command.options.get("--kind") or environment.get("CRABMEM_KIND") or "main"
     workspace = workspace_at(root, profile, Allowed(environment))
     named = os.path.expanduser(command.options.get("--project", environment.get("CRABMEM_PROJECT", "")))
-    project = os.path.join(_began(command, environment) or os.curdir, named)
+    project = os.path.join(_session_folder(command, environment) or os.curdir, named)
     call = Call(workspace, given, agent, session, _now(), claim, kind, environment, without, command.is_guide, project)
     answered = answer(call)
     return b"" if given.event in given.dialect.mute and not answered else json.dumps(answered).encode() + b"\n"
@@ -97,10 +97,10 @@ def log(root: Path | None, command: Command, message: str) -> None:
     if file is None or not fs.is_own_folder(file.parent):
         return
     about = " ".join([*command.words, command.options.get("--host", "")]).strip()
-    line = " ".join(f"{_now():%Y-%m-%d %H:%M:%S} {about}: {message}".split())[:_LINE]
+    line = " ".join(f"{_now():%Y-%m-%d %H:%M:%S} {about}: {message}".split())[:_MAX_LOG_LINE]
     with suppress(OSError):
         fs.append(file, line.encode("utf-8", "replace") + b"\n")
-        if file.stat().st_size > _MOST:
+        if file.stat().st_size > _MAX_LOG_BYTES:
             lines = fs.read(file)[0].splitlines(keepends=True)
             fs.swap_in(file, b"".join(lines[len(lines) // 2 :]))
 
@@ -114,14 +114,14 @@ def _now() -> datetime:
 
 def root_of(command: Command, environment: Mapping[str, str]) -> Path:
     """The workspace that a command is about."""
-    said, began = command.options, _began(command, environment)
+    said, began = command.options, _session_folder(command, environment)
     place = place_meant(
         said.get("--dir"), said.get("--project"), said.get("--workspace"), environment, str(Path.home()), began
     )
     return Path(place).absolute()
 
 
-def _began(command: Command, environment: Mapping[str, str]) -> str | None:
+def _session_folder(command: Command, environment: Mapping[str, str]) -> str | None:
     """Where the session began, if the host says so: an agent may have gone elsewhere since."""
     host = next((each for each in HOSTS if each.name == command.options.get("--host")), None)
     return environment.get(host.hooks.project) if host and host.hooks else None
@@ -135,14 +135,14 @@ def _end_in_time(reply: Reply, root: Path, command: Command) -> None:
     """
     left, late = max(0, command.deadline - age_of_process()), partial(_late, reply, root, command)
     signal.signal(signal.SIGALRM, lambda number, frame: late())
-    signal.setitimer(signal.ITIMER_REAL, max(left, _AT_ONCE))
-    faulthandler.dump_traceback_later(left + _END, exit=True, file=2)
+    signal.setitimer(signal.ITIMER_REAL, max(left, _SHORTEST_TIMER))
+    faulthandler.dump_traceback_later(left + _GRACE, exit=True, file=2)
 
 
 def _late(reply: Reply, root: Path, command: Command) -> None:
     """Say nothing rather than something late. What is being written then is finished by the next write."""
     if reply.give(command.nothing, is_late=True):
-        faulthandler.dump_traceback_later(_AFTER, exit=True, file=2)  # instead of the one that is under way
+        faulthandler.dump_traceback_later(_AFTER_ANSWER, exit=True, file=2)  # instead of the one that is under way
         log(root, command, f"no answer within {command.deadline:g} s")
         if command.event in (None, PROMPT):
             read_ahead.begin(Workspace(root))

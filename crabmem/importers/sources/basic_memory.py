@@ -7,12 +7,12 @@ from ...text.slug import name_key, slug_of
 from ..base import MARKDOWN, Found, Source, Tree, is_markdown
 from ..texts import fact_of, keys_of, value, with_labels, with_name
 
-# So many files are looked at.
-_LOOKED_AT = 20
+# Files whose headers are read to recognise the format.
+_MAX_PROBED = 20
 
 
 def _is_it(tree: Tree) -> bool:
-    notes = [path for path in tree.files if is_markdown(path)][:_LOOKED_AT]
+    notes = [path for path in tree.files if is_markdown(path)][:_MAX_PROBED]
     known = sum({"title", "permalink"} <= keys_of(tree.peek(path)).keys() for path in notes)
     return known > 0 and known * 2 >= len(notes)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..base import JSON, Found, Look, Source, Tree
-from ..chats import Turn, facts_of, has_conversations, joined, time_of
+from ..chats import Turn, facts_of, has_conversations, message_text, time_of
 
 _KEYS, _SHOWN = ("author", "content", "metadata"), ("text", "multimodal_text")
 # Around the sign of a source that stands beside the text.
@@ -17,11 +17,10 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    return facts_of(tree, SOURCE.name, "ChatGPT", lambda row: isinstance(row.get("mapping"), dict), _said)
+    return facts_of(tree, SOURCE.name, "ChatGPT", lambda row: isinstance(row.get("mapping"), dict), _read)
 
 
-def _said(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
-    """A conversation's id, its title, and its turns."""
+def _read(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
     branch = reversed([*_branch(row["mapping"], row.get("current_node"))])
     id = str(row.get("conversation_id") or row.get("id") or "")
     return id, row.get("title"), [*filter(None, map(_turn, branch))]
@@ -45,7 +44,7 @@ def _turn(message: Mapping[str, Any]) -> Turn | None:
         return None
     if content.get("content_type") not in _SHOWN or about.get("is_visually_hidden_from_conversation"):
         return None
-    return Turn(author["role"], time_of(message.get("create_time")), _CITED.sub("", joined(content.get("parts"))))
+    return Turn(author["role"], time_of(message.get("create_time")), _CITED.sub("", message_text(content.get("parts"))))
 
 
 SOURCE = Source("chatgpt", "an export of ChatGPT: its zip, or conversations.json", _is_it, _facts, Look.OWN, JSON)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...text.entry import Fact
 from ..base import JSON, Found, Look, Source, Tree
-from ..chats import Turn, facts_of, has_conversations, joined, rows, time_of
+from ..chats import Turn, facts_of, has_conversations, message_text, rows, time_of
 from ..texts import summary
 
 _BESIDE = re.compile(r"(?:.*/)?(?:memories|projects)(?:/[^/]*)?\.json")
@@ -17,19 +17,18 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
-    yield from facts_of(tree, SOURCE.name, "Claude", lambda row: isinstance(row.get("chat_messages"), list), _said)
+    yield from facts_of(tree, SOURCE.name, "Claude", lambda row: isinstance(row.get("chat_messages"), list), _read)
     yield from _memories(tree)
 
 
-def _said(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
-    """A conversation's id, its title, and its turns."""
+def _read(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
     turns = [_turn(message) for message in row["chat_messages"] if isinstance(message, dict)]
     return str(row.get("uuid") or ""), row.get("name"), turns
 
 
 def _turn(message: dict[str, Any]) -> Turn:
     who = "user" if message.get("sender") == "human" else "assistant"
-    text = joined(message.get("content")) or joined([message.get("text")])
+    text = message_text(message.get("content")) or message_text([message.get("text")])
     return Turn(who, time_of(message.get("created_at")), text)
 
 

@@ -35,10 +35,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
     found = list(_read(tree))
     names = {stem(item.where): item.what.name for item in found if isinstance(item.what, Fact)}
     led = partial(redirect, new=partial(_by_name, names=names))
-    yield from (
-        item._replace(what=replace(item.what, content=led(item.what.content))) if isinstance(item.what, Fact) else item
-        for item in found
-    )
+    yield from (item.with_fact(lambda fact: replace(fact, content=led(fact.content))) for item in found)
 
 
 def _by_name(target: str, names: Mapping[str, str]) -> str | None:

@@ -8,13 +8,9 @@ from ...errors import CrabmemError, InvalidArguments
 from ...text.entry import Fact, decode
 from ...workspace.layout import ORDINARY
 from ..base import JSON, Found, Look, Skipped, Source, Tree
-from ..texts import stem
+from ..texts import WHOLE, stem
 
 _TEXTS = ("name", "description", "content", "path")
-_LEFT = {
-    "identity": "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
-    "overview": "it is an overview; what of it should stay goes in yours, with `crabmem overview edit`",
-}
 
 
 def _is_it(tree: Tree) -> bool:
@@ -47,7 +43,7 @@ def _read(path: str, said: Mapping[str, Any]) -> Iterator[Found]:
         where = f"{path}[{number}]"
         is_fact = isinstance(row, dict) and all(isinstance(row.get(key), str) for key in _TEXTS)
         yield Found(where, _fact(row) if is_fact else InvalidArguments("it is no fact with a name"), where, "")
-    yield from (Found(f"{path}[{key}]", Skipped(reason)) for key, reason in _LEFT.items() if said.get(key))
+    yield from (Found(f"{path}[{key}]", Skipped(reason)) for key, reason in WHOLE.items() if said.get(key))
     notes = said.get("notes")
     for number, note in enumerate(notes if isinstance(notes, list) else ()):
         place = note.get("path") if isinstance(note, dict) else None
@@ -71,11 +67,8 @@ def _fact(row: Mapping[str, Any]) -> Fact:
 
 
 def _labels(value: object) -> tuple[str, ...] | None:
-    return (
-        tuple(filter(None, (each for each in value if isinstance(each, str)))) or None
-        if isinstance(value, list)
-        else None
-    )
+    labels = value if isinstance(value, list) else []
+    return tuple(label for label in labels if label and isinstance(label, str)) or None
 
 
 def _text(value: Any) -> Any:

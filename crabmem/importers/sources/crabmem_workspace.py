@@ -11,9 +11,10 @@ from pathlib import PurePosixPath
 from ...disk.export_folder import MARK
 from ...errors import CrabmemError
 from ...text.entry import Fact, parse_entry
+from ...text.values import replace
 from ...workspace.layout import ORDINARY
 from ..base import Found, Look, Skipped, Source, Tree, is_markdown
-from ..texts import extra_keys, frontmatter, stem
+from ..texts import as_fact, stem
 from .openclaw import note_of
 
 _BARE = "---\n---\n"
@@ -46,17 +47,11 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _fact(path: str, data: bytes) -> Fact:
-    """A fact of crabmem's, word by word."""
-    entry = parse_entry(path, data)
+    fact = as_fact(parse_entry(path, data), data)
     top = f"{ORDINARY.entries[0]}/"
-    return Fact(
-        entry.name,
-        entry.description,
-        entry.content,
-        entry.aliases or None,
-        entry.tags or None,
-        extra_keys(entry),
-        before=frontmatter(data) or _BARE,  # so that it gets no description that it does not have
+    return replace(
+        fact,
+        before=fact.before or _BARE,  # so that it gets no description that it does not have
         folder=path.removeprefix(top).rpartition("/")[0] if path.startswith(top) else "",
         stem=stem(path),
     )

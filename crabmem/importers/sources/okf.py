@@ -13,18 +13,15 @@ from ...text.sources import SOURCES
 from ...text.values import replace
 from ...text.words import shortened
 from ..base import Found, Look, Skipped, Source, Tree, What, is_markdown
-from ..texts import extra_keys, frontmatter, keys_of, stem, summary, value
+from ..texts import WHOLE, as_fact, keys_of, stem, summary, value
 
-# So many concepts are looked at.
-_LOOKED_AT = 20
+# Concepts whose headers are read to recognise the format.
+_MAX_PROBED = 20
 _LISTS = {
     okf.INDEX: "it lists the others, each a fact itself",
     okf.LOG: "it says what was done when; facts alone are taken",
 }
-_WHOLE = {
-    okf.OVERVIEW: "it is an overview; what of it should stay goes in yours, with `crabmem overview edit`",
-    okf.IDENTITY: "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
-}
+_WHOLE = {okf.OVERVIEW: WHOLE["overview"], okf.IDENTITY: WHOLE["identity"]}
 
 
 def _is_it(tree: Tree) -> bool:
@@ -32,7 +29,7 @@ def _is_it(tree: Tree) -> bool:
         return False
     if "okf_version" in keys_of(tree.peek(okf.INDEX)):
         return True
-    concepts = [path for path in tree.files if is_markdown(path) and not okf.is_reserved(path)][:_LOOKED_AT]
+    concepts = [path for path in tree.files if is_markdown(path) and not okf.is_reserved(path)][:_MAX_PROBED]
     every = [keys_of(tree.peek(path)) for path in concepts]
     return bool(every) and all(value(keys, "type") and "permalink" not in keys for keys in every)
 
@@ -73,19 +70,19 @@ def _concept(path: str, data: bytes) -> What:
     entry = parse_entry(path, data)
     name = entry.name if value(own, "name") else shortened(value(own, "title"), MAX_NAME) or entry.name
     description = entry.description if "description" in own else summary(entry.content) or name
-    keys = extra_keys(entry)
+    fact = as_fact(entry, data)
+    keys = dict(fact.keys)
     if not value(own, "name"):
         keys.pop("title", None)
     if kind == okf.FACT:
         keys.pop("type", None)
     if sources := okf.bare_sources(keys):
         keys[SOURCES] = sources
-    folder, before = posixpath.dirname(path), frontmatter(data)
-    parts = header.parts_of(before)
+    before, parts = fact.before, header.parts_of(fact.before)
     if parts.header:
         before = f"{parts.opening}{okf.header_of_fact(parts.header, parts.newline)}{parts.closing}"
-    return Fact(name, description, entry.content, entry.aliases or None, entry.tags or None, keys, before=before,
-                folder=folder, stem=stem(path))  # fmt: skip
+    place = {"folder": posixpath.dirname(path), "stem": stem(path)}
+    return replace(fact, name=name, description=description, keys=keys, before=before, **place)
 
 
 SOURCE = Source("okf", "a bundle of the Open Knowledge Format (OKF)", _is_it, _facts, Look.OWN)

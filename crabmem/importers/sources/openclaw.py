@@ -24,7 +24,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
         if error:
             yield Found(path, error)
         elif path in _CURATED:
-            yield from _curated(tree, path)
+            yield from _sections(tree, path)
         elif path in _WHO:
             yield Found(
                 path, Skipped("it says who the agent is and what to do; what of it should stay goes in Crab.md")
@@ -35,8 +35,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
             yield Found(path, Skipped("it lies outside of memory/"))
 
 
-def _curated(tree: Tree, path: str) -> Iterator[Found]:
-    """A fact for each section of the curated memory."""
+def _sections(tree: Tree, path: str) -> Iterator[Found]:
     whole = tree.take(path, fact_of)
     if isinstance(whole.what, Fact):
         yield from facts_of_sections(path, tree.read(path), whole.what)

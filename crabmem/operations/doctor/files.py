@@ -84,11 +84,12 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
     layout = patient.engine.workspace.layout
     for path in sorted(patient.scan.files):
         folder = path.rpartition("/")[0]
+        is_beside_facts = folder and folder not in layout.entries and not layout.is_entry(path)
         if not path.endswith((".md", SETTINGS)):
             yield info(
                 path, "it is not named *.md: it is not recalled, and recorded only once a tool of memory wrote it"
             )
-        elif folder and folder not in layout.entries and not layout.is_entry(path) and not patient.profile.finds(path):
+        elif is_beside_facts and not patient.session.profile.finds(path):
             yield info(path, f"it is not {layout.where}, so it is recorded but not recalled")
     for path in sorted(patient.scan.folders):
         if any(layout.is_entry(each) and each.startswith(f"{path}/") for each in patient.scan.files):
@@ -150,7 +151,7 @@ def entries(patient: Patient) -> Iterator[Finding]:
         named[name_key(entry.name)].append(entry)
         yield from _staleness(entry, patient.now.date().isoformat())
         yield from _sources(entry, patient.engine.sources_of(entry))
-        if entry.problem == NO_HEADER and patient.profile.finds(entry.path):
+        if entry.problem == NO_HEADER and patient.session.profile.finds(entry.path):
             continue
         if entry.problem:
             say = info if entry.problem == NO_HEADER else warning

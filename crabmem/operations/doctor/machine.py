@@ -110,11 +110,11 @@ def cache(patient: Patient) -> Iterator[Finding]:
 def vectors(patient: Patient) -> Iterator[Finding]:
     """Whether recall by meaning works, if it is wanted. Asks whoever makes the vectors."""
     try:
-        rules = patient.settings().vectors
+        rules = patient.settings()
     except CrabmemError:
         return  # which is told already
-    if patient.engine.meaning.is_wanted(rules):
-        yield from patient.engine.meaning.findings(patient.engine.catalog.listing(patient.scan), rules)
+    if patient.engine.is_meaning_wanted(rules):
+        yield from patient.engine.meaning.findings(patient.engine.catalog.listing(patient.scan), rules.vectors)
 
 
 def places(patient: Patient) -> Iterator[Finding]:
@@ -122,7 +122,7 @@ def places(patient: Patient) -> Iterator[Finding]:
     rules = patient.settings()
     if not (rules.extra_paths or rules.transcripts):
         return
-    found = patient.engine.files_elsewhere(rules, patient.profile.search)
+    found = patient.engine.files_elsewhere(rules, patient.session.profile.search)
     if found.trouble:
         yield warning(SETTINGS, found.trouble)
     elif not found.marks and not found.unusable:

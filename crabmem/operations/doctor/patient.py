@@ -1,23 +1,17 @@
 """What every check of the doctor is given."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from functools import partial
 
+from ...disk.scan import Scan
 from ...errors import CrabmemError
 from ...results import Finding
+from ...session.engine import Engine
 from ...session.rules import checked_settings
-
-if TYPE_CHECKING:  # `status` asks one check, and needs no profile for that
-    from collections.abc import Callable
-    from datetime import datetime
-
-    from ...disk.scan import Scan
-    from ...prompt.profile import Profile
-    from ...session.engine import Engine
-    from ...session.session import Session
-    from ...workspace.settings import Settings
+from ...session.session import Session
+from ...workspace.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -37,11 +31,6 @@ class Patient:
         """The parts of the workspace."""
         return self.session.engine
 
-    @property
-    def profile(self) -> Profile:
-        """The profile of the workspace."""
-        return self.session.profile
-
     def settings(self) -> Settings:
         """The settings, of which every key has to be known."""
         return checked_settings(self.session)
@@ -55,16 +44,5 @@ class Patient:
             return True
 
 
-def error(path: str, message: str) -> Finding:
-    """Something that does not work."""
-    return Finding("error", path, message)
-
-
-def warning(path: str, message: str) -> Finding:
-    """Something that may do harm."""
-    return Finding("warning", path, message)
-
-
-def info(path: str, message: str) -> Finding:
-    """Something worth knowing."""
-    return Finding("info", path, message)
+#: Findings by their level: something that does not work, that may do harm, that is worth knowing.
+error, warning, info = (partial(Finding, level) for level in ("error", "warning", "info"))

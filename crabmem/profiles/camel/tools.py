@@ -80,7 +80,7 @@ def memory_get(
         part = files.excerpt(memory, path, from_, lines)
     except NotFound:
         return Result(f"File not found: {path}. It may not exist yet.", is_error=True)
-    return _numbered(part)
+    return _lines_result(part)
 
 
 def _search_text(found: FileSearch) -> str:
@@ -101,8 +101,7 @@ def _hit_text(number: int, hit: FileHit) -> str:
     return f"[{number}] {one_line(hit.path)} (score: {score})\n{quoted(hit.snippet, is_numbered=True)}"
 
 
-def _numbered(part: Excerpt) -> Result:
-    """The answer of memory_get: lines with their numbers."""
+def _lines_result(part: Excerpt) -> Result:
     lines = [line.rstrip("\r\n") for line in part.lines]
     data: LinesData = {
         "path": part.path,

@@ -25,7 +25,7 @@ from ...tools.tool import ADDS, EDITS, READS, REPLACES, SAVES, ToolFunction
 from ...workspace.layout import way
 from ...write.tree import Tree, check_markdown, inside
 
-_MOST_LISTED = 1_000
+_MAX_LISTED = 1_000
 _ESCAPES = "Error: filename must not escape memory directory."
 
 Filename = Annotated[
@@ -41,7 +41,7 @@ class FilesData(TypedDict):
 
 def memory_read(memory: Session, filename: Filename) -> Annotated[Result, Document]:
     """Read a file of memory whole. Look here for decisions and insights of earlier sessions before you ask for them."""
-    path = _placed(memory, filename)
+    path = _path_of(memory, filename)
     text = files_operations.browse(memory, partial(_text, path, filename))
     found = Document(memory.layout.memory_path(path), text, version_of(text.encode()))
     return Result(text, json_of(found))
@@ -55,7 +55,7 @@ def memory_write(
 ) -> Annotated[Result, Changed]:
     """Write a file of memory, in place of what it said. What must outlast this session has to be in a file."""
     reply = f"Memory file '{filename}' written successfully."
-    return _changed(memory, "write", filename, partial(_written, content), reply, if_version)
+    return _change_file(memory, "write", filename, partial(_in_old_style, content), reply, if_version)
 
 
 def memory_replace(
@@ -67,8 +67,8 @@ def memory_replace(
     """Replace a text that stands in a file of memory once. Nothing else of the file changes."""
     if not old_str:
         raise InvalidArguments("old_str is empty; give the text that is to be replaced")
-    change = partial(_replaced, filename, old_str, new_str)
-    return _changed(memory, "replace in", filename, change, f"Replaced in '{filename}'.")
+    change = partial(_with_replacement, filename, old_str, new_str)
+    return _change_file(memory, "replace in", filename, change, f"Replaced in '{filename}'.")
 
 
 def memory_insert(
@@ -80,7 +80,8 @@ def memory_insert(
 ) -> Annotated[Result, Changed]:
     """Insert lines into a file of memory, at its top or after a line. Nothing else of the file changes."""
     reply = f"Inserted at line {line} in '{filename}'."
-    return _changed(memory, "insert into", filename, partial(_inserted, filename, line, text), reply, if_version)
+    change = partial(_with_insertion, filename, line, text)
+    return _change_file(memory, "insert into", filename, change, reply, if_version)
 
 
 def memory_list(memory: Session) -> Annotated[Result, FilesData]:
@@ -89,9 +90,9 @@ def memory_list(memory: Session) -> Annotated[Result, FilesData]:
     if not files:
         is_there = os.path.isdir(memory.file(memory.layout.memory))
         return Result("No memory files yet." if is_there else "Memory directory not found.", {"files": []})
-    more = len(files) - _MOST_LISTED
+    more = len(files) - _MAX_LISTED
     rest = [f"({counted(more, 'more file')} not listed)"] if more > 0 else []
-    return Result("\n".join([*files[:_MOST_LISTED], *rest]), {"files": files})
+    return Result("\n".join([*files[:_MAX_LISTED], *rest]), {"files": files})
 
 
 def prompt_propose(
@@ -105,7 +106,7 @@ def prompt_propose(
     return identity_result(proposals.propose_identity(memory, text, reason))
 
 
-def _changed(
+def _change_file(
     memory: Session,
     verb: str,
     filename: str,
@@ -113,16 +114,16 @@ def _changed(
     reply: str,
     if_version: str | None = None,
 ) -> Result:
-    """Change a file in one commit, and answer `reply`."""
-    path = _placed(memory, filename)
+    """Change a file in one commit and return `reply`."""
+    path = _path_of(memory, filename)
     done = files_operations.rewrite_file(memory, f"{verb} {path}", path, change, if_version)
     return Result(warned(reply, done.warnings), json_of(done))
 
 
-def _placed(memory: Session, filename: str) -> str:
-    """The path below `memory/` of the file that is meant.
+def _path_of(memory: Session, filename: str) -> str:
+    """Return the path below `memory/` that a name means.
 
-    Only the words of the answer depend on the look for links: no write follows one.
+    The check for links only chooses the words of the answer: no write follows a link.
     """
     path = None if "\\" in filename or "\0" in filename else inside(filename)
     if path is None or any(os.path.islink(memory.file(place)) for place in way(memory.layout.memory_path(path))):
@@ -134,16 +135,16 @@ def _placed(memory: Session, filename: str) -> str:
 
 
 def _text(path: str, filename: str, tree: Tree) -> str:
-    return _there(tree.text(path) if path in tree else None, filename)
+    return _existing(tree.text(path) if path in tree else None, filename)
 
 
-def _there(text: str | None, filename: str) -> str:
+def _existing(text: str | None, filename: str) -> str:
     if text is None:
         raise Refusal(f"Memory file '{filename}' not found.")
     return text
 
 
-def _written(content: str, before: str | None) -> str:
+def _in_old_style(content: str, before: str | None) -> str:
     """`content` with the byte order mark and the line breaks of what it replaces."""
     if before is None:
         return content
@@ -151,17 +152,17 @@ def _written(content: str, before: str | None) -> str:
     return mark + in_breaks_of(content, before)
 
 
-def _replaced(filename: str, old: str, new: str, before: str | None) -> str:
+def _with_replacement(filename: str, old: str, new: str, before: str | None) -> str:
     try:
-        return replace_once(_there(before, filename), old, new)[0]
+        return replace_once(_existing(before, filename), old, new)[0]
     except NotOnce as error:
         many = f"Multiple occurrences found at lines {error.lines}. Provide more context to make old_str unique."
         raise Refusal(many if error.lines else f"String not found in '{filename}'.") from None
 
 
-def _inserted(filename: str, line: int, text: str, before: str | None) -> str:
+def _with_insertion(filename: str, line: int, text: str, before: str | None) -> str:
     try:
-        return insert_lines(_there(before, filename), line, text)
+        return insert_lines(_existing(before, filename), line, text)
     except NoSuchLine as error:
         raise Refusal(f"Line {line} is beyond end of file ({error.count} lines).") from None
 

@@ -20,7 +20,7 @@ from ...text.quoting import DATA, hit_text, one_line, quoted
 from ...tools.result import Result, recall_text, saved_text
 from ...tools.tool import READS, SAVES, ToolFunction
 
-_SNIPPET = 300
+_MAX_SNIPPET = 300
 _EDGES = "\"'`.,;:!?()[]{}<>*_"
 _TIME = re.compile(r"^\s*- (?:\[[^\]]*\] )?")
 
@@ -123,7 +123,7 @@ def _repeats(snippet: str, facts_text: str, asked: Set[str], words: Words) -> bo
 
 
 def _fact(hit: Hit, asked: Set[str], words: Words) -> FoundData:
-    snippet = passage(hit.entry.content.strip(), dict.fromkeys(asked, 1.0), words, _SNIPPET)
+    snippet = passage(hit.entry.content.strip(), dict.fromkeys(asked, 1.0), words, _MAX_SNIPPET)
     return _found(hit.entry.path, hit.entry.name, category_of(hit.entry) or None, snippet, hit.score)
 
 

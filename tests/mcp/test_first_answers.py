@@ -1,6 +1,5 @@
 """The first answers of a server: kept for the next one with the same command, on the same settings."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,13 +7,12 @@ from typing import Any
 import pytest
 
 from crabmem import Memory
-from crabmem.mcp.kept import kept
+from crabmem.mcp.first_answers import load
 from tests import samples
 from tests.conftest import typed
-from tests.serving import TOKEN, Wire, command, environment, piped
+from tests.serving import HELLO, TOKEN, Wire, command, environment, piped
 
 PROGRAM = [sys.executable, "-m", "crabmem"]  # a fork of a process that runs already does not begin like one
-HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
 
 
 @pytest.fixture
@@ -35,12 +33,11 @@ def first(root: Path, *arguments: str) -> tuple[str, list[str]]:
 
 
 def asked(wire: Wire, method: str, params: dict[str, Any]) -> Any:
-    wire.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n")
-    return wire.line()["result"]
+    return wire.ask_older(method, 1, params)["result"]
 
 
 def is_kept(root: Path, *arguments: str) -> bool:
-    return kept(command(root, *arguments, program=[]), environment()) is not None
+    return load(command(root, *arguments, program=[]), environment()) is not None
 
 
 def test_what_a_server_answered_first_is_kept_until_the_settings_change(root: Path) -> None:
@@ -75,13 +72,13 @@ def test_a_command_is_kept_for_every_folder_it_means_the_same_in_and_without_wha
             asked(wire, "initialize", HELLO)
             assert wire.end() == (0, b"")
         monkeypatch.chdir(root.parent)
-        assert kept(told, environment()) is not None
-        assert (kept(["--dir", "notes", "mcp"], environment()) is None) is (folder == here)
+        assert load(told, environment()) is not None
+        assert (load(["--dir", "notes", "mcp"], environment()) is None) is (folder == here)
         with piped([*PROGRAM, "--dir", "notes", "mcp"]) as wire:
             asked(wire, "initialize", HELLO)
             assert wire.end() == (0, b"")
     monkeypatch.chdir(root)
-    assert kept(["--dir", "notes", "mcp"], environment()) is None
+    assert load(["--dir", "notes", "mcp"], environment()) is None
     texts = [file.read_text() for file in (root.parent / "state" / "crabmem" / "first-answers").iterdir()]
     assert texts and TOKEN not in "".join(texts)
 
@@ -122,6 +119,6 @@ def test_whether_agents_may_ask_every_memory_is_told_at_once_and_no_address_is_k
             asked(wire, "initialize", HELLO)
             [recall] = [tool for tool in asked(wire, "tools/list", {})["tools"] if tool["name"] == "recall"]
             assert "of" in recall["inputSchema"]["properties"] and wire.end() == (0, b"")
-    assert kept(command(root, program=[]), {**environment(), **named}) is not None
+    assert load(command(root, program=[]), {**environment(), **named}) is not None
     files = [file for file in (root.parent / "state").rglob("*") if file.is_file()]
     assert files and not [file for file in files if b"hushhush" in file.read_bytes()]

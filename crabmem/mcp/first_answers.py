@@ -1,8 +1,8 @@
-"""What a server told its last client first: instructions and tools, kept for the next one on this machine.
+"""A cache of the first answers of a server, its instructions and tools, for the next server with the same command.
 
 A host gives a server about a second. To open the workspace and to describe the tools takes a good part of that on a
-busy machine, so the same command over unchanged files is answered from here while memory is loaded; where that says
-something else, the client is notified and the next one gets it. Loads nothing of memory.
+busy machine, so the same command over unchanged files is answered from here while memory is loaded. If memory then says
+something else, the client is notified and the next one gets that. Loads nothing of memory.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
     from .served import Served
 
 _FOLDER = "first-answers"
-#: Files there are at most; a command finds its own by a hash, and may find that of another.
+#: Files at most. A command finds its own by a hash, which another command may have too.
 _SLOTS = 4_096
-#: Options and settings in the environment that name a place, and the latter that say which tools there are.
+#: Options and variables that name a place, and the variables that decide which tools there are.
 _PLACES = ("--dir", "--project", "--profile", "CRABMEM_DIR", "CRABMEM_PROJECT", "CRABMEM_PROFILE")
 _SETTINGS = ("HOME", "CRABMEM_WORKSPACE", "CRABMEM_KIND", "CRABMEM_ONLY_THIS", *_PLACES)
-#: The tools on offer depend on whether these say anything; what they say may hold a password, and is not kept.
+#: The tools on offer depend on whether these are set. Their values may hold a password, and are not saved.
 _SAID = ("CRABMEM_FLEET", "CRABMEM_FLEET_TOOL")
 #: The rooms that say what a tool is.
 _CODE = ("crabmem.tools.", "crabmem.profiles.", "crabmem.prompt.")
 
 
-class Kept:
-    """The first answers of the last server with the same command. Answers what hosts ask first, as `Served` does."""
+class FirstAnswers:
+    """Answers what hosts ask first, as `Served` does."""
 
     def __init__(self, instructions: str, tools: Answer) -> None:
         self.instructions, self.tools = instructions, tools
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kept) and (self.instructions, self.tools) == (other.instructions, other.tools)
+        return isinstance(other, FirstAnswers) and vars(self) == vars(other)
 
     def answer(self, method: str, params: Params, caller: Caller) -> Answer:
         """The tools, which are all that it knows."""
@@ -51,19 +51,19 @@ class Kept:
         return self.tools
 
 
-def kept(arguments: Sequence[str], environment: Mapping[str, str]) -> Kept | None:
-    """What was kept for a command, if the files that it was made of are as they were."""
+def load(arguments: Sequence[str], environment: Mapping[str, str]) -> FirstAnswers | None:
+    """Return what was saved for a command; None if a file that it was made of has changed."""
     try:
         with open(_file(arguments, environment), "rb") as file:
             found = json.loads(file.read())
         is_same = found["command"] == _command(arguments, environment) and found["files"] == _stamps(found["files"])
-        return Kept(found["instructions"], found["tools"]) if is_same else None
+        return FirstAnswers(found["instructions"], found["tools"]) if is_same else None
     except (OSError, ValueError, LookupError, TypeError):  # none yet, or of another version
         return None
 
 
-def keep(arguments: Sequence[str], environment: Mapping[str, str], served: Served) -> Kept:
-    """Keep what a command answers first, now that it is known."""
+def save(arguments: Sequence[str], environment: Mapping[str, str], served: Served) -> FirstAnswers:
+    """Save what a command answers first, now that memory is loaded, and return it."""
     from contextlib import suppress
     from pathlib import Path
 
@@ -72,9 +72,9 @@ def keep(arguments: Sequence[str], environment: Mapping[str, str], served: Serve
     from .protocol import Caller
 
     stamps = _stamps(_sources(served, environment))
-    now = Kept(served.instructions, served.answer("tools/list", {}, Caller()))
+    now = FirstAnswers(served.instructions, served.answer("tools/list", {}, Caller()))
     # A pause ends by itself.
-    if now != kept(arguments, environment) and served.memory.engine.pause() is None:
+    if now != load(arguments, environment) and served.memory.engine.pause() is None:
         text = {"command": _command(arguments, environment), "files": stamps, **vars(now)}
         with suppress(OSError, CrabmemError):  # it is for speed alone
             file = Path(_file(arguments, environment))
