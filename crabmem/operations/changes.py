@@ -18,7 +18,7 @@ from ..text.hashes import version_of
 from ..text.limits import MAX_REASON
 from ..text.quoting import visible
 from ..text.values import replace
-from ..write.writer import Draft, Written
+from ..write.draft import Draft, Written
 
 T = TypeVar("T")
 #: What a person has to know whose next commit would take back what was written.

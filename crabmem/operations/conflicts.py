@@ -4,8 +4,6 @@ What waits after a sync is a proposal (`proposals.is_of_sync`). A merge of Git's
 marks: nobody recalls it until a person decides. A sync leaves no marks; a `git pull`, a rebase or a forge may.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from ..errors import Disabled, NotFound
@@ -21,11 +19,9 @@ from ..text.entry import MAX_DESCRIPTION, Entry, entry_in
 from ..text.hashes import blob_id
 from ..text.merge import Conflict, Conflicting, Side, with_both
 from ..text.slug import name_key, spelled
+from ..write.draft import Draft
+from .changes import changed
 from .proposals import Wording, apply_proposal, is_of_sync, proposals, reject_proposal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # a list of what waits needs nothing that writes
-    from ..write.writer import Draft
 
 _DESCRIPTION = "description"
 
@@ -79,8 +75,6 @@ def keep_both(session: Session, proposal: Proposal) -> tuple[str, ...]:
         Disabled: an agent asks.
         Conflicting: it is no fact, and both cannot be in one file.
     """
-    from ..write.writer import Draft
-
     path, (data, is_all) = proposal.path, both_texts(session, proposal)
     if is_all:
         now = session.look(lambda now: now.read(path))
@@ -140,9 +134,6 @@ def take_side(session: Session, path: str, side: Side) -> Changed:
         Disabled: an agent asks.
         NotFound: it holds no marks, or not all of them.
     """
-    from ..write.writer import Draft
-    from .changes import changed
-
     _check_person(session)
     note = rules.note(session, "resolve", f"{path.rpartition('/')[2]}, where Git had left marks")
 

@@ -22,7 +22,6 @@ from ..text.own_words import own_words
 from ..text.templates import template
 from ..text.words import counted
 from ..workspace.layout import Layout
-from .files import notes
 from .salient_facts import salient_text
 
 
@@ -203,4 +202,5 @@ def _place(session: Session) -> str:
 
 def _notes(session: Session) -> str:
     folder = session.file(session.layout.note_path(session.engine.today())).parent
-    return f"{counted(len(notes(session)), 'daily note')} in {folder}"
+    count = session.look(lambda now: sum(map(now.layout.is_note, now.files)))
+    return f"{counted(count, 'daily note')} in {folder}"

@@ -1,34 +1,31 @@
 """Facts: saved, found by name, listed, renamed and forgotten."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, timedelta
 from functools import cache, partial
 
 from ..errors import CrabmemError, InvalidArguments
 from ..git.commits import one_line
+from ..recall.catalog import Progress
+from ..recall.entries import Entries
 from ..results import Changed, Forgotten, Saved
 from ..session import rules
 from ..session.init import init
-from ..text.entry import Fact, checked, checked_or_why, entry_in, render_entry
+from ..session.scopes import addressed, check_name, scope, scope_of
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.entry import Entry, Fact, HeaderValue, checked, checked_or_why, entry_in, render_entry
 from ..text.staleness import STALE_AFTER, checked_day
 from ..text.words import counted
+from ..write.draft import Draft
+from .changes import saved, write_file
+from .plan import Plan
 from .reading import entries as entries
 from .reading import entries_and_unreadable as entries_and_unreadable
 from .reading import get as get
 from .reading import labels_of as labels_of
 from .reading import page as page
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from ..recall.catalog import Progress
-    from ..recall.entries import Entries
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
-    from ..text.entry import Entry, HeaderValue
-    from ..write.writer import Draft
+from .uses import forget_gone
 
 # So many facts are saved between two calls of `progress`.
 _PROGRESS_EVERY = 50
@@ -63,19 +60,9 @@ def remember(
         HoldsSecret: there is a credential in it, and the settings refuse that.
         NotFound: no memory called `to` is seen.
     """
-    from ..write.writer import Draft
-    from .changes import saved
-
     if ":" in name:
-        from ..session.scopes import check_name  # late, as below: most have one memory
-
         check_name(session, name, 'give {rest} as the name, and to="{whose}"')
-    if to is not None:
-        from ..session.scopes import scope
-
-        session = scope(session, to)
-    from .plan import Plan
-
+    session = scope(session, to)
     keys: dict[str, HeaderValue | None] = {} if stale_after is None else {STALE_AFTER: checked_day(stale_after)}
     keys |= {} if sources is None else session.engine.sources.noted(sources)
     fact = checked(Fact(name, description, content, labels_of(aliases), labels_of(tags), keys))
@@ -101,11 +88,6 @@ def confirm(session: Session, name: str, until: str | None = None) -> Saved:
         NotFound: there is none.
         InvalidArguments: `until` is no day to come.
     """
-    from ..session.scopes import addressed
-    from ..write.writer import Draft
-    from .changes import saved
-    from .plan import Plan
-
     session, name = addressed(session, name)
     today = session.engine.today()
     day = checked_day(until) if until is not None else None
@@ -147,10 +129,6 @@ def remember_all(
     `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
     and the answer is what it would be, without a commit. `progress` is called with how much of all of it is done.
     """
-    from ..write.writer import Draft
-    from .changes import saved
-    from .plan import Plan
-
     given = [checked_or_why(fact) for fact in facts]
     screen = rules.screen(session, *(fact.words for fact in given if isinstance(fact, Fact)))
     text_of = cache(render_entry)  # others wait while it is asked for the second time
@@ -194,14 +172,9 @@ def forget(session: Session, name: str, *, if_version: str | None = None) -> For
         Stale: the entry is not at `if_version` any more.
         Unreadable: there is none, and a file that may be it cannot be read.
     """
-
-    from ..session.scopes import addressed, scope_of
-    from ..write.writer import Draft
-    from .uses import forget_gone
-
     given = session
     session, name = addressed(session, name)
-    scope = scope_of(given, session)
+    whose = scope_of(given, session)
 
     def decide(now: Snapshot) -> Draft[str]:
         entry = now.get(name)
@@ -212,7 +185,7 @@ def forget(session: Session, name: str, *, if_version: str | None = None) -> For
     forget_gone(session)
     path = done.result
     entry = entry_in(path, done.before[path] or b"")
-    return Forgotten(entry.name if entry else name, path, done.commit, done.waits.get(path), scope)
+    return Forgotten(entry.name if entry else name, path, done.commit, done.waits.get(path), whose)
 
 
 def rewrite_entry(session: Session, name: str, text: str, if_version: str | None = None) -> Changed:
@@ -223,8 +196,6 @@ def rewrite_entry(session: Session, name: str, text: str, if_version: str | None
         Stale: the entry is not at `if_version` any more.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
-    from .changes import write_file
-
     entry = get(session, name)
     return write_file(session, entry.path, text, "edit", if_version, called=entry.name)
 

@@ -10,23 +10,27 @@ from operator import attrgetter
 from typing import TypeVar
 
 from ..errors import InvalidArguments, NotFound, Unreadable
+from ..git.commits import one_line
 from ..recall.entries import PathFilter
 from ..recall.ranking import check_question
 from ..results import Changed, Document, Excerpt, FileSearch, Finding, Rewritten
 from ..session import rules
+from ..session.locate import places_at
+from ..session.session import Session
+from ..session.snapshot import Snapshot
 from ..text.comparison import lines_in
+from ..text.credentials import warnings
 from ..text.entry import decode
 from ..text.hashes import version_of
 from ..text.templates import template
 from ..text.values import replace
 from ..workspace.layout import Layout, is_elsewhere
+from ..write.draft import Draft
+from .changes import changed, diff_of, files_with, notices_of, write_file
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
+if TYPE_CHECKING:  # few write whole trees
     from ..write.tree import Tree
-    from ..write.writer import Draft
 
 T = TypeVar("T")
 _identity, _overview = attrgetter("identity"), attrgetter("overview")
@@ -49,8 +53,6 @@ def identity(session: Session, at: str | None = None) -> Document:
 
 def write_overview(session: Session, content: str, if_version: str | None = None) -> Changed:
     """Replace `MEMORY.md`; with `if_version`, only if it still is that version."""
-    from .changes import write_file
-
     return write_file(session, session.layout.overview, content, "memory", if_version)
 
 
@@ -79,10 +81,6 @@ def rewrite(
         Disabled: it would change what is in a file that only grows, unless `even_if_many`.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
-    from ..git.commits import one_line
-    from ..write.writer import Draft
-    from .changes import diff_of, files_with, notices_of
-
     screen = rules.screen(session)
 
     def decide(now: Snapshot) -> Draft[None]:
@@ -100,10 +98,6 @@ def rewrite_file(
 
     Otherwise as `rewrite`; with `if_version`, only if the file still is that version.
     """
-    from ..git.commits import one_line
-    from ..write.writer import Draft
-    from .changes import changed, files_with
-
     whole, screen = session.layout.memory_path(path), rules.screen(session)
 
     def decide(now: Snapshot) -> Draft[None]:
@@ -120,8 +114,6 @@ def rewrite_file(
 
 def secrets(session: Session, paths: Iterable[str]) -> list[Finding]:
     """Warnings about what looks like a credential in the files at `paths`, unless the settings want none."""
-    from ..text.credentials import warnings
-
     texts = session.look(lambda now: {path: now.shown(path) for path in paths})
     rule = session.settings.secrets
     return [Finding("warning", path, words) for path in texts for words in warnings(texts[path], None, rule)]
@@ -198,8 +190,7 @@ def excerpt(session: Session, path: str, start: int = 1, lines: int | None = Non
 
 def searches(session: Session, path: str) -> bool:
     """Whether a file at `path` would be one of those that are searched."""
-    from ..session.locate import places_at
-    from ..text.patterns import matches
+    from ..text.patterns import matches  # late: it loads msgspec, which `status` has no use for
 
     if is_elsewhere(path):
         places, _ = places_at(session.root, session.settings, session.profile.search, session.engine.allowed)

@@ -19,8 +19,8 @@ from ..text.entry import Entry, Fact, checked
 from ..text.keys import DEFAULT_NAMESPACE, Key, check_key, key_in
 from ..text.values import replace
 from ..text.words import counted
+from ..write.draft import Draft
 from ..write.losses import LEAST
-from ..write.writer import Draft
 from .last_changed import changed_beside, last_changed_in
 from .plan import Plan
 

@@ -12,7 +12,7 @@ from ..git.commits import Note, identity
 from ..results import CREATOR
 from ..session.session import Session
 from ..workspace.layout import SETTINGS
-from ..write.writer import Draft
+from ..write.draft import Draft
 from . import adoption, proposals
 
 #: All that `adopt` writes into settings.

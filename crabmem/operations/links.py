@@ -20,7 +20,7 @@ from ..text.links import ALIAS, FILE, NAME, Lookup, is_linkable, link_to, redire
 from ..text.links import links as links_in
 from ..text.slug import free_slug, name_key, slug_of
 from ..text.values import replace
-from ..write.writer import Draft
+from ..write.draft import Draft
 from .changes import diff_of
 from .reading import get, whole_file
 from .uses import follow_rename

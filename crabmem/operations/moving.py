@@ -18,7 +18,7 @@ from ..text.commands import command
 from ..text.entry import Entry, Fact, checked, decode, with_sources_of
 from ..text.sources import SOURCES, SOURCES_OF
 from ..text.values import replace
-from ..write.writer import Draft
+from ..write.draft import Draft
 from .move_ways import Side, other_side, way_from_elsewhere, way_to_the_fact
 from .plan import Plan
 from .undo import Undo

@@ -1,13 +1,16 @@
 """What is said without a name: facts of which only the words are given, the note of the day, lessons."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from ..errors import InvalidArguments
+from ..git.commits import one_line
+from ..recall.auto_recall import nearest_entry, share_of_words
 from ..recall.labels import NAME
 from ..results import Changed, Saved
 from ..session import rules
+from ..session.session import Session
+from ..session.snapshot import Snapshot
+from ..text.credentials import Screen
 from ..text.edit import appended
 from ..text.entry import MAX_NOTE, Entry, Fact, check_text, checked
 from ..text.fact_names import ALIKE, SAME, name_of, tags_for
@@ -15,13 +18,9 @@ from ..text.learnings import Lesson, with_lesson
 from ..text.slug import name_key
 from ..text.values import replace
 from ..text.words import shortened
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.session import Session
-    from ..session.snapshot import Snapshot
-    from ..text.credentials import Screen
-    from ..write.writer import Draft
+from ..write.draft import Draft
+from .changes import changed, saved
+from .plan import Plan
 
 # Of a fact, so much stands in a note: a line.
 _MAX_IN_NOTE = 300
@@ -36,10 +35,6 @@ def save_fact(session: Session, content: str, category: str | None = None) -> Sa
 
     Raises: as `remember`.
     """
-    from ..write.writer import Draft
-    from .changes import saved
-    from .plan import Plan
-
     name, moment = name_of(content), session.engine.clock()
     if not name:
         raise InvalidArguments("the content is blank; say the fact")
@@ -71,10 +66,6 @@ def write_note(session: Session, text: str, title: str = "") -> Changed:
         InvalidArguments: it cannot be kept.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
-    from ..git.commits import one_line
-    from ..write.writer import Draft
-    from .changes import changed
-
     check_text("note", text, MAX_NOTE)
     if not text.strip():
         raise InvalidArguments("the note is empty; give it a text")
@@ -100,9 +91,6 @@ def learn(session: Session, lesson: Lesson) -> Changed:
         InvalidArguments: it cannot be kept.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
-    from ..write.writer import Draft
-    from .changes import changed
-
     check_text("lesson", lesson.words)
     path, screen = session.layout.learning_path(lesson.kind), rules.screen(session, lesson.words)
 
@@ -131,8 +119,6 @@ def _note_with(now: Snapshot, moment: datetime, text: str, screen: Screen) -> di
 
 def _same_or_alike(now: Snapshot, name: str, content: str) -> tuple[Entry | None, Entry | None]:
     """The entry of that name; or, without one, another that says much of `content`."""
-    from ..recall.auto_recall import nearest_entry, share_of_words
-
     if same := now.entries.having(NAME + name_key(name)):
         return same[0], None
     language = now.settings.language
@@ -141,6 +127,4 @@ def _same_or_alike(now: Snapshot, name: str, content: str) -> tuple[Entry | None
 
 
 def _is_twin(one: str, other: str, language: str) -> bool:
-    from ..recall.auto_recall import share_of_words
-
     return min(share_of_words(one, other, language), share_of_words(other, one, language)) >= SAME

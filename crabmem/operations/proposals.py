@@ -4,8 +4,6 @@ Nothing in a workspace changes before a person decides; nothing of it is recalle
 `write/proposals.py`; what of a write waits: `write/withholding.py`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +29,7 @@ from ..session.rules import check_may_write
 from ..session.scopes import others
 from ..session.session import Session
 from ..session.snapshot import Snapshot
+from ..text.credentials import warnings
 from ..text.edit import in_style_of, lenient_text, unified_diff
 from ..text.entry import check_text, entry_in, parse_entry
 from ..text.hashes import version_of
@@ -39,12 +38,11 @@ from ..text.slug import name_key
 from ..text.values import replace
 from ..workspace.layout import SETTINGS
 from ..workspace.settings import read_settings
+from ..write.draft import Draft
 from ..write.proposals import Proposals, expired_before
+from .changes import changed, diff_of, file_with, note_with_reason, origin_of, write_file
 from .files import identity
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # a list of what waits needs nothing that writes
-    from ..write.writer import Draft
+from .recall import recall
 
 T = TypeVar("T")
 _ID = re.compile("[0-9a-fA-F]{4,40}")
@@ -122,8 +120,6 @@ def write_identity(session: Session, content: str, if_version: str | None = None
     Raises:
         Disabled: an agent asks, and the settings do not let agents do that.
     """
-    from .changes import write_file
-
     check_identity_is_writable(session)
     if rules.may_write_soul(session):
         return write_file(session, session.layout.identity, content, "soul", if_version, reason)
@@ -153,9 +149,6 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         Full: too many wait already.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
-    from ..text.credentials import warnings
-    from .changes import file_with, note_with_reason, origin_of
-
     path = session.layout.identity
     check_text("content", content, session.profile.largest)
     if not content.strip():
@@ -236,8 +229,6 @@ def proposal(session: Session, id: str) -> Proposal:
 
 def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
     """Facts that say much of what a proposal with its effect would add, the best first."""
-    from .recall import recall
-
     added = (line[1:] for line in proposal.diff.split("\n") if line.startswith("+") and not line.startswith("+++ "))
     query = " ".join(" ".join(added).replace("*", " ").replace('"', " ").split())[:MAX_QUERY]
     with suppress(CrabmemError):
@@ -271,8 +262,6 @@ def apply_proposal(
         HoldsSecret: there is a credential in the wording, and the settings refuse that.
     """
     from ..text.merge import Conflict, Conflicting
-    from ..write.writer import Draft
-    from .changes import changed, diff_of
 
     proposal = _to_decide_on(session, id)
     main, keys = proposal.path, [("Proposal", proposal.id), ("Proposed-by", proposal.author)]

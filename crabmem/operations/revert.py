@@ -18,7 +18,7 @@ from ..text.hashes import short
 from ..text.merge import Conflict, Conflicting, Side, Take, merge
 from ..text.values import replace
 from ..text.words import counted
-from ..write.writer import Draft, Written
+from ..write.draft import Draft, Written
 from .adoption import adopt
 from .changes import diff_of
 from .reading import path_at

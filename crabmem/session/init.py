@@ -12,6 +12,8 @@ from ..errors import CrabmemError, Disabled, Unwritable
 from ..results import CREATOR, Begun
 from ..text.entry import decode
 from ..workspace.layout import AGENTS, SETTINGS
+from ..write.actor import ITSELF
+from ..write.draft import Draft
 from .locate import workspace_at
 from .rules import check_may_write
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from ..disk.scan import Scan
     from ..git.commits import Note
     from ..recall.catalog import Progress
-    from ..write.writer import Draft
     from .session import Session
 
 
@@ -60,8 +61,6 @@ def init_with(
     That is the first commit where there is none. The other arguments are those of `init`.
     """
     from ..git import repository
-    from ..write.actor import ITSELF
-    from ..write.writer import Draft
 
     history, store, writer = session.engine.history, session.engine.store, session.engine.writer
     is_new = not history.place.exists()

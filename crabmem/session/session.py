@@ -10,6 +10,7 @@ from ..prompt.shipped import toml_of
 from ..text.values import once
 from ..workspace.layout import DEFAULT
 from ..write.actor import Actor
+from ..write.draft import Draft, Written
 from .init import init
 from .rules import check_may_write
 from .snapshot import Snapshot
@@ -29,7 +30,6 @@ if TYPE_CHECKING:  # a session that only reads has no use for the others, nor th
     from ..results import Proposal
     from ..workspace.layout import Layout
     from ..workspace.settings import Settings
-    from ..write.writer import Draft, Written
     from .engine import Engine
     from .snapshot import Beside
 
@@ -274,8 +274,6 @@ class Session:
             MassLoss: it would cost too many facts at once.
             Full: it would wait for a person, and so much does already that nobody would go through it.
         """
-        from ..write.writer import Written
-
         check_may_write(self)
         view = self.view
 

@@ -30,10 +30,10 @@ from ..workspace.layout import SETTINGS, Layout
 from ..workspace.layout import way as ways_to
 from ..workspace.settings import Review, read_settings
 from ..write.actor import ITSELF
+from ..write.draft import Draft, Written
 from ..write.intent import Join
 from ..write.reviewer import settings_at
 from ..write.withholding import Rule
-from ..write.writer import Draft, Written
 from .law import Dispute, Joined, Rules, Said, Side, is_in_place_of_settings, join, lost, names_beside
 
 _NOTE = Note("sync: the work of two machines, joined", identity(CREATOR), trailers=(("Tool", JOINING),))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ..disk import fs, spelling, state
 from ..disk.lock import WriterLock
@@ -17,19 +17,18 @@ from ..disk.scan import File, Scan
 from ..disk.seal import Seal
 from ..disk.store import Placed
 from ..errors import CrabmemError, MassLoss, Unwritable
-from ..git.commits import Note
 from ..git.index import Settled
 from ..git.objects import LARGEST
-from ..results import Proposal
 from ..text.hashes import blob_id
-from ..text.values import field, replace, value
+from ..text.values import replace
 from .actor import SOMEBODY, Actor
 from .adoption import Adoption, IsLater
 from .after_rebase import KEPT_NOTE, changes_to_bring_back
 from .beside import checkout_steps, left, marked, no_longer_left, settled
 from .bylines import bylines_for
-from .intent import Intent, Join, Step
-from .losses import LEAST_OF_FEW, Losses, losses_of_change
+from .draft import Draft, Written
+from .intent import Intent, Step
+from .losses import LEAST_OF_FEW, losses_of_change
 from .recorder import Recorder, bytes_of
 from .recovery import Recovery
 
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from ..git.rewrite.repository import Put  # which no write needs
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 _ADVICE = (
     ((errno.ENOSPC, errno.EDQUOT), "free some space and try again"),
@@ -48,45 +46,6 @@ _ADVICE = (
         "something else stands there: move it away and try again",
     ),
 )
-
-
-@value
-class Draft(Generic[T_co]):
-    """What an operation wants: bytes by path (None removes the file), and the words of its commit.
-
-    `result` is what the operation has to say of it: it may decide twice, and only what was written counts.
-    `even_if_many` says that many facts are meant to be lost, if they are. `join` is the history of another machine that
-    this takes in.
-    """
-
-    changes: Mapping[str, bytes | None]
-    note: Note
-    result: T_co
-    even_if_many: bool = False
-    join: Join | None = None
-
-
-@value
-class Written(Generic[T_co]):
-    """What a write did: its commit (None when everything was so already), and the bytes before and after.
-
-    `result` is that of its draft.
-
-    `unrecorded` are so many facts that were lost outside that this waits for somebody to confirm it. With
-    `is_index_foreign` the person's Git does not know of the write: their next commit would take it back. `secrets`
-    is the setting when the write began: callers need not read the settings again, which can fail.
-    """
-
-    commit: str | None
-    before: Mapping[str, bytes | None]
-    after: Mapping[str, bytes | None]
-    secrets: str
-    result: T_co
-    unrecorded: Losses | None = None
-    is_index_foreign: bool = False
-    #: By path what waits for a person instead of being written: such a file is `after` as it was `before`, apart from
-    #: lines that nothing protects.
-    waits: Mapping[str, Proposal] = field(default_factory=dict)
 
 
 class Writer:

@@ -21,11 +21,7 @@ from tests.faults.repository import traces
 from tests.opening import opened_with
 from tests.operations.test_proposals import dying_at_each_call
 
-SOUL, OVERVIEW = "Crab.md", "memory/MEMORY.md"
-VET, WIFI = "memory/entries/luna-s-vet.md", "memory/entries/wifi.md"
-FACTS = {VET: ("Luna's vet", ("person",)), WIFI: ("Wifi", ("home",))}
-ALL = (SOUL, OVERVIEW, VET, WIFI)
-# What goes on, and what waits
+OVERVIEW, VET = "memory/MEMORY.md", "memory/entries/luna-s-vet.md"
 
 
 @pytest.fixture

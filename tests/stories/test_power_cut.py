@@ -17,7 +17,7 @@ from crabmem.git.commits import Note, identity
 from crabmem.git.redo import Redo
 from crabmem.operations import maintenance
 from crabmem.text.hashes import blob_id
-from crabmem.write.writer import Draft
+from crabmem.write.draft import Draft
 from tests.conftest import ANN, assert_clean, git
 
 ENTRY = "memory/entries/wifi.md"

@@ -11,7 +11,7 @@ from crabmem import Memory
 from crabmem.disk import fs
 from crabmem.operations.proposals import apply_proposal, proposals
 from crabmem.sync.joining import Taken, take_in
-from crabmem.write.writer import Written
+from crabmem.write.draft import Written
 from tests.conftest import git
 
 

@@ -19,7 +19,7 @@ from crabmem.operations import files
 from crabmem.text.slug import free_slug, name_key, slug_of
 from crabmem.workspace.workspace import Workspace
 from crabmem.write.bylines import kept_paths
-from crabmem.write.writer import Draft
+from crabmem.write.draft import Draft
 from tests.conftest import assert_clean, git
 from tests.folding import FoldingDisk
 

@@ -44,5 +44,6 @@ class Patient:
             return True
 
 
-#: Findings by their level: something that does not work, that may do harm, that is worth knowing.
-error, warning, info = (partial(Finding, level) for level in ("error", "warning", "info"))
+error = partial(Finding, "error")  # something does not work
+warning = partial(Finding, "warning")  # something may do harm
+info = partial(Finding, "info")  # something is worth knowing
