@@ -6,6 +6,8 @@ import os
 import sys
 from contextlib import contextmanager
 
+import click
+
 from ..errors import InvalidSettings, NotFound
 from ..text.comparison import nearest
 from .options import global_options
@@ -14,7 +16,6 @@ from .output import echo, tell, warn
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from collections.abc import Iterator
-    from typing import Any
 
     from ..session.session import Session
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
 _MANY = 2_000
 
 
-def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_brief: bool = True) -> Session:
+def open_session(is_person: bool = True, tells_place: bool = True, is_brief: bool = True) -> Session:
     """The memory that the global options name, closed when the verb is done.
 
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
@@ -35,9 +36,9 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     from ..session.rules import settings_problem
     from ..write.actor import Actor
 
-    wanted, progress = global_options(ctx), _reading if sys.stderr.isatty() else None
+    ctx, wanted = click.get_current_context(), global_options()
     options = Options(
-        progress=progress,
+        progress=_reading if sys.stderr.isatty() else None,
         profile=wanted.profile,
         is_parent_named=wanted.names_agent,
         is_brief=is_brief,

@@ -86,9 +86,9 @@ MAY_BE_EMPTY = ("workspace", "project")
 GLOBAL = fields_of(GlobalOptions)
 
 
-def global_options(ctx: click.Context) -> GlobalOptions:
-    """The global options."""
-    wanted = ctx.find_object(GlobalOptions)
+def global_options() -> GlobalOptions:
+    """The global options of the verb that runs."""
+    wanted = click.get_current_context().find_object(GlobalOptions)
     assert isinstance(wanted, GlobalOptions)
     return wanted
 
@@ -171,7 +171,7 @@ def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     name = (param.name or "").rpartition(".")[2]
     if value or (value is not None and name in MAY_BE_EMPTY):
         ctx.meta[AFTER] = {**ctx.meta.get(AFTER, {}), name: value}  # all that a completion knows
-        ctx.obj = global_options(ctx).with_option(name, value)
+        ctx.obj = global_options().with_option(name, value)
 
 
 json_option = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
-    from typing import Any, Protocol
+    from typing import Any, NoReturn, Protocol
 
     from ..recall.headers import Header
     from ..results import Commit
@@ -112,12 +112,12 @@ def _without_surrogates(text: str) -> str:
     return text
 
 
-def paged(ctx: Any, pieces: Iterable[str]) -> None:
+def paged(pieces: Iterable[str]) -> None:
     """Print pieces of text as they come; through $PAGER, else `less`, on a terminal whose owner has not said otherwise.
 
     As for Git, less ends at once when all of it fits the screen.
     """
-    if global_options(ctx).no_pager or not sys.stdout.isatty():
+    if global_options().no_pager or not sys.stdout.isatty():
         return _printed(pieces)
     os.environ.setdefault("LESS", "FRX")
     click.echo_via_pager(_for_pager(map(_without_surrogates, pieces)), color=in_colour(sys.stdout))
@@ -170,10 +170,15 @@ def tell_always(text: str) -> None:
     echo(visible(text) + "\n", err=True)
 
 
-def tell_no_match(ctx: click.Context, words: str) -> None:
+def tell_no_match(words: str) -> NoReturn:
     """Say that nothing matches, and end with the exit status 1, as grep does."""
     tell(words)
-    ctx.exit(1)
+    exit_failed()
+
+
+def exit_failed() -> NoReturn:
+    """End with the exit status 1, where why is said already."""
+    click.get_current_context().exit(1)
 
 
 def _is_set(name: str) -> bool:

@@ -30,14 +30,13 @@ _DONE = {"apply": "applied", "reject": "rejected"}
 @click.command("list")
 @selected
 @json_option
-@click.pass_context
-def list_(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
+def list_(meant: Selection, json_wanted: bool) -> None:
     """List what waits for you, the oldest first.
 
     \b
     crabmem review list --by coder
     """
-    memory = open_session(ctx)
+    memory = open_session()
     found, now = meant.found(memory), memory.engine.clock()
     data = {"proposals": json_of(found)}
     show(json_wanted, data, lambda: "\n".join(_line(each, now) for each in found))
@@ -50,14 +49,13 @@ def list_(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
 @click.command("show")
 @click.argument("id", shell_complete=complete_ids)
 @json_option
-@click.pass_context
-def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
+def show_(id: str, json_wanted: bool) -> None:
     """Show who proposes what and why, as a diff against what is there now.
 
     \b
     crabmem review show 3f2a91c7
     """
-    memory = open_session(ctx)
+    memory = open_session()
     found = operation.proposal(memory, id)
     text = f"{_heading(found, memory.engine.clock())}\n\n"
     show(json_wanted, json_of(found), lambda: f"{text}{coloured_diff(spelled(found.diff))}")
@@ -67,15 +65,14 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 @selected_by_id
 @yes_option
 @json_option
-@click.pass_context
-def apply_(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
+def apply_(meant: Selection, yes: bool, json_wanted: bool) -> None:
     """Write what was proposed, as yours; what was changed since stays. Several are shown and asked for first.
 
     \b
     crabmem review apply 3f2a91c7
     crabmem review apply --by coder --tag recipe
     """
-    memory = open_session(ctx)
+    memory = open_session()
     operation.check_may_decide(memory)
     if meant.is_by_id and len(meant.ids) == 1:
         return show_changed(json_wanted, operation.apply_proposal(memory, meant.ids[0]))
@@ -92,14 +89,13 @@ def apply_(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
 
 @click.command("edit")
 @click.argument("id", shell_complete=complete_ids)
-@click.pass_context
-def edit(ctx: click.Context, id: str) -> None:
+def edit(id: str) -> None:
     """Open one in your editor ($VISUAL, $EDITOR), and apply it as you have it then. Unchanged, it still waits.
 
     \b
     crabmem review edit 3f2a91c7
     """
-    memory = open_session(ctx)
+    memory = open_session()
     operation.check_may_decide(memory)
     found = operation.proposal(memory, id)
     before = operation.verdicts(memory, found)
@@ -120,8 +116,7 @@ def edit(ctx: click.Context, id: str) -> None:
 @selected_by_id
 @yes_option
 @json_option
-@click.pass_context
-def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
+def reject(meant: Selection, yes: bool, json_wanted: bool) -> None:
     """Let proposals go. `crabmem review restore` has one wait again, until Git removes its text;
     `crabmem purge` erases it at once.
 
@@ -129,7 +124,7 @@ def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     crabmem review reject 3f2a91c7
     crabmem review reject --in s-42 --yes
     """
-    memory = open_session(ctx)
+    memory = open_session()
     operation.check_may_decide(memory)
     found = _asked(memory, meant, yes, "reject")
     if not found and not json_wanted:
@@ -144,14 +139,13 @@ def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
 @click.command("restore")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @json_option
-@click.pass_context
-def restore(ctx: click.Context, ids: tuple[str, ...], json_wanted: bool) -> None:
+def restore(ids: tuple[str, ...], json_wanted: bool) -> None:
     """Have proposals wait again that you rejected, while Git still has them: `reject` and `review` tell their ids.
 
     \b
     crabmem review restore 3f2a91c7
     """
-    memory = open_session(ctx)
+    memory = open_session()
     done, now = [operation.restore_proposal(memory, id) for id in ids], memory.engine.clock()
     show(
         json_wanted,

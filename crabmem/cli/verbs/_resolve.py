@@ -28,10 +28,7 @@ _MINUTE = "%Y-%m-%d %H:%M"
 @click.option("--both", is_flag=True, help="Keep the lines of both; two facts, if one key has two values.")
 @click.option("--edit", "is_edited", is_flag=True, help="Write it yourself: your editor opens with the lines of both.")
 @json_option
-@click.pass_context
-def resolve(
-    ctx: click.Context, name: str | None, ours: bool, theirs: bool, both: bool, is_edited: bool, json_wanted: bool
-) -> None:
+def resolve(name: str | None, ours: bool, theirs: bool, both: bool, is_edited: bool, json_wanted: bool) -> None:
     """Decide between two texts, where two machines changed the same place of a file.
 
     \b
@@ -47,7 +44,7 @@ def resolve(
     """
     if ours + theirs + both + is_edited > 1:
         raise click.UsageError("--ours, --theirs, --both and --edit are different answers: give one of them")
-    memory = open_session(ctx)
+    memory = open_session()
     waiting, marked = conflicts.disputed(memory), conflicts.marked(memory)
     if name is None:
         if ours or theirs or both or is_edited:

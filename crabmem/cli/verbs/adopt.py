@@ -61,16 +61,16 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, dry_run: boo
 
 
 def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
-    if global_options(ctx).folder or global_options(ctx).workspace or global_options(ctx).project:
+    if global_options().folder or global_options().workspace or global_options().project:
         raise click.UsageError("the folder to adopt is the workspace; leave out --dir, --project and --workspace")
-    meant = replace(global_options(ctx), folder=folder, workspace="", project="")
+    meant = replace(global_options(), folder=folder, workspace="", project="")
     root = meant.root.absolute()
     if dry_run:
         return _would_adopt(root, meant.profile, yes_really, json_wanted)
     made = [name for name in (".git", SETTINGS) if not os.path.lexists(root / name)]
     _prepare(root, meant.profile, yes_really)
     ctx.obj = replace(meant, folder=str(root))
-    memory = open_session(ctx, tells_place=False)
+    memory = open_session(tells_place=False)
     before = history.log(memory, limit=1)
     with progress_bar("recording") as progress:
         setup.init(memory, claim=True, is_seeded=False, progress=progress)

@@ -18,8 +18,7 @@ _WHO = 24
 @verb(after="diff")
 @click.argument("name", shell_complete=complete_names)
 @json_option
-@click.pass_context
-def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
+def blame(name: str, json_wanted: bool) -> None:
     """Show who wrote each line of a fact, and when.
 
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
@@ -28,12 +27,12 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     crabmem blame "Deploy key"
     crabmem blame MEMORY.md
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name, "blame")
     lines = provenance.blame(memory, name)
     if json_wanted:
         return show(True, {"lines": json_of(lines)}, str)
-    paged(ctx, map(_line, lines))
+    paged(map(_line, lines))
 
 
 def _line(line: Line) -> str:

@@ -61,9 +61,7 @@ def _gate(text: str) -> tuple[str, float]:
 )
 @click.option("--speak", is_flag=True, help="FILE has messages: does memory speak before those that it should?")
 @json_option
-@click.pass_context
 def eval_(
-    ctx: click.Context,
     file: str,
     limit: int,
     compare: str | None,
@@ -108,19 +106,19 @@ def eval_(
     crabmem eval questions.toml --fail-under r@5=0.8
     crabmem eval --speak messages.toml --fail-under silent=0.95
     """
-    given = content_of(ctx, None, file, None)
+    given = content_of(None, file, None)
     name, progress = "stdin" if file == "-" else file, _asking if sys.stderr.isatty() else None
     _check_gates(gates, _OF_SPEAKING if speak else (*FIGURE_NAMES, "right"), speak)
     if speak:
         if compare:
             raise click.UsageError("--speak with --compare: the past is compared for questions only; give one")
-        reactions = react(open_session(ctx), parse_messages(given, name), progress)
+        reactions = react(open_session(), parse_messages(given, name), progress)
         show(json_wanted, json_of(reactions), lambda: plain(_reactions(reactions)))
         if reactions.unasked and not json_wanted:
             tell(f"{counted(reactions.unasked, 'message')} passed over, for other workspaces")
         _check(reactions.figures, gates)
         return
-    done = evaluate_operation(open_session(ctx), parse_questions(given, name), limit, compare, progress)
+    done = evaluate_operation(open_session(), parse_questions(given, name), limit, compare, progress)
     show(json_wanted, json_of(done), lambda: plain(_report(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{counted(len(done.elsewhere), 'question')} passed over, for other workspaces")

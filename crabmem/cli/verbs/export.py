@@ -32,9 +32,8 @@ _NAMED = 3
 @yes_really_option("Overwrite files in DIR that no export wrote.", "--force")
 @dry_run_option
 @json_option
-@click.pass_context
 def export(
-    ctx: click.Context, place: Path, form: operation.Form | None, as_of: str | None, yes_really: bool, dry_run: bool,
+    place: Path, form: operation.Form | None, as_of: str | None, yes_really: bool, dry_run: bool,
     json_wanted: bool,
 ) -> None:  # fmt: skip
     """Write memory into a folder, for other programs and people.
@@ -55,7 +54,7 @@ def export(
     crabmem export ~/knowledge --format okf
     crabmem export - | jq '.facts[].name'
     """
-    memory = open_session(ctx)
+    memory = open_session()
     if str(place) == "-":
         return _print(memory, form, as_of, yes_really or dry_run)
     done = operation.export(memory, place, form or "markdown", force=yes_really, dry_run=dry_run, at=as_of)

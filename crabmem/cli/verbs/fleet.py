@@ -270,7 +270,7 @@ def _index(is_brief: bool = False) -> "Iterator[Postgres]":
 @contextmanager
 def _owned() -> "Iterator[Postgres]":
     """The same, for the person alone."""
-    if global_options(click.get_current_context()).agent:
+    if global_options().agent:
         raise Failure(
             "which memories are followed, and who may ask, is for the person: leave out --agent (CRABMEM_AGENT)"
         )

@@ -87,9 +87,7 @@ def _wanted(value: str) -> str:
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @json_option
-@click.pass_context
 def import_(
-    ctx: click.Context,
     place: Path,
     kind: str | None,
     tags: tuple[str, ...],
@@ -126,7 +124,7 @@ def import_(
     from ...importers.texts import is_instructions
     from ...importers.tree import tree_at, tree_of
 
-    memory = open_session(ctx)
+    memory = open_session()
     named = source_called(kind) if kind else None
     if str(place) == "-":
         data = sys.stdin.buffer.read()
@@ -153,7 +151,7 @@ def import_(
     if way == "overview" and not dry_run:
         _add_to_overview(memory, [decode(item.where, tree.read(item.where)).strip() for item in told])
     done = Import(str(place), source.name, outcomes(found, saved), dry_run)
-    lines = list(import_lines(done, global_options(ctx).quiet))
+    lines = list(import_lines(done, global_options().quiet))
     if json_wanted or lines:
         show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 )
 @as_of_option
 @json_option
-@click.pass_context
-def prompt(ctx: click.Context, account: bool, as_of: str | None, json_wanted: bool) -> None:
+def prompt(account: bool, as_of: str | None, json_wanted: bool) -> None:
     """Print what goes before a conversation.
 
     That is the identity, the overview, and how to use the tools.
@@ -37,7 +36,7 @@ def prompt(ctx: click.Context, account: bool, as_of: str | None, json_wanted: bo
     crabmem prompt --account
     crabmem --kind subagent prompt --as-of yesterday
     """
-    memory = open_session(ctx)
+    memory = open_session()
     if account:
         found = guide.context(memory, as_of=as_of)
         return show(json_wanted, {"workspace": str(memory.root), **json_of(found)}, lambda: _account(memory, found))

@@ -17,7 +17,7 @@ from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE
 from ..options import Renamed, json_option, yes_option, yes_really_option
-from ..output import confirm, plain, show
+from ..output import confirm, exit_failed, plain, show
 
 _SHOWN = 10
 _ONLY_NAME = (
@@ -49,9 +49,7 @@ _FORGES = "a forge keeps forks, caches and pull requests besides: ask it to remo
     help="Also in the workspaces of agents and of projects.",
 )
 @json_option
-@click.pass_context
 def purge(
-    ctx: click.Context,
     name: str | None,
     text: str | None,
     pattern: str | None,
@@ -76,10 +74,10 @@ def purge(
     pbpaste | crabmem purge --text - --yes
     crabmem purge --text hunter2 --verify
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name or "", "purge")
     if verify:
-        return _verify(ctx, operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
+        return _verify(operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
     plans: dict[str, Purge] = {}
     if dry_run or not yes:
         if everywhere:
@@ -101,7 +99,7 @@ def purge(
         told += "\nwith --all, the same purge erases it in the workspaces of agents and projects too"
     show(json_wanted, _data(done, everywhere), lambda: plain(told))
     if not all(each.standing and _is_gone(each.standing) for each in done.values()):
-        ctx.exit(1)
+        exit_failed()
 
 
 def _data(purges: Mapping[str, Purge], everywhere: bool) -> Mapping[str, object]:
@@ -116,11 +114,11 @@ def _under_place(place: str, text: str) -> str:
     return text if place == ALL else f"{place}:\n{indent(text, '  ')}"
 
 
-def _verify(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
+def _verify(found: Standing, json_wanted: bool) -> None:
     told = _verification(found, found.beside) + _ONLY_NAME * found.only_name
     show(json_wanted, json_of(found), lambda: plain(told))
     if found.only_name or not _is_gone(found):
-        ctx.exit(1)
+        exit_failed()
 
 
 def _is_gone(found: Standing) -> bool:

@@ -14,7 +14,7 @@ from ..app import verb
 from ..input import words_of
 from ..opening import open_session
 from ..options import as_of_option, json_option, limit_option, tag_option, when_option
-from ..output import in_colour, plain, show, tell, tell_unknown_tags
+from ..output import exit_failed, in_colour, plain, show, tell, tell_unknown_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,9 +47,7 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
 @click.option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
 @json_option
-@click.pass_context
 def recall(
-    ctx: click.Context,
     query: tuple[str, ...],
     limit: int | None,
     tags: tuple[str, ...],
@@ -87,10 +85,10 @@ def recall(
     Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors;
     nor, without [vectors] (see `crabmem config`), synonyms and other languages.
     """
-    asked = words_of(ctx, query)
+    asked = words_of(query)
     if within and not everywhere:
         raise click.UsageError("--in goes with --everywhere")
-    memory = open_session(ctx, tells_place=not everywhere)
+    memory = open_session(tells_place=not everywhere)
     found = operation.recall(
         memory,
         asked,
@@ -123,7 +121,7 @@ def recall(
     if is_empty and not json_wanted and (files := memory.searched_files):
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
     if is_empty:
-        ctx.exit(1)
+        exit_failed()
 
 
 def _hit_for_person(hit: Hit, asked: str, language: str) -> str:

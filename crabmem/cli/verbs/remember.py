@@ -83,9 +83,7 @@ _NO_NAME = "the name is empty"
 @click.option("--no-tags", is_flag=True, hidden=True)
 @click.option("--if-version", metavar="V", help="Only if the fact is still this version (`show --json`).")
 @json_option
-@click.pass_context
 def remember(
-    ctx: click.Context,
     name: str,
     source: str | None,
     new_name: str | None,
@@ -125,7 +123,7 @@ def remember(
     is_said = not content is file is source is None
     if name == "-" and is_said:
         raise _wrong_usage("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
-    text = content_of(ctx, content, file, source) if is_said else standard_input(ctx) if name == "-" else name
+    text = content_of(content, file, source) if is_said else standard_input() if name == "-" else name
     if not text.strip():
         if not is_said and name != "-":
             raise InvalidArguments(_NO_NAME)
@@ -139,7 +137,7 @@ def remember(
     if description is not None and not description.strip():
         raise _wrong_usage("the description is empty: say in a line what the fact is about; left out, it stays")
     is_changed = any((description, aliases, tags, no_aliases, no_tags, sources)) or stale_after is not None
-    memory = open_session(ctx)
+    memory = open_session()
     if ":" in f"{new_name}{name}":
         from ...session.scopes import check_name  # late, as below: most have one memory
 

@@ -47,7 +47,7 @@ def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     """
     if ctx.invoked_subcommand is not None:
         return None
-    memory = open_session(ctx)
+    memory = open_session()
     waiting = meant.found(memory)
     shown = operation.blocks(memory, waiting, memory.engine.clock())
     if not shown:

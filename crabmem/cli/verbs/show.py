@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 @click.argument("name", shell_complete=completing("complete_names"))
 @as_of_option
 @json_option
-@click.pass_context
-def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -> None:
+def show_(name: str, as_of: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias.
 
     Its tags, aliases, sources and the day until which it holds go to stderr, beside the text.
@@ -31,7 +30,7 @@ def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -
     crabmem show "Deploy key"
     crabmem show wifi --as-of '2 weeks ago'
     """
-    memory = open_session(ctx)
+    memory = open_session()
     with telling_whole_file(memory, name):
         entry = reading.get_seen(memory, name, as_of)
     sources = () if as_of else memory.engine.sources_of(entry)

@@ -33,8 +33,7 @@ _COLOURS = {"new": "green", "changed": "yellow", "removed": "red"}
 @verb(after="Upkeep")
 @click.option("--path", "is_path", is_flag=True, help="Only print the folder of the memory.")
 @json_option
-@click.pass_context
-def status(ctx: click.Context, is_path: bool, json_wanted: bool) -> None:
+def status(is_path: bool, json_wanted: bool) -> None:
     """Show how memory stands, on one screen.
 
     What is in it, who wrote last, which edits of yours are not recorded yet, what waits for you, what is odd, how often
@@ -51,19 +50,19 @@ def status(ctx: click.Context, is_path: bool, json_wanted: bool) -> None:
     crabmem status --path --project .
     crabmem --workspace coder status --json
     """
-    memory = open_session(ctx, tells_place=False)
+    memory = open_session(tells_place=False)
     if is_path:
-        return _show_path(ctx, str(memory.root), json_wanted)
+        return _show_path(str(memory.root), json_wanted)
     found, spoken, hosts = status_of(memory), maintenance.stats(memory), _hosts()
     data = {**json_of(found), "spoken": json_of(spoken), "hosts": hosts}
     show(json_wanted, data, lambda: "\n".join([*_lines(found, spoken), *_beside(memory), *_host_lines(hosts)]))
 
 
-def _show_path(ctx: click.Context, root: str, json_wanted: bool) -> None:
+def _show_path(root: str, json_wanted: bool) -> None:
     """Print the folder; of a project, say whether it has a memory of its own."""
     from ...session.locate import project_meant  # late: few ask
 
-    wanted = global_options(ctx).project
+    wanted = global_options().project
     project = project_meant(wanted, os.environ)
     show(json_wanted, {"path": root, "project": project and project.place}, lambda: root)
     if project and project.problem:

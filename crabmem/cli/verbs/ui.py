@@ -30,8 +30,7 @@ _PAGE = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content
 @verb(after="status")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Instead of any that is free.")
 @click.option("--no-open", is_flag=True, help="Only print the address, and open no browser.")
-@click.pass_context
-def ui(ctx: click.Context, port: int, no_open: bool) -> None:
+def ui(port: int, no_open: bool) -> None:
     """Open memory as a page in your browser, until Ctrl-C.
 
     Facts with who wrote each line and when, the timeline, what recall answers and why, the prompt, what was forgotten:
@@ -43,7 +42,7 @@ def ui(ctx: click.Context, port: int, no_open: bool) -> None:
     crabmem ui
     crabmem --workspace coder ui --port 8900 --no-open
     """
-    memory = open_session(ctx, is_brief=False)
+    memory = open_session(is_brief=False)
     if memory.actor.is_agent or memory.kind != "main":
         raise Failure("this page is for the person: leave out --agent (CRABMEM_AGENT), and --kind")
     try:

@@ -32,9 +32,7 @@ _PURGED = "the last change is a purge, which cannot be undone"
 @yes_option
 @yes_if_many_option
 @json_option
-@click.pass_context
 def undo(
-    ctx: click.Context,
     commits: tuple[str, ...],
     by: str | None,
     in_session: str | None,
@@ -72,7 +70,7 @@ def undo(
         raise click.UsageError(
             "say what to take back: COMMIT, --by or --in; of the last change there is `crabmem diff HEAD~1`"
         )
-    memory = open_session(ctx)
+    memory = open_session()
     if is_named:
         take: Take = "ours" if ours else "theirs" if theirs else None
         return _take_back(memory, commits, by, in_session, since, take, dry_run, yes_really, json_wanted)
