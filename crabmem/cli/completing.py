@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import CrabmemError
+from ..text.slug import name_key
 from ..text.values import replace
 from .options import options_so_far
 
@@ -52,7 +53,6 @@ def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> li
     slugs = _slugs(ctx, begun)
     if not begun:
         return slugs
-    from ..text.slug import name_key
 
     def named(memory: "Session") -> Iterable[str]:
         from ..operations.reading import headers_and_unreadable

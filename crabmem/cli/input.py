@@ -1,16 +1,11 @@
 """The texts that a person gives a verb: as words, in a file, or on standard input."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Sequence
 
 import click
 
 from ..errors import InvalidArguments
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # Where a context notes that standard input was read.
 _IS_READ = "crabmem.stdin"

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..errors import InvalidSettings, NotFound
 from ..text.comparison import nearest
+from ..text.values import replace
 from .options import global_options
 from .output import echo, tell, warn
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
-    from collections.abc import Iterator
-
     from ..session.session import Session
 
 # Fewer entries are read before anybody has read that.
@@ -50,13 +51,10 @@ def open_session(is_person: bool = True, tells_place: bool = True, is_brief: boo
     ctx.call_on_close(lambda: memory.close(wait=False))
     ctx.call_on_close(lambda: _tell_waiting(memory))
     if is_brief and memory.kind != "main" and memory.profile.limits_tools(memory.kind):
-        from ..text.values import replace
         from ..tools.toolbox import Toolbox  # late: most sessions have all tools
 
         memory.actor = replace(memory.actor, only_reads=Toolbox(memory).only_look)
     if is_person and tells_place and not is_begun(memory):
-        from pathlib import Path  # late: mostly there is a memory
-
         memory.engine.history.ownership.keep_out_of_projects(Path.home())
         ctx.with_resource(_telling_place(memory))
     elif is_person and tells_place and not os.path.lexists(git := os.path.join(memory.engine.workspace.folder, ".git")):
@@ -137,8 +135,6 @@ def _telling_place(memory: Session) -> Iterator[None]:
     Raises:
         NotFound: the verb did not find something, which says now that there is nothing at all.
     """
-    from pathlib import Path
-
     from ..session.init import is_begun
     from ..session.locate import neighbours
 

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import click
 
+from ..disk import fs
 from ..text.comparison import nearest
 from ..text.quoting import visible
 from .options import GlobalOptions, global_options
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-    from typing import Any, NoReturn, Protocol
-
     from ..recall.headers import Header
     from ..results import Commit
     from ..session.session import Session
     from ..text.entry import Entry
-
-    class Written(Protocol):
-        """The answer of an operation that has written something: its commit, None for none, and its diff."""
-
-        @property
-        def commit(self) -> str | None: ...
-        @property
-        def diff(self) -> str: ...
 
 
 _SURROGATES = "[\ud800-\udfff]"
@@ -45,6 +37,15 @@ _ALIKE, _FIRST = 20, 5
 _MOST_LINES, _MOST_SIGNS = 100, 8_000
 # Characters of a page that are printed at once.
 _AT_ONCE = 8_000
+
+
+class Written(Protocol):
+    """The answer of an operation that has written something: its commit, None for none, and its diff."""
+
+    @property
+    def commit(self) -> str | None: ...
+    @property
+    def diff(self) -> str: ...
 
 
 def echo(text: str, err: bool = False) -> None:
@@ -63,34 +64,27 @@ def echo(text: str, err: bool = False) -> None:
 
 def unwritten(error: OSError, stream: str = "output") -> Failure:
     """The failure to print an answer, in words: an operation comes before its answer, and is done."""
-    from ..disk import fs
-
     lost = "what was to be said is lost, what was done stays done"
     return Failure(f"standard {stream} cannot be written: {fs.reason(error)}; {lost}")
 
 
-def progress_bar(label: str) -> AbstractContextManager[Callable[[int, int], None]]:
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on the terminal: what it yields is called with how much is done, and of how much.
 
     It is made at the first call, as the total is not known before; without a terminal nothing shows.
     """
-    from contextlib import ExitStack, contextmanager
+    with ExitStack() as stack:
+        shown: list[Any] = []
 
-    @contextmanager
-    def bar() -> Iterator[Callable[[int, int], None]]:
-        with ExitStack() as stack:
-            shown: list[Any] = []
+        def told(done: int, total: int) -> None:
+            if not shown:
+                hidden = not sys.stderr.isatty()
+                made = click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden)
+                shown.append(stack.enter_context(made))
+            shown[0].update(done - shown[0].pos)
 
-            def told(done: int, total: int) -> None:
-                if not shown:
-                    hidden = not sys.stderr.isatty()
-                    made = click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden)
-                    shown.append(stack.enter_context(made))
-                shown[0].update(done - shown[0].pos)
-
-            yield told
-
-    return bar()
+        yield told
 
 
 def show(json_wanted: bool, data: Mapping[str, object], text: Callable[[], str]) -> None:
@@ -106,8 +100,6 @@ def _without_surrogates(text: str) -> str:
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError:
-        import re
-
         return re.sub(_SURROGATES, "\ufffd", text)
     return text
 
@@ -149,8 +141,6 @@ def as_text(data: object, indent: int | None = None) -> str:
     text = json.dumps(data, ensure_ascii=False, indent=indent)
     if text.isascii() and "\x7f" not in text:
         return text
-    import re
-
     return re.sub(_UNSEEN, lambda found: json.dumps(found[0])[1:-1], text)
 
 

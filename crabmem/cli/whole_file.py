@@ -1,22 +1,17 @@
 """A group of verbs for one whole file: show, set and edit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import click
 
 from ..disk import fs
 from ..results import Changed, Document, Proposed, json_of
+from ..session.session import Session
 from ..text.hashes import short
 from .app import ABOUT_A_FILE, open_session, verb
 from .input import TEXT, content_of
 from .options import as_of_option, json_option
 from .output import diff_of_commit, plain, show, tell, tell_recorded, warn
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.session import Session
 
 
 def file_group(

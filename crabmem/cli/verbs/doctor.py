@@ -5,10 +5,12 @@ import sys
 
 import click
 
+from ...disk.allowed import Allowed
 from ...errors import CrabmemError
 from ...operations import maintenance
 from ...operations.doctor.examine import CHECKS
 from ...results import Finding, json_of
+from ...session.locate import workspace_at
 from ...session.session import Session
 from ...text.quoting import visible
 from ...text.words import counted
@@ -79,9 +81,6 @@ def _without_profile() -> list[Finding]:
 
     Empty when nothing is wrong with it, or it was not the settings that named it.
     """
-    from ...disk.allowed import Allowed
-    from ...session.locate import workspace_at
-
     wanted = global_options()
     root = wanted.root.absolute()
     try:

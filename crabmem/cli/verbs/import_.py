@@ -2,11 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ...errors import AlreadyThere
+from ...importers.base import Found, Skipped, Source, Tree
+from ...importers.facts import picked, prepare
+from ...importers.recognition import source_called, source_of, sources
+from ...importers.texts import facts_of_sections, is_instructions
+from ...importers.tree import tree_at, tree_of
 from ...operations import facts as facts_operations
 from ...operations import files
 from ...results import Saved
@@ -20,19 +25,13 @@ from ..importing import Import, import_data, import_lines, import_summary, outco
 from ..options import global_options, json_option
 from ..output import Failure, can_ask, progress_bar, show, tell, warn
 
-if TYPE_CHECKING:
-    from ...importers.base import Found, Source, Tree
-
-
 _SECTIONS = ("facts", "overview", "whole")
 
 
 class _WithKinds(click.Command):
-    """Says in its help what can be imported, which only then has to be loaded."""
+    """Says in its help what can be imported."""
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from ...importers.recognition import sources
-
         with formatter.section("Kinds, recognised by their look or named with --from"):
             formatter.write_dl([(source.name, source.about) for source in sources()])
 
@@ -118,12 +117,6 @@ def import_(
     crabmem import ~/Downloads/chatgpt-export.zip --only 'trip*' --only 12
     curl … | crabmem import - --from mem0
     """
-    from ...importers.base import Skipped
-    from ...importers.facts import picked, prepare
-    from ...importers.recognition import source_called, source_of
-    from ...importers.texts import is_instructions
-    from ...importers.tree import tree_at, tree_of
-
     memory = open_session()
     named = source_called(kind) if kind else None
     if str(place) == "-":
@@ -166,7 +159,7 @@ def import_(
         raise Failure(f"nothing in {where} could be taken; each is named above, with the reason")
 
 
-def _asked(told: "list[Found]") -> str:
+def _asked(told: list[Found]) -> str:
     """Return what becomes of files that tell agents what to do."""
     if not can_ask():
         return "facts"
@@ -175,11 +168,8 @@ def _asked(told: "list[Found]") -> str:
     return str(click.prompt(question, type=click.Choice(_SECTIONS), default="facts", err=True))
 
 
-def _parted(item: "Found", tree: "Tree", way: str) -> "list[Found]":
+def _parted(item: Found, tree: Tree, way: str) -> list[Found]:
     """Return what becomes of a file that tells agents what to do."""
-    from ...importers.base import Skipped
-    from ...importers.texts import facts_of_sections
-
     fact = item.what
     assert isinstance(fact, Fact)
     if way == "whole":
@@ -203,7 +193,7 @@ def _add_to_overview(memory: Session, texts: list[str]) -> None:
         tell(f"{memory.layout.overview} updated: `crabmem undo` takes that back")
 
 
-def _read(source: "Source", tree: "Tree") -> "list[Found]":
+def _read(source: Source, tree: Tree) -> list[Found]:
     """What there is; a bar shows how far it is."""
     reading = source.facts(tree)
     with click.progressbar(

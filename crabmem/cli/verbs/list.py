@@ -1,16 +1,21 @@
 """`crabmem list`: the facts there are, a line each."""
 
-from __future__ import annotations
-
 import sys
+import unicodedata
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import repeat
 
 import click
 
 from ...operations import adoption, reading
+from ...operations.last_changed import last_changed_seen
+from ...recall.headers import Header
 from ...results import json_of
 from ...session.init import is_begun
+from ...session.session import Session
+from ...text.entry import Entry
 from ...text.words import shortened
 from ..app import verb
 from ..opening import open_session
@@ -29,15 +34,6 @@ from ..output import (
     tell_unreadable,
     warn,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from ...recall.headers import Header
-    from ...session.session import Session
-    from ...text.entry import Entry
 
 _WIDTH = 76
 # Characters of the tags of a fact.
@@ -88,7 +84,7 @@ def list_(
     if tags:
         tell_unknown_tags(entries if since is None else reading.entries(memory, as_of), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
-    changed = _changed(memory) if is_long or order == "changed" else {}
+    changed = last_changed_seen(memory) if is_long or order == "changed" else {}
     if order == "name":
         entries = sorted(entries, key=lambda entry: entry.name.casefold())
     elif order == "changed":
@@ -133,12 +129,6 @@ def _show_tags(entries: Sequence[Entry | Header], unreadable: int, json_wanted: 
         tell("no fact has a tag; `crabmem remember NAME -t TAG` gives one")
 
 
-def _changed(memory: Session) -> dict[str, datetime]:
-    from ...operations.last_changed import last_changed_seen  # late: mostly nobody asks
-
-    return last_changed_seen(memory)
-
-
 def _lines(memory: Session, entries: Sequence[Entry | Header], changed: Mapping[str, datetime] | None) -> Iterator[str]:
     """The facts in columns; with when they were `changed` by path, the long form."""
     # Asked once: of thousands, each would ask the system.
@@ -176,8 +166,6 @@ def _width(text: str) -> int:
     """How many columns of a terminal `text` takes."""
     if text.isascii():
         return len(text)
-    import unicodedata
-
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

@@ -1,7 +1,5 @@
 """`crabmem log`: who wrote what."""
 
-from __future__ import annotations
-
 from itertools import chain, islice
 
 import click

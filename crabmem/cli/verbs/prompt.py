@@ -1,9 +1,8 @@
 """`crabmem prompt`: what goes before a conversation."""
 
-from __future__ import annotations
-
 import click
 
+from ...prompt.context import Context
 from ...results import json_of
 from ...session.session import Session
 from ...tools import guide
@@ -11,10 +10,6 @@ from ..app import verb
 from ..opening import open_session
 from ..options import as_of_option, json_option
 from ..output import show
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...prompt.context import Context
 
 
 @verb(after="review")

@@ -1,26 +1,23 @@
 """`crabmem remember`: saves one fact."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import click
 
-from ...errors import InvalidArguments
-from ...operations import facts
+from ...errors import InvalidArguments, NotFound
+from ...operations import facts, links
 from ...results import json_of
+from ...session.scopes import check_name, scope
+from ...session.session import Session
 from ...text.commands import command
+from ...text.comparison import nearest
+from ...text.entry import Entry
+from ...text.slug import name_key
 from ..app import verb
 from ..input import LINE, TEXT, content_of, standard_input
 from ..opening import open_session
 from ..options import completing, json_option
 from ..output import diff_of_commit, plain, show, tell, warn
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...session.session import Session
-    from ...text.entry import Entry
-
 
 # Words that a text has at least, and signs of one in a script that knows no spaces. Fewer are rather a name.
 _WORDS, _SIGNS = 3, 8
@@ -139,14 +136,10 @@ def remember(
     is_changed = any((description, aliases, tags, no_aliases, no_tags, sources)) or stale_after is not None
     memory = open_session()
     if ":" in f"{new_name}{name}":
-        from ...session.scopes import check_name  # late, as below: most have one memory
-
         if is_said or len(name.split()) < _WORDS:
             check_name(memory, name, "`crabmem remember NAME --to {whose}` writes there, with {rest} as the NAME")
         check_name(memory, new_name or "", "-n {rest} --to {whose} writes a new one there, `crabmem move` moves one")
     if to is not None:
-        from ...session.scopes import scope
-
         memory = scope(memory, to)
     is_signs_alone = name.isprintable() and {unicodedata.category(char)[0] for char in name} <= {*"PZC"}
     is_whole = is_said and description is not None and not is_signs_alone  # a look costs as much as the write does
@@ -202,9 +195,6 @@ def remember(
 
 def _called(memory: Session, name: str, by_other_name: bool = False) -> Entry | None:
     """Return the fact that is called `name`, or `by_other_name` by alias, file or path; None for none."""
-    from ...errors import NotFound
-    from ...text.slug import name_key
-
     try:
         entry = facts.get(memory, name)
     except NotFound:
@@ -220,16 +210,12 @@ def _check_text(memory: Session, text: str, is_change: bool) -> None:
     """
     if len(text.split()) >= (_WORDS_OF_NAME if is_change else _WORDS) or (not text.isascii() and len(text) > _SIGNS):
         return
-    from ...text.comparison import nearest
-
     near = nearest(text, (entry.name for entry in facts.entries(memory)))
     hint = f' Did you mean "{near[0]}"?' if near else ""
     raise _wrong_usage(f"there is no fact called {text}.{hint} For a new one: -c TEXT, --file FILE, or - to read it")
 
 
 def _rename(memory: Session, entry: Entry, name: str, json_wanted: bool) -> None:
-    from ...operations import links  # late: few rename so
-
     done = links.rename(memory, entry.name, name, if_version=entry.version)
     words = f"{'waits' if done.proposal else 'renamed'}: {plain(done.before)} to {plain(done.name)}"
     show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")

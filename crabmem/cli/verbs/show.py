@@ -1,20 +1,16 @@
 """`crabmem show`: prints one fact."""
 
-from __future__ import annotations
-
 import click
 
 from ...operations import reading
 from ...results import json_of, told_caveat
+from ...text.entry import Entry
 from ...text.quoting import entry_text
+from ...text.sources import sources_in
 from ..app import verb
 from ..opening import open_session, telling_whole_file
 from ..options import as_of_option, completing, json_option
 from ..output import plain, show, tell
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...text.entry import Entry
 
 
 @verb(after="recall")
@@ -55,6 +51,5 @@ def _about(entry: Entry) -> str:
 def _sources(entry: Entry) -> list[str]:
     if "sources" not in entry.keys:
         return []
-    from ...text.sources import sources_in  # late: few facts have any
 
     return [source.place for source in sources_in(entry.keys)]
