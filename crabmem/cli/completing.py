@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..errors import CrabmemError
+from ..text.hashes import short
 from ..text.slug import name_key
 from ..text.values import replace
 from .options import options_so_far
@@ -96,8 +98,6 @@ def _slugs(ctx: click.Context, begun: str) -> list[str]:
 
 def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
     """The profiles whose names begin so, else files."""
-    from click.shell_completion import CompletionItem
-
     from ..prompt.profile import profile_names
 
     return [CompletionItem(name) for name in profile_names() if name.startswith(begun)] or [
@@ -120,27 +120,20 @@ def complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> li
 
 def complete_files(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
     """Files, as the shell knows them."""
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(begun, type="file")]
 
 
 def complete_folders(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
     """Folders, as the shell knows them."""
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(begun, type="dir")]
 
 
 def complete_commits(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
     """The newest commits whose ids begin so; shells that show more than the word show what each did."""
-    from click.shell_completion import CompletionItem
-
     told: dict[str, str] = {}
 
     def newest(memory: "Session") -> Iterable[str]:
         from ..operations.history import log
-        from ..text.hashes import short
 
         told.update((short(commit.commit), commit.line) for commit in log(memory, limit=_NEWEST))
         return told
