@@ -218,7 +218,6 @@ def _import(host: Host, places: Sequence[Path], *, dry_run: bool, takes_in: bool
 
 
 def _choice_lines(installation: Installation, choice: _Choice, imported: Import | None) -> Iterator[str]:
-    """What was decided, for the person."""
     host, own, server = installation.host, installation.host.own_memory, installation.options.with_server
     if choice.allow:
         yield "allowed: it reads and writes memory without asking each time (--no-allow: it asks)"
@@ -262,7 +261,6 @@ def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, 
 
 
 def _outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:
-    """What became of an installation."""
     if not any(change.changes_anything for change in changes):
         return [f"already installed in {host.title}: {_files(changes)}"]
     if not is_done:
@@ -272,7 +270,6 @@ def _outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:
 
 
 def _removal_outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:
-    """What became of a removal."""
     if not any(change.changes_anything for change in changes):
         return [f"not installed in {host.title}: {_files(changes)}"]
     if not is_done:
@@ -290,7 +287,6 @@ def _files(changes: Sequence[Change]) -> str:
 
 
 def _data(host: Host, request: Request, changes: Sequence[Change], is_done: bool) -> dict[str, Any]:
-    """What happened, for programs."""
     return {
         "host": host.name,
         "scope": _SCOPES[request.project],

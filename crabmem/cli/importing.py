@@ -98,7 +98,6 @@ def import_summary(done: Import) -> str:
 
 
 def _summed(count: int, state: str, dry_run: bool) -> str:
-    """How many came to a state, or would."""
     return f"{_WOULD[state]} {count:,}" if dry_run and state in _WOULD else f"{count:,} {state}"
 
 

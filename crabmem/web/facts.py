@@ -216,7 +216,6 @@ def _forget(ask: Ask, path: str, version: str) -> Go:
 
 
 def _restore(ask: Ask, path: str, version: str) -> Go:
-    """Bring the file back as it was at a commit."""
     commit = ask.session.timeline.commit_at(ask.form.needed("commit"))
     done = revert.rollback(ask.session, commit, path, if_version=version)
     there = [each for each in done.paths if each not in done.removed]

@@ -116,7 +116,6 @@ def _line(each: Disputed) -> str:
 
 
 def _who(commit: Commit | None) -> str:
-    """The author of a text, and when it was written."""
     return f"{commit.who}, {here(commit.time):{_MINUTE}}" if commit else "in no commit"
 
 

@@ -124,7 +124,6 @@ def _left_out(workspace: Workspace) -> Iterator[str]:
 
 
 def _why_nothing(memory: Session) -> str:
-    """Why nothing of what a folder holds can be recalled."""
     broken = maintenance.stats(memory).unreadable
     if broken:
         return f"nothing in it can be recalled: {counted(broken, 'file')} cannot be read; `crabmem doctor` says why"

@@ -36,7 +36,6 @@ def blame(name: str, json_wanted: bool) -> None:
 
 
 def _line(line: Line) -> str:
-    """Commit, day, author and text of a line."""
     if line.commit is None or line.time is None:
         return f"{'-' * 8}  {'not recorded yet':{_WHO + 12}}  {plain(line.text)}\n"
     commit = yellow(short(line.commit))

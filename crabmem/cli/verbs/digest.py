@@ -106,7 +106,6 @@ def _stale(fact: StaleFact) -> str:
 
 
 def _news(news: News) -> str:
-    """One fact on one line: what it is about, who wrote it, how often."""
     about = f": {shortened(news.description, _SHOWN)}" if news.description else ""
     people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in news.commits))
     times = len(news.commits)

@@ -126,7 +126,6 @@ def eval_(
 
 
 def _check_gates(gates: Iterable[tuple[str, float]], names: Sequence[str], speak: bool) -> None:
-    """Refuse gates that are of no figure of these."""
     for name, _ in gates:
         if name not in names:
             where = "with --speak" if speak else "without --speak"
@@ -134,7 +133,6 @@ def _check_gates(gates: Iterable[tuple[str, float]], names: Sequence[str], speak
 
 
 def _check(figures: Mapping[str, float], gates: Iterable[tuple[str, float]]) -> None:
-    """Fail when a figure is under its gate."""
     if under := [
         f"{name} is {figures[name]:.4f}, under {least:g}" for name, least in gates if figures[name] < least - _SAME
     ]:
@@ -148,7 +146,6 @@ def _asking(done: int, total: int) -> None:
 
 
 def _reactions(done: Reactions) -> str:
-    """The figures by kind and of all, and what is wrong."""
     rows = [(kind, int(of["messages"]), of["spoken"], of["right"]) for kind, of in done.kinds.items()]
     width = max(len("all"), *(len(kind) for kind, *_ in rows))
     lines = [f"{counted(done.messages, 'message')}, {done.messages - len(done.wrong)} right"]
@@ -161,7 +158,6 @@ def _reactions(done: Reactions) -> str:
 
 
 def _wrong(reaction: Reaction, threshold: float) -> list[str]:
-    """A message, what was made of it and what should have been."""
     what, find = reaction.message, ", ".join(reaction.message.find)
     told = f"told: {', '.join(reaction.told)}" if reaction.told else "silent"
     wanted = f"instead of: {find}" if find else "instead of anything" if what.speak else "instead of silence"
@@ -191,7 +187,6 @@ def _table(done: Evaluation) -> list[str]:
 
 
 def _miss(answer: Answer, limit: int) -> list[str]:
-    """What was asked, what is missing, and what came first instead."""
     missing = [f"  not among the first {limit}: {', '.join(answer.missing)}"] if answer.missing else []
     wanted = [] if missing else [f"  not first: {', '.join(answer.question.find)}"]
     hits = answer.recall.hits

@@ -29,8 +29,6 @@ _SECTIONS = ("facts", "overview", "whole")
 
 
 class _WithKinds(click.Command):
-    """Says in its help what can be imported."""
-
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Kinds, recognised by their look or named with --from"):
             formatter.write_dl([(source.name, source.about) for source in sources()])
@@ -194,7 +192,6 @@ def _add_to_overview(memory: Session, texts: list[str]) -> None:
 
 
 def _read(source: Source, tree: Tree) -> list[Found]:
-    """What there is; a bar shows how far it is."""
     reading = source.facts(tree)
     with click.progressbar(
         reading, len(tree.files), "reading", file=sys.stderr, hidden=not sys.stderr.isatty()

@@ -127,7 +127,6 @@ def _is_gone(found: Standing) -> bool:
 
 
 def _plan(plan: Purge) -> str:
-    """What will be done, a line for each kind of thing."""
     lines = [
         f"commits: {plan.rewritten:,} of {plan.commits:,} get a new id; {_count(plan.messages, 'message')} changed",
         f"files:   {_count(plan.versions, 'version')} of {_count(len(plan.paths), 'file')}{_listed(plan.paths)}",
@@ -183,7 +182,6 @@ def _at_remotes(done: Purge) -> list[str]:
 
 
 def _beside(memories: Mapping[str, int]) -> list[str]:
-    """Say which other memories have it, and how it is purged there."""
     return [
         f"{folder} has it too, in {_count(files, 'file')}: "
         f"`{program_at(folder, os.environ)} purge`, with the same words, erases it there"
@@ -193,7 +191,6 @@ def _beside(memories: Mapping[str, int]) -> list[str]:
 
 
 def _verification(found: Standing, beside: Mapping[str, int]) -> str:
-    """What a look at everything came to."""
     places = "".join(f"\n  {place}" for place in found.places[:_SHOWN]) + _more(len(found.places))
     what = f"{_count(found.objects, 'object')} and {_count(found.files, 'file')} read, {found.size:,} bytes"
     unread = "".join(f"\nnot looked into: {place}" for place in found.unread[:_SHOWN]) + _more(len(found.unread))

@@ -137,7 +137,6 @@ def _hit_for_model(hit: Hit) -> str:
 
 
 def _provenance(hit: Hit) -> str:
-    """Where a hit comes from, if that was asked."""
     known = hit.provenance
     if known is None:
         return ""

@@ -125,7 +125,6 @@ def _lines(found: Status, spoken: Stats) -> Iterator[str]:
 
 
 def _spoken(found: Stats) -> str:
-    """How often memory spoke before a turn."""
     times = counted(found.facts, "time")
     return (
         f"spoke before {found.spoke:,} of {found.turns:,} turns ({found.spoke / found.turns:.0%}) in "
@@ -134,7 +133,6 @@ def _spoken(found: Stats) -> str:
 
 
 def _sync(found: Status) -> Iterator[str]:
-    """How syncing stands, where a remote was named."""
     if found.sync is None:
         return
     is_well = not (found.sync.error or found.sync.waiting or found.sync.shows_purged or found.sync.purge_waits)

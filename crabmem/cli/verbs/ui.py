@@ -69,7 +69,6 @@ class _WayIn:
         self._file = folder and folder / f"ui-{os.getpid()}.html"
 
     def show(self, entrance: Entrance) -> None:
-        """Say where the page is, and open it."""
         is_seen = sys.stdout.isatty()
         self._file = self._file and _left(self._file, entrance.fresh())
         # No link: without a ticket that is a closed door.
@@ -86,7 +85,6 @@ class _WayIn:
             _beside(_print_more, entrance)
 
     def close(self) -> None:
-        """Take the file away."""
         if self._file:
             with suppress(OSError):
                 fs.unlink(self._file)

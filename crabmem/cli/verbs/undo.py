@@ -120,7 +120,6 @@ def _line(commit: Commit) -> str:
 
 
 def _conflict(conflict: Conflict) -> str:
-    """A conflict for a person: the file, and what both sides say."""
     sides = (("now", conflict.ours), ("without", conflict.theirs))
     return "\n".join([plain(conflict.path), *(line for word, text in sides for line in _side(word, text))])
 

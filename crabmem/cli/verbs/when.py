@@ -38,7 +38,6 @@ def when(query: tuple[str, ...], json_wanted: bool) -> None:
 
 
 def _sighting(step: Sighting) -> str:
-    """What a commit did, and the lines that changed."""
     commit = step.commit
     head = f"{yellow(short(commit.commit))}  {commit.time:%Y-%m-%d %H:%M}  {plain(commit.who)}"
     what = f"{coloured(step.what, _COLOURS[step.what])} {'from' if step.what == 'vanished' else 'in'}"
