@@ -4,13 +4,13 @@ A verb is a module of `verbs`, called like it; see there. It is loaded when it i
 """
 
 import gc
-import os
 import sys
 from collections.abc import Callable
 from copy import copy
 from importlib import import_module
 from inspect import cleandoc  # which click has loaded
 from keyword import iskeyword
+from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import click
@@ -46,14 +46,13 @@ Options may also stand after the verb, where it has none of that name: crabmem r
 ABOUT_A_FILE = "Show, set or edit {}."
 #: The parts of the help.
 TITLES = ("Facts", "Files", "History", "Agents", "Upkeep", MORE)
-_VERBS = os.path.join(os.path.dirname(__file__), "verbs")
+_VERBS = Path(__file__).parent / "verbs"
 
 
-def _summary_in(module: str) -> tuple[str, str]:
+def _summary_in(module: Path) -> tuple[str, str]:
     """After which verb the help lists that of a module, by its file, and its help, as its source says them; "" where it
     must be loaded to know: to load all verbs takes ten times as long as to read them."""
-    with open(module, encoding="utf-8") as file:
-        text = file.read()
+    text = module.read_text("utf-8")
     _, group, rest = text.partition("\nfile_group(")
     if group:
         _, place, _, about = rest.split('"')[1:9:2]
@@ -62,10 +61,6 @@ def _summary_in(module: str) -> tuple[str, str]:
     place, _, rest = rest.partition('"')
     said = rest.partition("\ndef ")[2].split('"""', 2)[1:2]
     return (place, cleandoc(said[0])) if head and said else ("", "")
-
-
-def _is_verb(file: str) -> bool:
-    return file.endswith(".py") and not file.startswith("_")
 
 
 class Verbs(click.Group):
@@ -80,7 +75,7 @@ class Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         # A verb that is a word of Python has an underscore after it in its module's name.
-        return sorted(file.removesuffix(".py").removesuffix("_") for file in os.listdir(_VERBS) if _is_verb(file))
+        return sorted(file.stem.removesuffix("_") for file in _VERBS.glob("[!_]*.py"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._complete and cmd_name in self.list_commands(ctx):
@@ -92,7 +87,7 @@ class Verbs(click.Group):
     def parts(self, ctx: click.Context) -> dict[str, list[str]]:
         """The verbs of each part of the help, by its title."""
         for name in self.list_commands(ctx):
-            place, about = _summary_in(f"{_VERBS}/{name}{'_' * iskeyword(name)}.py")
+            place, about = _summary_in(_VERBS / f"{name}{'_' * iskeyword(name)}.py")
             if not about and (command := self.get_command(ctx, name)):
                 place, about = self.places[name], command.help or ""
             self.places[name], self._summaries[name] = place, about

@@ -68,7 +68,10 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bo
     if dry_run:
         return _would_adopt(root, meant.profile, yes_really, json_wanted)
     made = [name for name in (".git", SETTINGS) if not os.path.lexists(root / name)]
-    _prepare(root, meant.profile, yes_really)
+    whole = _declare(root, meant.profile, yes_really)
+    if meant.profile is not None:
+        Allowed(os.environ).allow_profile(root, outside(root, whole))
+        _join(root, meant.profile)
     ctx.obj = replace(meant, folder=str(root))
     memory = open_session(tells_place=False)
     before = history.log(memory, limit=1)
@@ -140,13 +143,6 @@ def _is_claude_code(memory: Session) -> bool:
     hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")
     tree = Tree(memory.root.parts, dict.fromkeys(top), lambda path: fs.read(memory.file(path))[0], hidden)
     return ".claude" in memory.root.parts or source_of(tree).name == "claude-code"
-
-
-def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
-    whole = _declare(root, profile, is_meant)
-    if profile is not None:
-        Allowed(os.environ).allow_profile(root, outside(root, whole))
-        _join(root, profile)
 
 
 def _declare(root: Path, profile: str | None, is_meant: bool, dry_run: bool = False) -> str:

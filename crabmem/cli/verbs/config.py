@@ -88,7 +88,11 @@ def allow(purges: bool, yes: bool, json_wanted: bool) -> None:
     root = global_options().root.absolute()
     rules, allowed = settings_at(root), Allowed(os.environ)
     asked = reach_of(root, rules)
-    lines = [*(_vectors_lines(rules.vectors, root) if asked.vectors else ()), *_profile_lines(asked.profile)]
+    lines = [*_vectors_lines(rules.vectors, root)] if asked.vectors else []
+    if asked.profile:
+        lines.append(
+            f"read the profile {asked.profile}, which says what goes into the prompt, and which tools there are"
+        )
     lines += _folder_lines(asked, is_sent=bool(asked.vectors and rules.vectors.url))
     known = allowed.reach(root)
     asked = replace(asked, purges=purges or known.purges)
@@ -124,11 +128,6 @@ def disallow(json_wanted: bool) -> None:
         allowed.allow(root, Reach())
     words = "taken back" if was_allowed else "nothing was allowed"
     show(json_wanted, {"path": str(root), "was_allowed": was_allowed}, lambda: words)
-
-
-def _profile_lines(file: str) -> Iterator[str]:
-    if file:
-        yield f"read the profile {file}, which says what goes into the prompt, and which tools there are"
 
 
 def _folder_lines(asked: Reach, is_sent: bool) -> Iterator[str]:

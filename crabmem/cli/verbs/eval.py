@@ -28,12 +28,8 @@ _TOLD_EVERY = 100
 _SAME = 1e-9
 
 
-def _gates(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[tuple[str, float]]:
-    """Figures by their names and the least each may be, of texts like `r@5=0.8`."""
-    return [_gate(text) for text in given]
-
-
 def _gate(text: str) -> tuple[str, float]:
+    """The type of --fail-under: a figure and the least it may be, of a text like `r@5=0.8`."""
     name, _, least = text.partition("=")
     if name.strip().lower() not in _GATES:
         raise click.BadParameter(f"{name} is no figure; there are: {', '.join(_GATES)}")
@@ -53,7 +49,7 @@ def _gate(text: str) -> tuple[str, float]:
 @click.option(
     "--fail-under",
     "gates",
-    callback=_gates,
+    type=_gate,
     multiple=True,
     metavar="FIGURE=N",
     shell_complete=lambda ctx, param, begun: [f"{name}=" for name in _GATES if name.startswith(begun)],
@@ -65,7 +61,7 @@ def eval_(
     file: str,
     limit: int,
     compare: str | None,
-    gates: list[tuple[str, float]],
+    gates: tuple[tuple[str, float], ...],
     speak: bool,
     json_wanted: bool,
 ) -> None:
