@@ -112,14 +112,14 @@ class Verbs(click.Group):
                     raise click.UsageError(f"{error.message.rstrip('.')}: {hint}", error.ctx) from None
             raise
         except (CrabmemError, OverflowError, OSError) as error:
-            raise _shown(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None
+            raise _error_to_show(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
             if args[0] in _FORMER:
-                return self.resolve_command(ctx, _of_today(self, ctx, args))
+                return self.resolve_command(ctx, _todays_words(self, ctx, args))
             if args[0] in _WITHIN:
                 return _WITHIN[args[0]](self, ctx, args[1:])
             similar = nearest(args[0], self.list_commands(ctx))
@@ -165,7 +165,7 @@ class Verbs(click.Group):
             self._take_global_options(each)
 
 
-def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -> BaseException:
+def _error_to_show(error: CrabmemError | OverflowError | OSError, verb: click.Command) -> BaseException:
     """An error of a verb as the command line shows it; one that click or Python shows stays as it is."""
     if isinstance(error, CrabmemError):
         known = {flag for option in verb.params for flag in option.opts}
@@ -179,7 +179,7 @@ def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -
     return Failure(f"{error.filename or 'the system'}: {fs.reason(error)}")
 
 
-def _of_today(group: Verbs, ctx: click.Context, args: list[str]) -> list[str]:
+def _todays_words(group: Verbs, ctx: click.Context, args: list[str]) -> list[str]:
     """Return the words typed today for a verb by a former name, and its options by theirs."""
     verb, *rest = args
     words, options = _FORMER[verb]

@@ -31,12 +31,12 @@ def complete_from(of: "Callable[[Session], Iterable[str]]", is_around: bool = Fa
     """
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-        return [text for text in _looked(ctx, of, is_around) if text.startswith(begun)]
+        return [text for text in _find(ctx, of, is_around) if text.startswith(begun)]
 
     return complete
 
 
-def _looked(ctx: click.Context, of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> list[str]:
+def _find(ctx: click.Context, of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> list[str]:
     """The texts that `of` finds in the workspace; none where it cannot be read."""
     from ..session.engine import Options
     from ..session.opening import session_at
@@ -61,12 +61,12 @@ def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> li
 
         for header in headers_and_unreadable(memory)[0]:
             if Path(header.path).stem not in slugs and name_key(header.name).startswith(name_key(begun)):
-                yield _as_the_shell_takes(header.name)
+                yield _quoted_for_shell(header.name)
 
-    return slugs + sorted(filter(None, _looked(ctx, named)))
+    return slugs + sorted(filter(None, _find(ctx, named)))
 
 
-def _as_the_shell_takes(name: str) -> str:
+def _quoted_for_shell(name: str) -> str:
     """`name` with which a shell replaces the word that is typed; "" where it cannot.
 
     zsh and fish quote by themselves. bash does not, its script reads backslashes once, and it parts words at signs.
@@ -172,7 +172,7 @@ def _tools(memory: "Session") -> list[str]:
     return Toolbox(memory).known
 
 
-def _said(name: str) -> "Callable[[Session], list[str]]":
+def _values_of(name: str) -> "Callable[[Session], list[str]]":
     """What the newest commits say by that name: their agents, sessions, tools."""
 
     def said(memory: "Session") -> list[str]:
@@ -189,5 +189,5 @@ complete_agents, complete_tags, complete_tools = (
     complete_from(_tools),
 )
 complete_writers, complete_sessions, complete_writing_tools, complete_authors = map(
-    complete_from, map(_said, ("agent", "session", "tool", "author"))
+    complete_from, map(_values_of, ("agent", "session", "tool", "author"))
 )

@@ -39,7 +39,7 @@ def open_session(is_person: bool = True, tells_place: bool = True, is_brief: boo
 
     ctx, wanted = click.get_current_context(), global_options()
     options = Options(
-        progress=_reading if sys.stderr.isatty() else None,
+        progress=_show_reading if sys.stderr.isatty() else None,
         profile=wanted.profile,
         is_parent_named=wanted.names_agent,
         is_brief=is_brief,
@@ -151,7 +151,7 @@ def _telling_place(memory: Session) -> Iterator[None]:
         tell(f"began a new memory in {memory.root}{hint}")
 
 
-def _reading(done: int, total: int) -> None:
+def _show_reading(done: int, total: int) -> None:
     """Say how far the first reading of many entries is."""
     if total >= _MANY:
         echo(f"\rreading facts: {done:,} of {total:,}" if done < total else "\r\033[K", err=True)

@@ -110,12 +110,12 @@ def paged(pieces: Iterable[str]) -> None:
     As for Git, less ends at once when all of it fits the screen.
     """
     if global_options().no_pager or not sys.stdout.isatty():
-        return _printed(pieces)
+        return _print(pieces)
     os.environ.setdefault("LESS", "FRX")
     click.echo_via_pager(_for_pager(map(_without_surrogates, pieces)), color=in_colour(sys.stdout))
 
 
-def _printed(pieces: Iterable[str]) -> None:
+def _print(pieces: Iterable[str]) -> None:
     """Print pieces of text, each as whole lines: many at once, as every print is a call of the system."""
     waiting, size = list[str](), 0
     for piece in filter(None, pieces):

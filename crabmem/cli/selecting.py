@@ -105,15 +105,15 @@ def _waiting(count: int) -> str:
 
 def selected(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give `function` the options that filter proposals, as its argument `meant`."""
-    return _selected(function, _SOME)
+    return _with_selection(function, _SOME)
 
 
 def selected_by_id(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give `function` those options, ids and `--all`, as its argument `meant`."""
-    return _selected(function, (_ALL, *_SOME, _IDS))
+    return _with_selection(function, (_ALL, *_SOME, _IDS))
 
 
-def _selected(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
+def _with_selection(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
     @wraps(function)
     def call(
         *args: Any,

@@ -100,7 +100,7 @@ def serve(handle: int, environment: MutableMapping[str, str], run: Run) -> None:
             with suppress(BlockingIOError), listens.accept()[0] as client:  # the server turned it away meanwhile
                 warm.follow(is_told=True)
                 if not os.fork():
-                    _be(client, environment, run, warm, telling)
+                    _answer_as(client, environment, run, warm, telling)
         elif ready:
             warm.learn(told.recv(_LARGEST))
         else:
@@ -108,7 +108,7 @@ def serve(handle: int, environment: MutableMapping[str, str], run: Run) -> None:
             gc.collect()
 
 
-def _be(
+def _answer_as(
     client: socket.socket, environment: MutableMapping[str, str], run: Run, warm: _Warm, telling: socket.socket
 ) -> None:
     """Be the process that asked, end included. Where it is not told an answer, it does everything by itself."""

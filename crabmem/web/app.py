@@ -159,7 +159,7 @@ class _Site:
         """What is at no address."""
         request.scope["memory"] = ""
         page = Page("error", {"title": "Not found", "problem": "there is no such page"}, 404)
-        return await to_thread.run_sync(self._shown, page, self._ask(request))
+        return await to_thread.run_sync(self._render, page, self._ask(request))
 
     def _ask(self, request: Request, form: Mapping[str, list[str]] | None = None) -> Ask:
         query = Given()
@@ -191,7 +191,7 @@ class _Site:
             found = Page("error", {"title": "That did not work", "problem": error.text()}, 404 if is_wrong else 500)
         if isinstance(found, Go):
             return RedirectResponse(found.address, 303)
-        return self._shown(found, ask)
+        return self._render(found, ask)
 
-    def _shown(self, page: Page, ask: Ask) -> Response:
+    def _render(self, page: Page, ask: Ask) -> Response:
         return HTMLResponse(self._shelf[ask.memory].pages.of(page, ask), page.status)

@@ -76,7 +76,7 @@ def apply_(meant: Selection, yes: bool, json_wanted: bool) -> None:
     operation.check_may_decide(memory)
     if meant.is_by_id and len(meant.ids) == 1:
         return show_changed(json_wanted, operation.apply_proposal(memory, meant.ids[0]))
-    found = _asked(memory, meant, yes, "apply")
+    found = _choose(memory, meant, yes, "apply")
     if not found and not json_wanted:
         return tell(meant.words_of_none(memory))
     done = carry_out_decisions(memory, (Decision(each.id, "apply") for each in found))
@@ -126,7 +126,7 @@ def reject(meant: Selection, yes: bool, json_wanted: bool) -> None:
     """
     memory = open_session()
     operation.check_may_decide(memory)
-    found = _asked(memory, meant, yes, "reject")
+    found = _choose(memory, meant, yes, "reject")
     if not found and not json_wanted:
         return tell(meant.words_of_none(memory))
     done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
@@ -157,7 +157,7 @@ def restore(ids: tuple[str, ...], json_wanted: bool) -> None:
 VERBS = (list_, show_, apply_, edit, reject, restore)
 
 
-def _asked(memory: Session, meant: Selection, is_sure: bool, verb: str) -> list[Proposal]:
+def _choose(memory: Session, meant: Selection, is_sure: bool, verb: str) -> list[Proposal]:
     """The proposals that are meant, once the person has seen them and said yes."""
     found, now = meant.chosen(memory), memory.engine.clock()
     if found and not is_sure:

@@ -32,7 +32,7 @@ def call(tool: str, arguments: str, tools: str | None, json_wanted: bool) -> Non
     crabmem call --tools get,log log '{"limit": 3}'
     """
     memory, names = open_session(is_person=False), tool_names(tools)
-    if names is None and not json_wanted and _is_for_who_asks(memory, tool):
+    if names is None and not json_wanted and _is_offered_by_name_only(memory, tool):
         raise Failure(
             f"{tool} is not among the tools offered; ask for it by name: crabmem call --tools {tool} {tool} …"
         )
@@ -45,7 +45,7 @@ def call(tool: str, arguments: str, tools: str | None, json_wanted: bool) -> Non
         exit_failed()
 
 
-def _is_for_who_asks(memory: Session, tool: str) -> bool:
+def _is_offered_by_name_only(memory: Session, tool: str) -> bool:
     """Whether there is a tool of that name that is only offered to who names it."""
     try:
         return tool not in Toolbox(memory).usual and bool(Toolbox(memory).chosen([tool]))

@@ -103,7 +103,7 @@ def eval_(
     crabmem eval --speak messages.toml --fail-under silent=0.95
     """
     given = content_of(None, file, None)
-    name, progress = "stdin" if file == "-" else file, _asking if sys.stderr.isatty() else None
+    name, progress = "stdin" if file == "-" else file, _show_asking if sys.stderr.isatty() else None
     _check_gates(gates, _OF_SPEAKING if speak else (*FIGURE_NAMES, "right"), speak)
     if speak:
         if compare:
@@ -112,13 +112,13 @@ def eval_(
         show(json_wanted, json_of(reactions), lambda: plain(_reactions(reactions)))
         if reactions.unasked and not json_wanted:
             tell(f"{counted(reactions.unasked, 'message')} passed over, for other workspaces")
-        _check(reactions.figures, gates)
+        _fail_under(reactions.figures, gates)
         return
     done = evaluate_operation(open_session(), parse_questions(given, name), limit, compare, progress)
     show(json_wanted, json_of(done), lambda: plain(_report(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{counted(len(done.elsewhere), 'question')} passed over, for other workspaces")
-    _check(done.figures, gates)
+    _fail_under(done.figures, gates)
 
 
 def _check_gates(gates: Iterable[tuple[str, float]], names: Sequence[str], speak: bool) -> None:
@@ -128,14 +128,14 @@ def _check_gates(gates: Iterable[tuple[str, float]], names: Sequence[str], speak
             raise click.BadParameter(f"{name} is no figure {where}; there are: {', '.join(names)}")
 
 
-def _check(figures: Mapping[str, float], gates: Iterable[tuple[str, float]]) -> None:
+def _fail_under(figures: Mapping[str, float], gates: Iterable[tuple[str, float]]) -> None:
     if under := [
         f"{name} is {figures[name]:.4f}, under {least:g}" for name, least in gates if figures[name] < least - _SAME
     ]:
         raise Failure("; ".join(under))
 
 
-def _asking(done: int, total: int) -> None:
+def _show_asking(done: int, total: int) -> None:
     """Say how far many questions are."""
     if total >= _MANY and (done % _TOLD_EVERY == 0 or done == total):
         click.echo(f"\rasking: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)

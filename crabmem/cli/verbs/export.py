@@ -61,7 +61,7 @@ def export(
     show(json_wanted, json_of(done), lambda: "\n".join(_lines(done)))
     if not json_wanted:
         tell(_summary(done))
-    _end(done.unreadable)
+    _fail_if_unreadable(done.unreadable)
 
 
 def _print(memory: Session, form: str | None, as_of: str | None, is_for_folder: bool) -> None:
@@ -69,7 +69,7 @@ def _print(memory: Session, form: str | None, as_of: str | None, is_for_folder: 
         raise click.UsageError("on standard output there is JSON alone; name a folder for the rest")
     data, unreadable = operation.data(memory, as_of)
     echo(as_text(data, indent=2) + "\n")
-    _end(unreadable)
+    _fail_if_unreadable(unreadable)
 
 
 def _lines(done: Exported) -> Iterator[str]:
@@ -108,7 +108,7 @@ def _word(state: str, done: Exported) -> str:
     return _WOULD.get(state, state) if done.dry_run else state
 
 
-def _end(unreadable: Sequence[LeftOut]) -> None:
+def _fail_if_unreadable(unreadable: Sequence[LeftOut]) -> None:
     """Raises Failure: a file of memory is in no export though it should be."""
     if unreadable:
         named = listed([f"{each.file}: {each.reason}" for each in unreadable], _NAMED)

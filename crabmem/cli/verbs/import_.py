@@ -43,7 +43,7 @@ class _Place(click.Path):
         return super().convert(value, param, ctx)
 
 
-def _wanted(value: str) -> str:
+def _not_blank(value: str) -> str:
     """The type of --only: an unset variable would mean every name."""
     if not value.strip():
         raise click.BadParameter("it is empty; leave --only out to take all")
@@ -77,7 +77,7 @@ def _wanted(value: str) -> str:
     "--only",
     "only",
     multiple=True,
-    type=_wanted,
+    type=_not_blank,
     metavar="NAME|N",
     help="Only facts with this in their name, a pattern such as 'trip*', or number N in its list; may be repeated.",
 )
@@ -125,8 +125,8 @@ def import_(
     source = named or source_of(tree)
     read = _read(source, tree)
     told = [item for item in read if source.name == "folder" and is_instructions(item, tree)]
-    way = (sections or _asked(told)) if told else "whole"
-    read = [each for item in read for each in (_parted(item, tree, way) if item in told else [item])]
+    way = (sections or _ask_what_becomes(told)) if told else "whole"
+    read = [each for item in read for each in (_take_apart(item, tree, way) if item in told else [item])]
     found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
     is_there = any(isinstance(item.what, Fact) for item in found)
     if only:
@@ -157,7 +157,7 @@ def import_(
         raise Failure(f"nothing in {where} could be taken; each is named above, with the reason")
 
 
-def _asked(told: list[Found]) -> str:
+def _ask_what_becomes(told: list[Found]) -> str:
     """Return what becomes of files that tell agents what to do."""
     if not can_ask():
         return "facts"
@@ -166,7 +166,7 @@ def _asked(told: list[Found]) -> str:
     return str(click.prompt(question, type=click.Choice(_SECTIONS), default="facts", err=True))
 
 
-def _parted(item: Found, tree: Tree, way: str) -> list[Found]:
+def _take_apart(item: Found, tree: Tree, way: str) -> list[Found]:
     """Return what becomes of a file that tells agents what to do."""
     fact = item.what
     assert isinstance(fact, Fact)

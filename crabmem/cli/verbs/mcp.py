@@ -61,7 +61,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
 
         # Before the memory is opened: the client may ask already.
         server = begun()
-        served = _served(tools, data, os.environ)
+        served = _open_served(tools, data, os.environ)
         from ...standby.offer import offering  # late: the client is answered first
 
         with offering(os.environ):
@@ -74,7 +74,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
         needed = how_to_get("mcp-http")
         raise Failure(f"`crabmem mcp --http` needs the libraries of the extra mcp-http: {needed}") from None
     # Nobody's host started us: what stands in our surroundings is of who typed the command.
-    served = _served(tools, data, {})
+    served = _open_served(tools, data, {})
     made = token or secrets.token_urlsafe(24)
 
     def ready(address: str) -> None:
@@ -94,7 +94,7 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
             raise click.UsageError(f"--{name} goes with --http")
 
 
-def _served(tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
+def _open_served(tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
     """The memory that the options name, for clients; `environment` is what their host gave us, nothing over HTTP."""
     from ...mcp.served import Served
 

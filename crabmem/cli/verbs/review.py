@@ -54,7 +54,7 @@ def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
         return show(json_wanted, {"proposals": []}, str) if json_wanted else tell(meant.words_of_none(memory))
     if not (yes or can_ask()):
         confirm("", "decided")
-    outcomes = _edited(memory, shown, yes)
+    outcomes = _decide_in_editor(memory, shown, yes)
     about = {each.id: each.change for each in waiting}
     data = {"proposals": [outcome_data(each) for each in outcomes]}
     show(json_wanted, data, lambda: "\n".join(outcome_line(each, about) for each in outcomes))
@@ -71,7 +71,7 @@ for each in (*VERBS, resolve):
     review.add_command(each)
 
 
-def _edited(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]:
+def _decide_in_editor(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]:
     """What became of what the person decided in the editor. The file stays when that cannot be told or done."""
     text = operation.rendered(shown)
     with edited_copy("review.md", text) as copy:

@@ -86,7 +86,7 @@ def sync(
         if dry_run:
             found = operation.upcoming(one)
             return json_of(found), _preview(found)
-        done = _synced(one, yes, joins, yes_really, may_ask)
+        done = _sync(one, yes, joins, yes_really, may_ask)
         return json_of(done), _summary(done)
 
     if is_off:
@@ -155,7 +155,7 @@ def _show_what_goes(error: Unexpected) -> None:
             tell_always(plain(line))
 
 
-def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
+def _sync(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
     try:
         return _with_progress(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
     except Unexpected as error:
@@ -250,10 +250,10 @@ def _of_purges(done: Synced) -> Iterator[str]:
 def _preview(found: Upcoming) -> list[str]:
     parts = (("would come", found.come), ("would go", found.go))
     purges = [f"would come: {counted(found.purges, 'purge')}"] if found.purges else []
-    return [*purges, *(line for words, commits in parts for line in _listed(words, commits))]
+    return [*purges, *(line for words, commits in parts for line in _commit_lines(words, commits))]
 
 
-def _listed(words: str, commits: tuple[Commit, ...]) -> list[str]:
+def _commit_lines(words: str, commits: tuple[Commit, ...]) -> list[str]:
     more = [f"  and {len(commits) - _MOST} more"] if len(commits) > _MOST else []
     lines = [plain(f"  {short(each.commit)}  {each.line}") for each in commits[:_MOST]]
     return [f"{words}: {counted(len(commits), 'commit')}", *lines, *more]

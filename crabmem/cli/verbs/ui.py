@@ -70,7 +70,7 @@ class _WayIn:
 
     def show(self, entrance: Entrance) -> None:
         is_seen = sys.stdout.isatty()
-        self._file = self._file and _left(self._file, entrance.fresh())
+        self._file = self._file and _write_way_in(self._file, entrance.fresh())
         # No link: without a ticket that is a closed door.
         place = entrance.address.removeprefix("http://")
         tell_always(f"the memory in {self._root} is served at {place} until Ctrl-C; open this within a minute:")
@@ -79,10 +79,10 @@ class _WayIn:
         elif self._file:
             echo(f"{self._file.as_uri()}\n")
         if self._file and self._opens and _has_screen():
-            _beside(_open, self._file.as_uri())
+            _in_thread(_open, self._file.as_uri())
         if is_seen and sys.stdin.isatty():
             tell("Enter makes a new one")
-            _beside(_print_more, entrance)
+            _in_thread(_print_more, entrance)
 
     def close(self) -> None:
         if self._file:
@@ -90,7 +90,7 @@ class _WayIn:
                 fs.unlink(self._file)
 
 
-def _left(file: Path, address: str) -> Path | None:
+def _write_way_in(file: Path, address: str) -> Path | None:
     """The file, which leads to an address now; None where the disk does not take it."""
     try:
         fs.make_folder(file.parent)
@@ -102,7 +102,7 @@ def _left(file: Path, address: str) -> Path | None:
     return file
 
 
-def _beside(work: Callable[[T], object], given: T) -> None:
+def _in_thread(work: Callable[[T], object], given: T) -> None:
     """Do something that may wait for the person, or for their browser, while the page is served."""
     threading.Thread(target=work, args=(given,), daemon=True).start()
 
