@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -20,7 +20,7 @@ from ..text.quoting import spelled
 from ..text.words import counted
 from .completing import complete_from
 from .options import by_option, in_option, tag_option
-from .output import plain
+from .output import plain, show
 
 #: Said where nothing waits.
 NONE = "nothing to review. To have agents' writes wait: [review] in crabmem.toml"
@@ -132,8 +132,16 @@ def _with_selection(function: Callable[..., Any], options: Iterable[Callable[...
     return found
 
 
-def outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
-    """One decision and its outcome, for a person; `about` says by ids what was proposed."""
+def show_outcomes(json_wanted: bool, outcomes: Sequence[Outcome], proposed: Iterable[Proposal]) -> None:
+    """Print what became of decisions on what was proposed, then raise what the first that failed did."""
+    about = {each.id: each.change for each in proposed}
+    data = {"proposals": [_outcome_data(each) for each in outcomes]}
+    show(json_wanted, data, lambda: "\n".join(_outcome_line(each, about) for each in outcomes))
+    if failed := next((each.error for each in outcomes if each.error), None):
+        raise failed
+
+
+def _outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
     decision, error = outcome.decision, outcome.error
     gone = isinstance(error, NotFound)  # as by another review at the same time
     told = (
@@ -145,8 +153,7 @@ def outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
     return plain(spelled(f"{short(decision.id)}  {told}: {about[decision.id]}{why}"))
 
 
-def outcome_data(outcome: Outcome) -> dict[str, object]:
-    """The same as data."""
+def _outcome_data(outcome: Outcome) -> dict[str, object]:
     decision, error = outcome.decision, outcome.error
     done = "later" if error else decision.what
     return {

@@ -17,7 +17,7 @@ from ..app import open_session
 from ..editor import edit_copy_of
 from ..options import json_option, yes_option
 from ..output import coloured_diff, confirm, plain, show, tell
-from ..selecting import Selection, complete_ids, outcome_data, outcome_line, selected, selected_by_id
+from ..selecting import Selection, complete_ids, selected, selected_by_id, show_outcomes
 from ..whole_file import show_changed
 
 _REASON, _WHO = 80, 40
@@ -80,11 +80,7 @@ def apply_(meant: Selection, yes: bool, json_wanted: bool) -> None:
     if not found and not json_wanted:
         return tell(meant.words_of_none(memory))
     done = carry_out_decisions(memory, (Decision(each.id, "apply") for each in found))
-    about = {each.id: each.change for each in found}
-    data = {"proposals": [outcome_data(each) for each in done]}
-    show(json_wanted, data, lambda: "\n".join(outcome_line(each, about) for each in done))
-    if failed := next((each.error for each in done if each.error), None):
-        raise failed
+    show_outcomes(json_wanted, done, found)
 
 
 @click.command("edit")

@@ -14,7 +14,7 @@ from ..app import open_session, verb
 from ..editor import edited_copy
 from ..options import json_option, yes_option
 from ..output import can_ask, confirm, show, tell
-from ..selecting import Selection, outcome_data, outcome_line, selected
+from ..selecting import Selection, selected, show_outcomes
 from ._proposals import VERBS
 from ._resolve import resolve
 
@@ -55,13 +55,9 @@ def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     if not (yes or can_ask()):
         confirm("", "decided")
     outcomes = _decide_in_editor(memory, shown, yes)
-    about = {each.id: each.change for each in waiting}
-    data = {"proposals": [outcome_data(each) for each in outcomes]}
-    show(json_wanted, data, lambda: "\n".join(outcome_line(each, about) for each in outcomes))
+    show_outcomes(json_wanted, outcomes, waiting)
     if not outcomes and not json_wanted:
         tell("nothing was decided")
-    if failed := next((each.error for each in outcomes if each.error), None):
-        raise failed
     left = len(proposals.proposals(memory)) if outcomes else 0
     if left and not json_wanted:
         tell(f"{counted(left, 'proposal')} {'waits' if left == 1 else 'wait'} still")
