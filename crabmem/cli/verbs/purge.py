@@ -78,22 +78,20 @@ def purge(
     check_is_here(memory, name or "", "purge")
     if verify:
         return _verify(operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
-    plans: dict[str, Purge] = {}
-    if dry_run or not yes:
+
+    def purged(**how: bool) -> dict[str, Purge]:
         if everywhere:
-            plans = agents.purge_everywhere(memory, name, text=text, pattern=pattern, dry_run=True)
-        else:
-            plans = {ALL: operation.purge(memory, name, text=text, pattern=pattern, dry_run=True)}
-        if not json_wanted:
-            click.echo(plain("\n".join(_under_place(place, _plan(each)) for place, each in plans.items())))
+            return agents.purge_everywhere(memory, name, text=text, pattern=pattern, **how)
+        return {ALL: operation.purge(memory, name, text=text, pattern=pattern, **how)}
+
+    plans = purged(dry_run=True) if dry_run or not yes else {}
+    if (dry_run or not yes) and not json_wanted:
+        click.echo(plain("\n".join(_under_place(place, _plan(each)) for place, each in plans.items())))
     if dry_run:
         return show(json_wanted, _data(plans, everywhere), lambda: "")
     if not yes:
         confirm("Erase this for good?", "purged")
-    if everywhere:
-        done = agents.purge_everywhere(memory, name, text=text, pattern=pattern, force=yes_really)
-    else:
-        done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=yes_really)}
+    done = purged(force=yes_really)
     told = "\n".join(_under_place(place, _outcome(each, with_plan=not plans)) for place, each in done.items())
     if not everywhere and any(place.startswith((f"{AGENTS}/", f"{PROJECTS}/")) for place in done[ALL].nested):
         told += "\nwith --all, the same purge erases it in the workspaces of agents and projects too"
