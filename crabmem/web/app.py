@@ -1,7 +1,5 @@
 """The page as an application: which address is which view, who is let in, and what every answer says of itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from urllib.parse import parse_qs

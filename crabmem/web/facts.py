@@ -1,7 +1,5 @@
 """Facts: listed, read, with who wrote which line when, and what leads to them; edited, renamed, forgotten, restored."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

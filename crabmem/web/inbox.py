@@ -1,7 +1,5 @@
 """What waits for the person: texts that agents propose, and texts of which two machines had one each."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What was done, by whom and when, and how to take it back; what is gone, and how to bring it back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby, islice
 from typing import Any

@@ -1,7 +1,5 @@
 """Templates filled in. Every text is escaped, and what nobody sees in it is spelled out."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from pathlib import Path
