@@ -13,6 +13,7 @@ import click
 
 from ..errors import InvalidSettings, NotFound
 from ..text.comparison import nearest
+from ..text.hashes import short
 from ..text.values import replace
 from .options import global_options
 from .output import echo, tell, warn
@@ -94,7 +95,6 @@ def _tell_waiting(memory: Session) -> None:
     from ..operations.proposals import places_beside  # late, as what follows: mostly nothing waits
     from ..text.addresses import address
     from ..text.commands import program_at
-    from ..text.hashes import short
 
     places = places_beside(memory, memory.withheld)
     for proposal in memory.withheld:

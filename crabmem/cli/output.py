@@ -15,6 +15,7 @@ import click
 
 from ..disk import fs
 from ..text.comparison import nearest
+from ..text.hashes import short
 from ..text.quoting import visible
 from .options import GlobalOptions, global_options
 
@@ -152,7 +153,7 @@ def plain(text: str) -> str:
 def tell(text: str) -> None:
     """Say something to the person, beside the data; nothing with --quiet."""
     if not _is_set("quiet"):
-        echo(visible(text) + "\n", err=True)
+        tell_always(text)
 
 
 def tell_always(text: str) -> None:
@@ -262,24 +263,16 @@ def in_colour(stream: Any) -> bool:
     return bool(stream.isatty()) and told("CLICOLOR") != "0" and told("TERM") != "dumb"
 
 
-def coloured(text: str, colour: str | None = None, bold: bool = False) -> str:
-    """`text` in a colour that click knows, or bold, where colours are wanted on stdout."""
-    if not in_colour(sys.stdout):
-        return text
-    return click.style(text, fg=colour, bold=bold or None)
+def coloured(text: str, colour: str | None) -> str:
+    """`text` in a colour that click knows, where colours are wanted on stdout."""
+    return click.style(text, fg=colour) if in_colour(sys.stdout) else text
 
 
 def commit_line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
-    from ..text.hashes import short
-
+    id = coloured(short(commit.commit), "yellow")
     time = coloured(f"{here(commit.time):%Y-%m-%d %H:%M}", "green")
-    return f"{yellow(short(commit.commit))}  {time}  {coloured(plain(commit.who), 'cyan')}  {plain(commit.subject)}"
-
-
-def yellow(text: str) -> str:
-    """`text` in yellow, where colours are wanted."""
-    return coloured(text, "yellow")
+    return f"{id}  {time}  {coloured(plain(commit.who), 'cyan')}  {plain(commit.subject)}"
 
 
 def few(lines: Sequence[str], more: str, alike: int | None = None) -> Sequence[str]:

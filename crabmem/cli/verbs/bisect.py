@@ -20,7 +20,7 @@ from ...text.words import listed
 from ..app import open_session, verb
 from ..input import LINE
 from ..options import json_option, limit_option, when_option
-from ..output import Failure, plain, show, tell, yellow
+from ..output import Failure, coloured, plain, show, tell
 
 _CANNOT_TELL = 125
 _VERDICTS = {True: "good", False: "bad", None: "cannot be told"}
@@ -129,4 +129,4 @@ def _suspect(commit: Commit) -> str:
         listed(commit.paths, _FILES),
         *(["a merge, which brought it: look into that with --until its other parent"] if commit.parents[1:] else []),
     ]
-    return f"{yellow(short(commit.commit))}  " + "\n  ".join(map(plain, lines))
+    return f"{coloured(short(commit.commit), 'yellow')}  " + "\n  ".join(map(plain, lines))

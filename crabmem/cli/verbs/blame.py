@@ -10,7 +10,7 @@ from ...text.words import shortened
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import json_option
-from ..output import paged, plain, show, yellow
+from ..output import coloured, paged, plain, show
 
 _WHO = 24
 
@@ -38,7 +38,7 @@ def blame(name: str, json_wanted: bool) -> None:
 def _line(line: Line) -> str:
     if line.commit is None or line.time is None:
         return f"{'-' * 8}  {'not recorded yet':{_WHO + 12}}  {plain(line.text)}\n"
-    commit = yellow(short(line.commit))
+    commit = coloured(short(line.commit), "yellow")
     who = shortened(_who(line.author or "", line.session, line.is_person), _WHO)
     return f"{commit}  {line.time:%Y-%m-%d}  {plain(who):{_WHO}}  {plain(line.text)}".rstrip() + "\n"
 
