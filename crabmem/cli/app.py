@@ -50,8 +50,8 @@ _VERBS = Path(__file__).parent / "verbs"
 
 
 def _summary_in(module: Path) -> tuple[str, str]:
-    """After which verb the help lists that of a module, by its file, and its help, as its source says them; "" where it
-    must be loaded to know: to load all verbs takes ten times as long as to read them."""
+    """The place of a verb in the help, as `verb` takes it, and its help text, both read from its source; "" if only an
+    import can tell. To import all verbs takes ten times as long as to read them."""
     text = module.read_text("utf-8")
     _, group, rest = text.partition("\nfile_group(")
     if group:
@@ -98,7 +98,7 @@ class Verbs(click.Group):
         return click.Command(name, help=self._summaries[name]).get_short_help_str(_WHOLE)
 
     def _after(self, place: str) -> list[str]:
-        """The verbs behind a place. Of several that name the same, those last that most others follow."""
+        """The verbs that follow a place. Of several chains from the same place, the longest comes last."""
         chains = [[name, *self._after(name)] for name, after in self.places.items() if after == place]
         return [name for chain in sorted(chains, key=lambda chain: (len(chain), chain)) for name in chain]
 

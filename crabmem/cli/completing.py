@@ -25,7 +25,7 @@ _LOOKED_AT = 200
 
 
 def complete_from(of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> Callable[..., list[str]]:
-    """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so.
+    """Return a `shell_complete` of click's: the texts that `of` finds in the workspace, and that begin as typed.
 
     With `is_around`, in the workspace around an agent's own.
     """
@@ -67,7 +67,7 @@ def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> li
 
 
 def _quoted_for_shell(name: str) -> str:
-    """`name` with which a shell replaces the word that is typed; "" where it cannot.
+    """`name` escaped as the shell takes a completion; "" where it cannot take it.
 
     zsh and fish quote by themselves. bash does not, its script reads backslashes once, and it parts words at signs.
     """

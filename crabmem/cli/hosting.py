@@ -188,10 +188,10 @@ def _ask_for_memory(host: Host, project: bool) -> Whose:
 def _known_to_host(
     installation: Installation, choice: _Choice, here: Surroundings, of_project: bool
 ) -> tuple[Sequence[Path], bool]:
-    """Where the host's own memory lies that is told of or taken in, once each, and whether it is taken in.
+    """The places of the host's own memory to tell of or to import, and whether they are imported; none if that is done.
 
-    It is where ours becomes the only one just now: what was forgotten since stays so. `of_project`: that of the project
-    at hand alone.
+    They are imported when this installation makes ours the only memory, and never again: what was forgotten since would
+    come back. `of_project`: that of the project at hand alone.
     """
     own, takes_in = installation.host.own_memory, choice.memory == "only"
     is_over = installation.has_our_memory_alone if takes_in else installation.is_there

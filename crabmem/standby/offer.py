@@ -67,7 +67,7 @@ def _listening(where: str) -> Iterator[socket.socket]:
 
 
 def _answer(listens: socket.socket, stop: int) -> bool:
-    """Have a process answer from when somebody asks; whether it could begin."""
+    """Start the helper whenever somebody asks and none runs, until `stop`; False if it cannot start."""
     asked = listens.fileno()
     while stop not in _ready(None, asked, stop):
         with _helper(asked) as helper:
@@ -83,7 +83,7 @@ def _answer(listens: socket.socket, stop: int) -> bool:
 
 
 def _ready(timeout: float | None, *handles: int) -> list[int]:
-    """Those at which something happens within so many seconds; None for however long it takes."""
+    """The handles that are readable, after at most `timeout` seconds; None waits without a limit."""
     return select.select(handles, [], [], timeout)[0]
 
 

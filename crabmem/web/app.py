@@ -73,7 +73,7 @@ def application(session: Session, entrance: Entrance, noticed: Callable[[], None
 
 
 class _Door:
-    """Lets through who has the cookie; others may only come in, and have what the closed door looks like."""
+    """Lets requests with the cookie through; without it, takes a ticket, and shows all else the closed door."""
 
     def __init__(self, app: ASGIApp, entrance: Entrance, pages: Pages, noticed: Callable[[], None]) -> None:
         self._app, self._entrance, self._pages, self._noticed = app, entrance, pages, noticed
