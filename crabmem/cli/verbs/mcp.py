@@ -54,9 +54,8 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     """
     if not http:
         _refuse_what_is_for_http(ctx)
-    if not http and sys.stdin.isatty():
-        tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
-    if not http:
+        if sys.stdin.isatty():
+            tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
         from ...mcp.stdio import begun
 
         # Before the memory is opened: the client may ask already.
