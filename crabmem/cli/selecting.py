@@ -68,7 +68,7 @@ class Selection:
         if self.options:
             count = len(proposals.proposals(memory))
             words = f"nothing that waits here fits `{self.options}`"
-            words += f"; {_waiting(count)}: `crabmem review list`" if count else ""
+            words += f"; {proposals_wait(count)}: `crabmem review list`" if count else ""
         beside = proposals.waiting_beside(memory, self.by, self.in_session, self.tags)
         return "\n".join([words, *waiting_lines(beside, self.options)])
 
@@ -94,12 +94,13 @@ def waiting_lines(beside: Mapping[str, int], options: str = "") -> list[str]:
     """Return how much waits in other memories, by their folders, and what is typed to decide on it."""
     review = f"review {options}".rstrip()
     return [
-        f"{_waiting(count)} in {folder}: `{program_at(folder, os.environ)} {review}`"
+        f"{proposals_wait(count)} in {folder}: `{program_at(folder, os.environ)} {review}`"
         for folder, count in beside.items()
     ]
 
 
-def _waiting(count: int) -> str:
+def proposals_wait(count: int) -> str:
+    """Return `1 proposal waits`, or how many wait."""
     return f"{counted(count, 'proposal')} {'waits' if count == 1 else 'wait'}"
 
 

@@ -9,12 +9,12 @@ from ...operations import review as operation
 from ...operations.review import Block, Decision, Outcome
 from ...session.session import Session
 from ...text.hashes import short
-from ...text.words import counted, enumerated
+from ...text.words import enumerated
 from ..app import open_session, verb
 from ..editor import edited_copy
 from ..options import json_option, yes_option
 from ..output import can_ask, confirm, show, tell
-from ..selecting import Selection, selected, show_outcomes
+from ..selecting import Selection, proposals_wait, selected, show_outcomes
 from ._proposals import VERBS
 from ._resolve import resolve
 
@@ -60,7 +60,7 @@ def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
         tell("nothing was decided")
     left = len(proposals.proposals(memory)) if outcomes else 0
     if left and not json_wanted:
-        tell(f"{counted(left, 'proposal')} {'waits' if left == 1 else 'wait'} still")
+        tell(f"{proposals_wait(left)} still")
 
 
 for each in (*VERBS, resolve):

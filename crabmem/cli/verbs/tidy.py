@@ -20,6 +20,7 @@ from ...write.actor import PROPOSE
 from ..app import open_session, verb
 from ..options import json_option
 from ..output import Failure, few, plain, show, tell
+from ..selecting import proposals_wait
 
 _RUNS = {host.program: host for host in HOSTS if host.headless}
 _NAMED, _SHOWN = 3, 5
@@ -57,7 +58,7 @@ def tidy(days: int, host: str | None, json_wanted: bool) -> None:
     status = _run(host, session, operation.prompt(memory, found, is_alone=True))
     waits = proposals.proposals(memory, from_session=session)
     data = {"session": session, "status": status, "proposals": json_of(waits)}
-    said = f"{counted(len(waits), 'proposal')} {'waits' if len(waits) == 1 else 'wait'} for you"
+    said = f"{proposals_wait(len(waits))} for you"
     show(json_wanted, data, lambda: f"{said}: `crabmem review --in {session}`" if waits else "nothing was proposed")
     if status:
         raise Failure(f"{host} ended with status {status}: it says above why. What it proposed until then waits")
