@@ -753,24 +753,27 @@ def test_a_repository_that_is_a_file_is_an_error(run: Run, root: Path, verb: str
     assert_one_line_error(run(*samples.typed(verb)), ".git is not a folder")
 
 
-DAMAGES: list[tuple[str, Callable[[Path], Any]]] = [
-    ("garbage in HEAD", lambda repository: (repository / "HEAD").write_bytes(b"\0garbage\xff\n")),
-    ("no HEAD", lambda repository: (repository / "HEAD").unlink()),
-    ("garbage in the branch", lambda repository: (repository / "refs/heads/main").write_bytes(b"\0" * 41)),
-    ("an unknown commit in the branch", lambda repository: (repository / "refs/heads/main").write_text("1" * 40)),
-    ("no objects", lambda repository: shutil.rmtree(repository / "objects")),
-    ("empty objects", lambda repository: [file.write_bytes(b"") for file in repository.glob("objects/??/*")]),
-]
+DAMAGES: dict[str, Callable[[Path], Any]] = {
+    "garbage in HEAD": lambda repository: (repository / "HEAD").write_bytes(b"\0garbage\xff\n"),
+    "no HEAD": lambda repository: (repository / "HEAD").unlink(),
+    "garbage in the branch": lambda repository: (repository / "refs/heads/main").write_bytes(b"\0" * 41),
+    "an unknown commit in the branch": lambda repository: (repository / "refs/heads/main").write_text("1" * 40),
+    "no objects": lambda repository: shutil.rmtree(repository / "objects"),
+    "empty objects": lambda repository: [file.write_bytes(b"") for file in repository.glob("objects/??/*")],
+}
 
 
-@pytest.mark.parametrize("damage", [damage for _, damage in DAMAGES], ids=[name for name, _ in DAMAGES])
-def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest(
-    run: Run, root: Path, damage: Callable[[Path], Any]
-) -> None:
+@pytest.fixture(params=DAMAGES)
+def damaged(request: pytest.FixtureRequest, root: Path) -> Path:
+    """A workspace whose repository is damaged, and whose log has nothing left to mend that with."""
     for file in root.glob(".git/objects/??/*"):
         file.chmod(0o600)
     (root / ".git/crabmem/redo").unlink(missing_ok=True)
-    damage(root / ".git")
+    DAMAGES[request.param](root / ".git")
+    return root
+
+
+def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest(run: Run, damaged: Path) -> None:
     for words in (["log"], ["log", "wifi"], ["diff"], ["show", "wifi", "--as-of", "HEAD"]):
         assert_one_line_error(run(*words), "")
     for verb in ("recall", "show", "list", "prompt", "overview show", "tools"):
@@ -780,21 +783,14 @@ def test_a_damaged_repository_is_one_line_for_history_and_no_matter_for_the_rest
     if undone.exit_code:
         assert_one_line_error(undone, "")
     else:
-        assert undone.stdout.startswith("undone: ") and git(root, "fsck", "--strict") == ""
+        assert undone.stdout.startswith("undone: ") and git(damaged, "fsck", "--strict") == ""
 
 
-@pytest.mark.parametrize("damage", [damage for _, damage in DAMAGES], ids=[name for name, _ in DAMAGES])
-def test_a_write_into_a_damaged_repository_mends_it_or_is_one_line(
-    run: Run, root: Path, damage: Callable[[Path], Any]
-) -> None:
-    for file in root.glob(".git/objects/??/*"):
-        file.chmod(0o600)
-    (root / ".git/crabmem/redo").unlink(missing_ok=True)
-    damage(root / ".git")
+def test_a_write_into_a_damaged_repository_mends_it_or_is_one_line(run: Run, damaged: Path) -> None:
     result = run(*samples.typed("remember"))
     if result.exit_code:
         assert_one_line_error(result, "the files are untouched")
-        assert not (root / "memory" / "entries" / "vet.md").exists()
+        assert not (damaged / "memory" / "entries" / "vet.md").exists()
     else:
         assert [commit["subject"] for commit in json.loads(run("log", "--json").stdout)["commits"]][:2] == [
             "remember: Vet",
