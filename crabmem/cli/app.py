@@ -4,13 +4,13 @@ A verb is a module of `verbs`, called like it; see there. It is loaded when it i
 """
 
 import gc
-import os
 import sys
 from collections.abc import Callable
 from copy import copy
 from importlib import import_module
 from inspect import cleandoc  # which click has loaded
 from keyword import iskeyword
+from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import click
@@ -46,14 +46,13 @@ Options may also stand after the verb, where it has none of that name: crabmem r
 ABOUT_A_FILE = "Show, set or edit {}."
 #: The parts of the help.
 TITLES = ("Facts", "Files", "History", "Agents", "Upkeep", MORE)
-_VERBS = os.path.join(os.path.dirname(__file__), "verbs")
+_VERBS = Path(__file__).parent / "verbs"
 
 
-def _summary_in(module: str) -> tuple[str, str]:
-    """After which verb the help lists that of a module, by its file, and its help, as its source says them; "" where it
-    must be loaded to know: to load all verbs takes ten times as long as to read them."""
-    with open(module, encoding="utf-8") as file:
-        text = file.read()
+def _summary_in(module: Path) -> tuple[str, str]:
+    """The place of a verb in the help, as `verb` takes it, and its help text, both read from its source; "" if only an
+    import can tell. To import all verbs takes ten times as long as to read them."""
+    text = module.read_text("utf-8")
     _, group, rest = text.partition("\nfile_group(")
     if group:
         _, place, _, about = rest.split('"')[1:9:2]
@@ -62,10 +61,6 @@ def _summary_in(module: str) -> tuple[str, str]:
     place, _, rest = rest.partition('"')
     said = rest.partition("\ndef ")[2].split('"""', 2)[1:2]
     return (place, cleandoc(said[0])) if head and said else ("", "")
-
-
-def _is_verb(file: str) -> bool:
-    return file.endswith(".py") and not file.startswith("_")
 
 
 class Verbs(click.Group):
@@ -80,7 +75,7 @@ class Verbs(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         # A verb that is a word of Python has an underscore after it in its module's name.
-        return sorted(file.removesuffix(".py").removesuffix("_") for file in os.listdir(_VERBS) if _is_verb(file))
+        return sorted(file.stem.removesuffix("_") for file in _VERBS.glob("[!_]*.py"))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._complete and cmd_name in self.list_commands(ctx):
@@ -92,7 +87,7 @@ class Verbs(click.Group):
     def parts(self, ctx: click.Context) -> dict[str, list[str]]:
         """The verbs of each part of the help, by its title."""
         for name in self.list_commands(ctx):
-            place, about = _summary_in(f"{_VERBS}/{name}{'_' * iskeyword(name)}.py")
+            place, about = _summary_in(_VERBS / f"{name}{'_' * iskeyword(name)}.py")
             if not about and (command := self.get_command(ctx, name)):
                 place, about = self.places[name], command.help or ""
             self.places[name], self._summaries[name] = place, about
@@ -103,7 +98,7 @@ class Verbs(click.Group):
         return click.Command(name, help=self._summaries[name]).get_short_help_str(_WHOLE)
 
     def _after(self, place: str) -> list[str]:
-        """The verbs behind a place. Of several that name the same, those last that most others follow."""
+        """The verbs that follow a place. Of several chains from the same place, the longest comes last."""
         chains = [[name, *self._after(name)] for name, after in self.places.items() if after == place]
         return [name for chain in sorted(chains, key=lambda chain: (len(chain), chain)) for name in chain]
 
@@ -117,14 +112,14 @@ class Verbs(click.Group):
                     raise click.UsageError(f"{error.message.rstrip('.')}: {hint}", error.ctx) from None
             raise
         except (CrabmemError, OverflowError, OSError) as error:
-            raise _shown(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None
+            raise _error_to_show(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
             if args[0] in _FORMER:
-                return self.resolve_command(ctx, _of_today(self, ctx, args))
+                return self.resolve_command(ctx, _todays_words(self, ctx, args))
             if args[0] in _WITHIN:
                 return _WITHIN[args[0]](self, ctx, args[1:])
             similar = nearest(args[0], self.list_commands(ctx))
@@ -170,7 +165,7 @@ class Verbs(click.Group):
             self._take_global_options(each)
 
 
-def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -> BaseException:
+def _error_to_show(error: CrabmemError | OverflowError | OSError, verb: click.Command) -> BaseException:
     """An error of a verb as the command line shows it; one that click or Python shows stays as it is."""
     if isinstance(error, CrabmemError):
         known = {flag for option in verb.params for flag in option.opts}
@@ -184,7 +179,7 @@ def _shown(error: CrabmemError | OverflowError | OSError, verb: click.Command) -
     return Failure(f"{error.filename or 'the system'}: {fs.reason(error)}")
 
 
-def _of_today(group: Verbs, ctx: click.Context, args: list[str]) -> list[str]:
+def _todays_words(group: Verbs, ctx: click.Context, args: list[str]) -> list[str]:
     """Return the words typed today for a verb by a former name, and its options by theirs."""
     verb, *rest = args
     words, options = _FORMER[verb]

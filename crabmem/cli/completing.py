@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..errors import CrabmemError
+from ..text.hashes import short
+from ..text.slug import name_key
 from ..text.values import replace
 from .options import options_so_far
 
@@ -22,18 +25,18 @@ _LOOKED_AT = 200
 
 
 def complete_from(of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> Callable[..., list[str]]:
-    """What a shell completes an argument with: of the texts that `of` finds in the workspace, those that begin so.
+    """Return a `shell_complete` of click's: the texts that `of` finds in the workspace, and that begin as typed.
 
     With `is_around`, in the workspace around an agent's own.
     """
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-        return [text for text in _looked(ctx, of, is_around) if text.startswith(begun)]
+        return [text for text in _find(ctx, of, is_around) if text.startswith(begun)]
 
     return complete
 
 
-def _looked(ctx: click.Context, of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> list[str]:
+def _find(ctx: click.Context, of: "Callable[[Session], Iterable[str]]", is_around: bool = False) -> list[str]:
     """The texts that `of` finds in the workspace; none where it cannot be read."""
     from ..session.engine import Options
     from ..session.opening import session_at
@@ -52,20 +55,19 @@ def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> li
     slugs = _slugs(ctx, begun)
     if not begun:
         return slugs
-    from ..text.slug import name_key
 
     def named(memory: "Session") -> Iterable[str]:
         from ..operations.reading import headers_and_unreadable
 
         for header in headers_and_unreadable(memory)[0]:
             if Path(header.path).stem not in slugs and name_key(header.name).startswith(name_key(begun)):
-                yield _as_the_shell_takes(header.name)
+                yield _quoted_for_shell(header.name)
 
-    return slugs + sorted(filter(None, _looked(ctx, named)))
+    return slugs + sorted(filter(None, _find(ctx, named)))
 
 
-def _as_the_shell_takes(name: str) -> str:
-    """`name` with which a shell replaces the word that is typed; "" where it cannot.
+def _quoted_for_shell(name: str) -> str:
+    """`name` escaped as the shell takes a completion; "" where it cannot take it.
 
     zsh and fish quote by themselves. bash does not, its script reads backslashes once, and it parts words at signs.
     """
@@ -96,8 +98,6 @@ def _slugs(ctx: click.Context, begun: str) -> list[str]:
 
 def complete_profiles(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
     """The profiles whose names begin so, else files."""
-    from click.shell_completion import CompletionItem
-
     from ..prompt.profile import profile_names
 
     return [CompletionItem(name) for name in profile_names() if name.startswith(begun)] or [
@@ -120,27 +120,20 @@ def complete_kinds(ctx: click.Context, param: click.Parameter, begun: str) -> li
 
 def complete_files(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
     """Files, as the shell knows them."""
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(begun, type="file")]
 
 
 def complete_folders(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
     """Folders, as the shell knows them."""
-    from click.shell_completion import CompletionItem
-
     return [CompletionItem(begun, type="dir")]
 
 
 def complete_commits(ctx: click.Context, param: click.Parameter, begun: str) -> list[Any]:
     """The newest commits whose ids begin so; shells that show more than the word show what each did."""
-    from click.shell_completion import CompletionItem
-
     told: dict[str, str] = {}
 
     def newest(memory: "Session") -> Iterable[str]:
         from ..operations.history import log
-        from ..text.hashes import short
 
         told.update((short(commit.commit), commit.line) for commit in log(memory, limit=_NEWEST))
         return told
@@ -179,7 +172,7 @@ def _tools(memory: "Session") -> list[str]:
     return Toolbox(memory).known
 
 
-def _said(name: str) -> "Callable[[Session], list[str]]":
+def _values_of(name: str) -> "Callable[[Session], list[str]]":
     """What the newest commits say by that name: their agents, sessions, tools."""
 
     def said(memory: "Session") -> list[str]:
@@ -196,5 +189,5 @@ complete_agents, complete_tags, complete_tools = (
     complete_from(_tools),
 )
 complete_writers, complete_sessions, complete_writing_tools, complete_authors = map(
-    complete_from, map(_said, ("agent", "session", "tool", "author"))
+    complete_from, map(_values_of, ("agent", "session", "tool", "author"))
 )

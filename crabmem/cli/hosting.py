@@ -56,12 +56,12 @@ class _Choice:
     memory: Whose
 
 
-def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = True, server: bool = True) -> None:
+def install(name: str, request: Request, *, hooks: bool = True, server: bool = True) -> None:
     """Put crabmem into the configs of a host: its hooks, its server, or both."""
     host, here = host_named(name), surroundings()
-    options = replace(options_for(ctx, host), with_hooks=hooks, with_server=server)
+    options = replace(options_for(host), with_hooks=hooks, with_server=server)
     installation = _installation(options, here, request)
-    is_by_project = bool(global_options(ctx).project)
+    is_by_project = bool(global_options().project)
     if request.memory == "inside" and (request.project or not (host.own_memory and host.own_memory.can_unite)):
         raise InvalidArguments("--memory inside is for claude-code, and for all of its projects at once")
     if not installation.has_content:
@@ -73,12 +73,12 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
         raise InvalidArguments("--memory inside keeps one folder for all projects; say --memory only or beside, too")
     memories, takes_in = _known_to_host(installation, choice, here, request.project or is_by_project)
     changes = installation.changes(bool(choice.allow), choice.memory)
-    imported = _import(ctx, host, memories, dry_run=True, takes_in=takes_in, quiet=request.json_wanted)
+    imported = _import(host, memories, dry_run=True, takes_in=takes_in, quiet=request.json_wanted)
     is_done = _carry_out(changes, here, request, "installed")
     if not takes_in:
         imported = None
     elif is_done:
-        imported = _import(ctx, host, memories, dry_run=False, takes_in=True, quiet=True)
+        imported = _import(host, memories, dry_run=False, takes_in=True, quiet=True)
     next_step = (request.project and host.next_step_in_project) or host.next_step
     lines = [*_outcome(host, changes, is_done), *_choice_lines(installation, choice, imported)]
     data = {
@@ -97,19 +97,19 @@ def install(ctx: click.Context, name: str, request: Request, *, hooks: bool = Tr
         warn(["what was written names paths of this machine; think twice before you commit it"])
 
 
-def uninstall(ctx: click.Context, name: str, request: Request) -> None:
+def uninstall(name: str, request: Request) -> None:
     """Take crabmem out of the configs of a host."""
     host, here = host_named(name), surroundings()
-    changes = _installation(options_for(ctx, host), here, request).removal()
+    changes = _installation(options_for(host), here, request).removal()
     is_done = _carry_out(changes, here, request, "uninstalled")
     lines = _removal_outcome(host, changes, is_done)
     show(request.json_wanted, _data(host, request, changes, is_done), lambda: "\n".join(lines))
 
 
-def show_all(ctx: click.Context, json_wanted: bool) -> None:
+def show_all(json_wanted: bool) -> None:
     """List the hosts, and whether each is found and has crabmem."""
     here = surroundings()
-    options = options_for(ctx, HOSTS[0])
+    options = options_for(HOSTS[0])
     rows = [_row(replace(options, host=host), here) for host in HOSTS]
     lines = (f"{row['host']:15} {row['found']:10} {row['installed']}" for row in rows)
     show(json_wanted, {"hosts": rows}, lambda: "\n".join(lines))
@@ -188,10 +188,10 @@ def _ask_for_memory(host: Host, project: bool) -> Whose:
 def _known_to_host(
     installation: Installation, choice: _Choice, here: Surroundings, of_project: bool
 ) -> tuple[Sequence[Path], bool]:
-    """Where the host's own memory lies that is told of or taken in, once each, and whether it is taken in.
+    """The places of the host's own memory to tell of or to import, and whether they are imported; none if that is done.
 
-    It is where ours becomes the only one just now: what was forgotten since stays so. `of_project`: that of the project
-    at hand alone.
+    They are imported when this installation makes ours the only memory, and never again: what was forgotten since would
+    come back. `of_project`: that of the project at hand alone.
     """
     own, takes_in = installation.host.own_memory, choice.memory == "only"
     is_over = installation.has_our_memory_alone if takes_in else installation.is_there
@@ -200,13 +200,11 @@ def _known_to_host(
     return own.places(here, of_project), takes_in
 
 
-def _import(
-    ctx: click.Context, host: Host, places: Sequence[Path], *, dry_run: bool, takes_in: bool, quiet: bool
-) -> Import | None:
+def _import(host: Host, places: Sequence[Path], *, dry_run: bool, takes_in: bool, quiet: bool) -> Import | None:
     """Import what a host remembers itself; None when there is nothing of it."""
     if host.own_memory is None or not places:
         return None
-    done = take_in(open_session(ctx, tells_place=False), places, dry_run, host.own_memory.source)
+    done = take_in(open_session(tells_place=False), places, dry_run, host.own_memory.source)
     if not done.items:
         return None
     if not quiet:
@@ -220,7 +218,6 @@ def _import(
 
 
 def _choice_lines(installation: Installation, choice: _Choice, imported: Import | None) -> Iterator[str]:
-    """What was decided, for the person."""
     host, own, server = installation.host, installation.host.own_memory, installation.options.with_server
     if choice.allow:
         yield "allowed: it reads and writes memory without asking each time (--no-allow: it asks)"
@@ -264,7 +261,6 @@ def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, 
 
 
 def _outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:
-    """What became of an installation."""
     if not any(change.changes_anything for change in changes):
         return [f"already installed in {host.title}: {_files(changes)}"]
     if not is_done:
@@ -274,7 +270,6 @@ def _outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:
 
 
 def _removal_outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:
-    """What became of a removal."""
     if not any(change.changes_anything for change in changes):
         return [f"not installed in {host.title}: {_files(changes)}"]
     if not is_done:
@@ -292,7 +287,6 @@ def _files(changes: Sequence[Change]) -> str:
 
 
 def _data(host: Host, request: Request, changes: Sequence[Change], is_done: bool) -> dict[str, Any]:
-    """What happened, for programs."""
     return {
         "host": host.name,
         "scope": _SCOPES[request.project],
@@ -340,10 +334,10 @@ def _is_installed(installation: Installation) -> bool:
         return False
 
 
-def options_for(ctx: click.Context, host: Host) -> InstallOptions:
+def options_for(host: Host) -> InstallOptions:
     """Everything there is to register, and how a host is to call crabmem: this program by its whole path, with the
     workspace unless it is yours, and with the profile that is named."""
-    wanted = global_options(ctx)
+    wanted = global_options()
     root = wanted.root.absolute()
     workspace = workspace_at(root, wanted.profile, Allowed(os.environ))
     if wanted.project:  # which the host's process finds, wherever it works then

@@ -4,20 +4,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from ..errors import AlreadyThere, CrabmemError
+from ..importers.base import Found, Skipped
 from ..operations import facts as facts_operations
 from ..results import Saved
 from ..session.session import Session
 from ..text.entry import Fact
 from .output import few, plain
 
-if TYPE_CHECKING:
-    from ..importers.base import Found, Skipped
-
 #: Where something stood, and what became of it: what was saved, or why it was not.
-Done: TypeAlias = "tuple[str, Saved | Skipped | CrabmemError]"
+Done: TypeAlias = tuple[str, Saved | Skipped | CrabmemError]
 _STATES = ("made", "replaced", "waiting", "unchanged", "skipped")
 # What a dry run says of those that it changes nothing of.
 _WOULD = {"made": "would make", "replaced": "would replace"}
@@ -45,7 +43,7 @@ class Import:
         return next((item.commit for _, item in self.items if isinstance(item, Saved) and item.commit), None)
 
 
-def take_in(memory: Session, places: "Sequence[Path]", dry_run: bool, source: str | None = None) -> Import:
+def take_in(memory: Session, places: Sequence[Path], dry_run: bool, source: str | None = None) -> Import:
     """Remember what a host keeps at some places, folders of one kind, in one commit. Nothing there changes.
 
     Facts of one name are told apart by the folder each is from. `source` says whose files they are, as `import --from`
@@ -87,7 +85,7 @@ def shown_place(place: str) -> str:
     return "standard input" if place == "-" else place
 
 
-def outcomes(found: "Sequence[Found]", saved: Sequence[Saved | CrabmemError]) -> tuple[Done, ...]:
+def outcomes(found: Sequence[Found], saved: Sequence[Saved | CrabmemError]) -> tuple[Done, ...]:
     results = iter(saved)
     return tuple((item.where, next(results) if isinstance(item.what, Fact) else item.what) for item in found)
 
@@ -100,11 +98,10 @@ def import_summary(done: Import) -> str:
 
 
 def _summed(count: int, state: str, dry_run: bool) -> str:
-    """How many came to a state, or would."""
     return f"{_WOULD[state]} {count:,}" if dry_run and state in _WOULD else f"{count:,} {state}"
 
 
-def _state(item: "Saved | Skipped | CrabmemError") -> str:
+def _state(item: Saved | Skipped | CrabmemError) -> str:
     if isinstance(item, Saved) and item.proposal and not item.commit:
         return "waiting"
     if isinstance(item, Saved):
@@ -112,7 +109,7 @@ def _state(item: "Saved | Skipped | CrabmemError") -> str:
     return "failed" if isinstance(item, CrabmemError) and not isinstance(item, AlreadyThere) else "skipped"
 
 
-def _reason(item: "Skipped | CrabmemError") -> str:
+def _reason(item: Skipped | CrabmemError) -> str:
     return str(item) if isinstance(item, CrabmemError) else item.reason
 
 
@@ -141,7 +138,7 @@ def import_data(done: Import) -> dict[str, Any]:
     return {"from": done.place, "kind": done.kind, "commit": done.commit, "dry_run": done.dry_run, "files": files}
 
 
-def _details(item: "Saved | Skipped | CrabmemError") -> dict[str, Any]:
+def _details(item: Saved | Skipped | CrabmemError) -> dict[str, Any]:
     if not isinstance(item, Saved):
         return {"reason": _reason(item)}
     return {"name": item.entry.name, "slug": item.entry.slug, "path": item.path, "diff": item.diff}

@@ -1,17 +1,11 @@
 """The texts that a person gives a verb: as words, in a file, or on standard input."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Sequence
 
 import click
 
 from ..errors import InvalidArguments
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 # Where a context notes that standard input was read.
 _IS_READ = "crabmem.stdin"
@@ -19,8 +13,7 @@ _IS_READ = "crabmem.stdin"
 
 def _text(value: str) -> str:
     """The type of an option or argument that is a text: `-` is what standard input says."""
-    ctx = click.get_current_context()
-    return value if value != "-" or ctx.resilient_parsing else standard_input(ctx)
+    return value if value != "-" or click.get_current_context().resilient_parsing else standard_input()
 
 
 def _line(value: str) -> str:
@@ -32,25 +25,26 @@ _text.__name__ = _line.__name__ = "text"  # as the help calls it
 TEXT, LINE = _text, _line
 
 
-def standard_input(ctx: Any) -> str:
+def standard_input() -> str:
     """All of standard input.
 
     Raises:
         UsageError: something else of this command was read from it.
         InvalidArguments: not UTF-8.
     """
-    if ctx.meta.get(_IS_READ):
+    noted = click.get_current_context().meta
+    if noted.get(_IS_READ):
         raise click.UsageError("- is standard input, and only one text can be read from it; give the others as text")
-    ctx.meta[_IS_READ] = True
+    noted[_IS_READ] = True
     return _decode(sys.stdin.buffer.read(), "standard input")
 
 
-def words_of(ctx: Any, words: Sequence[str]) -> str:
+def words_of(words: Sequence[str]) -> str:
     """The text that words on the command line are; of a single `-`, standard input."""
-    return standard_input(ctx).rstrip("\r\n") if tuple(words) == ("-",) else " ".join(words)
+    return standard_input().rstrip("\r\n") if tuple(words) == ("-",) else " ".join(words)
 
 
-def content_of(ctx: Any, text: str | None, file: str | None, source: str | None) -> str:
+def content_of(text: str | None, file: str | None, source: str | None) -> str:
     """The content a person gave: as an option's text, in a file, or on stdin for `-`.
 
     Raises:
@@ -65,7 +59,7 @@ def content_of(ctx: Any, text: str | None, file: str | None, source: str | None)
         raise click.UsageError("give the content once: -c TEXT, --file FILE, or - to read it")
     if text is not None:
         return _decode(text.encode("utf-8", "surrogatepass"), "the content")
-    return standard_input(ctx) if file in (None, "-") else text_in(file)
+    return standard_input() if file in (None, "-") else text_in(file)
 
 
 def text_in(file: str) -> str:

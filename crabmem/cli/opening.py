@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
 
 from ..errors import InvalidSettings, NotFound
 from ..text.comparison import nearest
+from ..text.hashes import short
+from ..text.values import replace
 from .options import global_options
 from .output import echo, tell, warn
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
-    from collections.abc import Iterator
-    from typing import Any
-
     from ..session.session import Session
 
 # Fewer entries are read before anybody has read that.
 _MANY = 2_000
 
 
-def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_brief: bool = True) -> Session:
+def open_session(is_person: bool = True, tells_place: bool = True, is_brief: bool = True) -> Session:
     """The memory that the global options name, closed when the verb is done.
 
     Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
@@ -35,9 +38,9 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     from ..session.rules import settings_problem
     from ..write.actor import Actor
 
-    wanted, progress = global_options(ctx), _reading if sys.stderr.isatty() else None
+    ctx, wanted = click.get_current_context(), global_options()
     options = Options(
-        progress=progress,
+        progress=_show_reading if sys.stderr.isatty() else None,
         profile=wanted.profile,
         is_parent_named=wanted.names_agent,
         is_brief=is_brief,
@@ -49,13 +52,10 @@ def open_session(ctx: Any, is_person: bool = True, tells_place: bool = True, is_
     ctx.call_on_close(lambda: memory.close(wait=False))
     ctx.call_on_close(lambda: _tell_waiting(memory))
     if is_brief and memory.kind != "main" and memory.profile.limits_tools(memory.kind):
-        from ..text.values import replace
         from ..tools.toolbox import Toolbox  # late: most sessions have all tools
 
         memory.actor = replace(memory.actor, only_reads=Toolbox(memory).only_look)
     if is_person and tells_place and not is_begun(memory):
-        from pathlib import Path  # late: mostly there is a memory
-
         memory.engine.history.ownership.keep_out_of_projects(Path.home())
         ctx.with_resource(_telling_place(memory))
     elif is_person and tells_place and not os.path.lexists(git := os.path.join(memory.engine.workspace.folder, ".git")):
@@ -95,7 +95,6 @@ def _tell_waiting(memory: Session) -> None:
     from ..operations.proposals import places_beside  # late, as what follows: mostly nothing waits
     from ..text.addresses import address
     from ..text.commands import program_at
-    from ..text.hashes import short
 
     places = places_beside(memory, memory.withheld)
     for proposal in memory.withheld:
@@ -136,8 +135,6 @@ def _telling_place(memory: Session) -> Iterator[None]:
     Raises:
         NotFound: the verb did not find something, which says now that there is nothing at all.
     """
-    from pathlib import Path
-
     from ..session.init import is_begun
     from ..session.locate import neighbours
 
@@ -154,7 +151,7 @@ def _telling_place(memory: Session) -> Iterator[None]:
         tell(f"began a new memory in {memory.root}{hint}")
 
 
-def _reading(done: int, total: int) -> None:
+def _show_reading(done: int, total: int) -> None:
     """Say how far the first reading of many entries is."""
     if total >= _MANY:
         echo(f"\rreading facts: {done:,} of {total:,}" if done < total else "\r\033[K", err=True)

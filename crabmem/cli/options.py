@@ -74,21 +74,16 @@ class GlobalOptions:
         """Whether it is an agent's own workspace in one that was named, too."""
         return bool(os.environ.get("CRABMEM_WORKSPACE") if self.workspace is None else self.workspace)
 
-    def with_option(self, name: str, said: Any) -> Self:
-        """These options and one that stands after the verb; what is empty there says nothing, but for those of
-        `MAY_BE_EMPTY`."""
-        return replace(self, **{name: said}) if said or (said is not None and name in MAY_BE_EMPTY) else self
 
-
-#: The global options that say something when they are "": no agent's own workspace, no project.
-MAY_BE_EMPTY = ("workspace", "project")
+# The global options that say something when they are "": no agent's own workspace, no project.
+_MAY_BE_EMPTY = ("workspace", "project")
 #: The names of the global options.
 GLOBAL = fields_of(GlobalOptions)
 
 
-def global_options(ctx: click.Context) -> GlobalOptions:
-    """The global options."""
-    wanted = ctx.find_object(GlobalOptions)
+def global_options() -> GlobalOptions:
+    """The global options of the verb that runs."""
+    wanted = click.get_current_context().find_object(GlobalOptions)
     assert isinstance(wanted, GlobalOptions)
     return wanted
 
@@ -167,11 +162,11 @@ def options_so_far(ctx: click.Context) -> GlobalOptions:
 
 
 def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Take a global option that stands after the verb for the one that stands before it."""
+    """Take a global option that stands after the verb for the one that stands before it; "" is mostly none."""
     name = (param.name or "").rpartition(".")[2]
-    if value or (value is not None and name in MAY_BE_EMPTY):
+    if value or (value is not None and name in _MAY_BE_EMPTY):
         ctx.meta[AFTER] = {**ctx.meta.get(AFTER, {}), name: value}  # all that a completion knows
-        ctx.obj = global_options(ctx).with_option(name, value)
+        ctx.obj = replace(global_options(), **{name: value})
 
 
 json_option = click.option("--json", "json_wanted", is_flag=True, help="Print JSON for programs.")

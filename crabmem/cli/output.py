@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import click
 
+from ..disk import fs
 from ..text.comparison import nearest
+from ..text.hashes import short
 from ..text.quoting import visible
 from .options import GlobalOptions, global_options
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-    from typing import Any, Protocol
-
     from ..recall.headers import Header
     from ..results import Commit
     from ..session.session import Session
     from ..text.entry import Entry
-
-    class Written(Protocol):
-        """The answer of an operation that has written something: its commit, None for none, and its diff."""
-
-        @property
-        def commit(self) -> str | None: ...
-        @property
-        def diff(self) -> str: ...
 
 
 _SURROGATES = "[\ud800-\udfff]"
@@ -45,6 +38,15 @@ _ALIKE, _FIRST = 20, 5
 _MOST_LINES, _MOST_SIGNS = 100, 8_000
 # Characters of a page that are printed at once.
 _AT_ONCE = 8_000
+
+
+class Written(Protocol):
+    """The answer of an operation that has written something: its commit, None for none, and its diff."""
+
+    @property
+    def commit(self) -> str | None: ...
+    @property
+    def diff(self) -> str: ...
 
 
 def echo(text: str, err: bool = False) -> None:
@@ -63,34 +65,27 @@ def echo(text: str, err: bool = False) -> None:
 
 def unwritten(error: OSError, stream: str = "output") -> Failure:
     """The failure to print an answer, in words: an operation comes before its answer, and is done."""
-    from ..disk import fs
-
     lost = "what was to be said is lost, what was done stays done"
     return Failure(f"standard {stream} cannot be written: {fs.reason(error)}; {lost}")
 
 
-def progress_bar(label: str) -> AbstractContextManager[Callable[[int, int], None]]:
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
     """A bar on the terminal: what it yields is called with how much is done, and of how much.
 
     It is made at the first call, as the total is not known before; without a terminal nothing shows.
     """
-    from contextlib import ExitStack, contextmanager
+    with ExitStack() as stack:
+        shown: list[Any] = []
 
-    @contextmanager
-    def bar() -> Iterator[Callable[[int, int], None]]:
-        with ExitStack() as stack:
-            shown: list[Any] = []
+        def told(done: int, total: int) -> None:
+            if not shown:
+                hidden = not sys.stderr.isatty()
+                made = click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden)
+                shown.append(stack.enter_context(made))
+            shown[0].update(done - shown[0].pos)
 
-            def told(done: int, total: int) -> None:
-                if not shown:
-                    hidden = not sys.stderr.isatty()
-                    made = click.progressbar(length=total, label=label, file=sys.stderr, hidden=hidden)
-                    shown.append(stack.enter_context(made))
-                shown[0].update(done - shown[0].pos)
-
-            yield told
-
-    return bar()
+        yield told
 
 
 def show(json_wanted: bool, data: Mapping[str, object], text: Callable[[], str]) -> None:
@@ -106,24 +101,22 @@ def _without_surrogates(text: str) -> str:
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError:
-        import re
-
         return re.sub(_SURROGATES, "\ufffd", text)
     return text
 
 
-def paged(ctx: Any, pieces: Iterable[str]) -> None:
+def paged(pieces: Iterable[str]) -> None:
     """Print pieces of text as they come; through $PAGER, else `less`, on a terminal whose owner has not said otherwise.
 
     As for Git, less ends at once when all of it fits the screen.
     """
-    if global_options(ctx).no_pager or not sys.stdout.isatty():
-        return _printed(pieces)
+    if global_options().no_pager or not sys.stdout.isatty():
+        return _print(pieces)
     os.environ.setdefault("LESS", "FRX")
     click.echo_via_pager(_for_pager(map(_without_surrogates, pieces)), color=in_colour(sys.stdout))
 
 
-def _printed(pieces: Iterable[str]) -> None:
+def _print(pieces: Iterable[str]) -> None:
     """Print pieces of text, each as whole lines: many at once, as every print is a call of the system."""
     waiting, size = list[str](), 0
     for piece in filter(None, pieces):
@@ -149,8 +142,6 @@ def as_text(data: object, indent: int | None = None) -> str:
     text = json.dumps(data, ensure_ascii=False, indent=indent)
     if text.isascii() and "\x7f" not in text:
         return text
-    import re
-
     return re.sub(_UNSEEN, lambda found: json.dumps(found[0])[1:-1], text)
 
 
@@ -162,7 +153,7 @@ def plain(text: str) -> str:
 def tell(text: str) -> None:
     """Say something to the person, beside the data; nothing with --quiet."""
     if not _is_set("quiet"):
-        echo(visible(text) + "\n", err=True)
+        tell_always(text)
 
 
 def tell_always(text: str) -> None:
@@ -170,10 +161,15 @@ def tell_always(text: str) -> None:
     echo(visible(text) + "\n", err=True)
 
 
-def tell_no_match(ctx: click.Context, words: str) -> None:
+def tell_no_match(words: str) -> NoReturn:
     """Say that nothing matches, and end with the exit status 1, as grep does."""
     tell(words)
-    ctx.exit(1)
+    exit_failed()
+
+
+def exit_failed() -> NoReturn:
+    """End with the exit status 1, where why is said already."""
+    click.get_current_context().exit(1)
 
 
 def _is_set(name: str) -> bool:
@@ -267,24 +263,16 @@ def in_colour(stream: Any) -> bool:
     return bool(stream.isatty()) and told("CLICOLOR") != "0" and told("TERM") != "dumb"
 
 
-def coloured(text: str, colour: str | None = None, bold: bool = False) -> str:
-    """`text` in a colour that click knows, or bold, where colours are wanted on stdout."""
-    if not in_colour(sys.stdout):
-        return text
-    return click.style(text, fg=colour, bold=bold or None)
+def coloured(text: str, colour: str | None) -> str:
+    """`text` in a colour that click knows, where colours are wanted on stdout."""
+    return click.style(text, fg=colour) if in_colour(sys.stdout) else text
 
 
 def commit_line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
-    from ..text.hashes import short
-
+    id = coloured(short(commit.commit), "yellow")
     time = coloured(f"{here(commit.time):%Y-%m-%d %H:%M}", "green")
-    return f"{yellow(short(commit.commit))}  {time}  {coloured(plain(commit.who), 'cyan')}  {plain(commit.subject)}"
-
-
-def yellow(text: str) -> str:
-    """`text` in yellow, where colours are wanted."""
-    return coloured(text, "yellow")
+    return f"{id}  {time}  {coloured(plain(commit.who), 'cyan')}  {plain(commit.subject)}"
 
 
 def few(lines: Sequence[str], more: str, alike: int | None = None) -> Sequence[str]:

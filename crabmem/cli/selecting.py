@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any
@@ -20,7 +20,7 @@ from ..text.quoting import spelled
 from ..text.words import counted
 from .completing import complete_from
 from .options import by_option, in_option, tag_option
-from .output import plain
+from .output import plain, show
 
 #: Said where nothing waits.
 NONE = "nothing to review. To have agents' writes wait: [review] in crabmem.toml"
@@ -68,7 +68,7 @@ class Selection:
         if self.options:
             count = len(proposals.proposals(memory))
             words = f"nothing that waits here fits `{self.options}`"
-            words += f"; {_waiting(count)}: `crabmem review list`" if count else ""
+            words += f"; {proposals_wait(count)}: `crabmem review list`" if count else ""
         beside = proposals.waiting_beside(memory, self.by, self.in_session, self.tags)
         return "\n".join([words, *waiting_lines(beside, self.options)])
 
@@ -94,26 +94,27 @@ def waiting_lines(beside: Mapping[str, int], options: str = "") -> list[str]:
     """Return how much waits in other memories, by their folders, and what is typed to decide on it."""
     review = f"review {options}".rstrip()
     return [
-        f"{_waiting(count)} in {folder}: `{program_at(folder, os.environ)} {review}`"
+        f"{proposals_wait(count)} in {folder}: `{program_at(folder, os.environ)} {review}`"
         for folder, count in beside.items()
     ]
 
 
-def _waiting(count: int) -> str:
+def proposals_wait(count: int) -> str:
+    """Return `1 proposal waits`, or how many wait."""
     return f"{counted(count, 'proposal')} {'waits' if count == 1 else 'wait'}"
 
 
 def selected(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give `function` the options that filter proposals, as its argument `meant`."""
-    return _selected(function, _SOME)
+    return _with_selection(function, _SOME)
 
 
 def selected_by_id(function: Callable[..., Any]) -> Callable[..., Any]:
     """Give `function` those options, ids and `--all`, as its argument `meant`."""
-    return _selected(function, (_ALL, *_SOME, _IDS))
+    return _with_selection(function, (_ALL, *_SOME, _IDS))
 
 
-def _selected(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
+def _with_selection(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
     @wraps(function)
     def call(
         *args: Any,
@@ -132,8 +133,16 @@ def _selected(function: Callable[..., Any], options: Iterable[Callable[..., Any]
     return found
 
 
-def outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
-    """One decision and its outcome, for a person; `about` says by ids what was proposed."""
+def show_outcomes(json_wanted: bool, outcomes: Sequence[Outcome], proposed: Iterable[Proposal]) -> None:
+    """Print what became of decisions on what was proposed, then raise what the first that failed did."""
+    about = {each.id: each.change for each in proposed}
+    data = {"proposals": [_outcome_data(each) for each in outcomes]}
+    show(json_wanted, data, lambda: "\n".join(_outcome_line(each, about) for each in outcomes))
+    if failed := next((each.error for each in outcomes if each.error), None):
+        raise failed
+
+
+def _outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
     decision, error = outcome.decision, outcome.error
     gone = isinstance(error, NotFound)  # as by another review at the same time
     told = (
@@ -145,8 +154,7 @@ def outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
     return plain(spelled(f"{short(decision.id)}  {told}: {about[decision.id]}{why}"))
 
 
-def outcome_data(outcome: Outcome) -> dict[str, object]:
-    """The same as data."""
+def _outcome_data(outcome: Outcome) -> dict[str, object]:
     decision, error = outcome.decision, outcome.error
     done = "later" if error else decision.what
     return {

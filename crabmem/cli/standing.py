@@ -1,13 +1,8 @@
 """How syncing stands, and a pause, in words, for the verbs that say so."""
 
-from __future__ import annotations
-
+from ..results import Paused, SyncState
 from ..text.words import counted
 from .output import here, plain
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..results import Paused, SyncState
 
 _MINUTE = "%Y-%m-%d %H:%M"
 

@@ -1,22 +1,17 @@
 """A group of verbs for one whole file: show, set and edit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import click
 
 from ..disk import fs
 from ..results import Changed, Document, Proposed, json_of
+from ..session.session import Session
 from ..text.hashes import short
 from .app import ABOUT_A_FILE, open_session, verb
 from .input import TEXT, content_of
 from .options import as_of_option, json_option
 from .output import diff_of_commit, plain, show, tell, tell_recorded, warn
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.session import Session
 
 
 def file_group(
@@ -52,9 +47,8 @@ def file_group(
     @group.command("show", hidden=True, help=_with_examples(f"Print {file_name}.", f"{name} show --as-of '2 days ago'"))
     @as_of_option
     @json_option
-    @click.pass_context
-    def show_(ctx: click.Context, as_of: str | None, json_wanted: bool) -> None:
-        document = read(open_session(ctx), as_of)
+    def show_(as_of: str | None, json_wanted: bool) -> None:
+        document = read(open_session(), as_of)
         show(json_wanted, json_of(document), lambda: plain(document.text))
         if not (document.text.strip() or json_wanted):
             tell(f"{file_name} says nothing yet: `crabmem {name} edit` begins it")
@@ -72,12 +66,11 @@ def file_group(
     @click.option("--file", type=click.Path(), help="Read it from a file.")
     @click.option("--if-version", metavar="V", help=f"Only if it is still this version (`{name} show --json`).")
     @json_option
-    @click.pass_context
     def set_(
-        ctx: click.Context, source: str | None, content: str | None, file: str | None, if_version: str | None,
+        source: str | None, content: str | None, file: str | None, if_version: str | None,
         json_wanted: bool,
     ) -> None:  # fmt: skip
-        show_changed(json_wanted, write(open_session(ctx), content_of(ctx, content, file, source), if_version))
+        show_changed(json_wanted, write(open_session(), content_of(content, file, source), if_version))
 
     @group.command(
         "edit",
@@ -87,13 +80,12 @@ def file_group(
             f"{name} edit",
         ),
     )
-    @click.pass_context
-    def edit(ctx: click.Context) -> None:
+    def edit() -> None:
         from ..operations import adoption, setup  # late: who only shows a file needs nothing that writes
         from ..session.rules import check_may_write
         from .editor import edit_copy, edit_file
 
-        memory = open_session(ctx)
+        memory = open_session()
         check_may_write(memory)
         check(memory)
         setup.init(memory)

@@ -35,7 +35,7 @@ def own_hosts(port: int) -> frozenset[str]:
 def refusal(
     method: str, headers: Headers, hosts: Collection[str], is_page: bool = False, is_opened: bool = False
 ) -> Refusal | None:
-    """Why a request to a server that is reached as one of `hosts` is not answered; None for one that is.
+    """The reason to refuse a request to a server that is reached as one of `hosts`; None to answer it.
 
     Programs send no `Origin`. Where the server `is_page`, browsers alone ask, which name it whenever something would
     change. What a browser `is_opened` at may be a link of any page.

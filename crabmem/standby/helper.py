@@ -23,25 +23,25 @@ from ..write.actor import Actor
 
 #: Seconds after which it ends where nobody asks, and gives its memory back.
 IDLE = 600
-# Seconds without a request until it looks at the files of which the system told nothing.
+# Seconds without a request before a whole look at the files, for changes of which the system gave no notice.
 _PAUSE = 0.3
-# Workspaces that it holds the index of.
-_MOST = 3
-# Bytes of what a fork tells.
-_LARGEST = 1 << 17
+# Workspaces whose indexes stay in memory.
+_MAX_ENGINES = 3
+# Bytes of a fork's report.
+_MAX_REPORT_BYTES = 1 << 17
 
 #: Runs a verb that only reads, given its words and its standard input. Returns its exit status; None for other verbs.
 Run = Callable[[list[str], bytes], int | None]
 
 
 class _Warm:
-    """Modules and engines in step with their files, ready for a fork. Forks tell what they had to load."""
+    """What forks inherit: loaded modules, and engines in step with their files. Forks report what they lacked."""
 
     def __init__(self) -> None:
         self._engines: list[Engine] = []
         self._opened: list[Engine] = []
         self._modules = set(sys.modules)
-        #: Whether forks were given files that were looked at only as far as the system told of changes.
+        #: Whether the last look trusted the system's notices of changes: a whole one is due when nobody asks.
         self.is_due = False
 
     def follow(self, is_told: bool) -> None:
@@ -54,7 +54,7 @@ class _Warm:
         self.is_due = is_told and bool(self._engines)
 
     def lend(self, engine: Engine) -> None:
-        """Give the engine of a fork what is known of its workspace."""
+        """In a fork: give its engine what a warm one knows of its workspace."""
         with suppress(CrabmemError, OSError):  # the verb says what is wrong with its settings
             if engine.is_meaning_wanted(engine.settings_now()[0]):
                 os._exit(0)  # a model takes longer to load, or a service to ask, than anybody waits here
@@ -68,7 +68,7 @@ class _Warm:
         return json.dumps([modules, opened]).encode() if modules or opened else b""
 
     def learn(self, news: bytes) -> None:
-        """Have ready from now on what a fork told of."""
+        """Load what a fork reported, so that the next ones inherit it."""
         modules, opened = json.loads(news)
         for name in modules:
             with suppress(ImportError):
@@ -79,7 +79,7 @@ class _Warm:
                 engine.follow()
                 engine.follow()  # from the second look on the system tells of changes
                 others = [each for each in self._engines if each.workspace.folder != folder]
-                self._engines = [engine, *others][:_MOST]
+                self._engines = [engine, *others][:_MAX_ENGINES]
                 would_say(Session(engine, Actor()), "what is the deploy key")  # has what recall computes once
         self._modules = set(sys.modules)
         gc.collect()
@@ -100,18 +100,21 @@ def serve(handle: int, environment: MutableMapping[str, str], run: Run) -> None:
             with suppress(BlockingIOError), listens.accept()[0] as client:  # the server turned it away meanwhile
                 warm.follow(is_told=True)
                 if not os.fork():
-                    _be(client, environment, run, warm, telling)
+                    _answer_as(client, environment, run, warm, telling)
         elif ready:
-            warm.learn(told.recv(_LARGEST))
+            warm.learn(told.recv(_MAX_REPORT_BYTES))
         else:
             warm.follow(is_told=False)
             gc.collect()
 
 
-def _be(
+def _answer_as(
     client: socket.socket, environment: MutableMapping[str, str], run: Run, warm: _Warm, telling: socket.socket
 ) -> None:
-    """Be the process that asked, end included. Where it is not told an answer, it does everything by itself."""
+    """In a fork: take on the words, folder and environment of the client, run its verb, send the answer, and exit.
+
+    A client that gets no answer runs the verb itself.
+    """
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, WAIT)  # it waits no longer

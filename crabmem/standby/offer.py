@@ -43,7 +43,7 @@ def offering(environment: Mapping[str, str]) -> Iterator[None]:
 def _offer(where: str, stop: int) -> None:
     """Stand by as soon as nobody else does, until the other end of `stop` is closed."""
     folder, is_broken = Path(where).parent, False
-    while not is_broken and not _heard(SOON, stop):
+    while not is_broken and not _ready(SOON, stop):
         # A disk that is full or read-only, a path that is too long for a socket, another server that stands by.
         with suppress(OSError, CrabmemError):
             fs.make_folder(folder)
@@ -67,23 +67,23 @@ def _listening(where: str) -> Iterator[socket.socket]:
 
 
 def _answer(listens: socket.socket, stop: int) -> bool:
-    """Have a process answer from when somebody asks; whether it could begin."""
+    """Start the helper whenever somebody asks and none runs, until `stop`; False if it cannot start."""
     asked = listens.fileno()
-    while stop not in _heard(None, asked, stop):
+    while stop not in _ready(None, asked, stop):
         with _helper(asked) as helper:
             assert helper.stdout
             told = helper.stdout.fileno()
-            while not {told, stop}.intersection(_heard(None, asked, told, stop)):
+            while not {told, stop}.intersection(_ready(None, asked, told, stop)):
                 with suppress(BlockingIOError):  # it became ready just now, and took the client
                     listens.accept()[0].close()  # whoever asks meanwhile does it alone
-            if told in _heard(0, told) and not os.read(told, 1):
+            if told in _ready(0, told) and not os.read(told, 1):
                 return False
-            _heard(None, told, stop)
+            _ready(None, told, stop)
     return True
 
 
-def _heard(timeout: float | None, *handles: int) -> list[int]:
-    """Those at which something happens within so many seconds; None for however long it takes."""
+def _ready(timeout: float | None, *handles: int) -> list[int]:
+    """The handles that are readable, after at most `timeout` seconds; None waits without a limit."""
     return select.select(handles, [], [], timeout)[0]
 
 

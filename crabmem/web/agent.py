@@ -1,7 +1,5 @@
 """Memory as an agent has it: what recall answers and why, what is said before a message, and the prompt."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, get_args
 

@@ -1,7 +1,5 @@
 """The page as an application: which address is which view, who is let in, and what every answer says of itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from urllib.parse import parse_qs
@@ -75,7 +73,7 @@ def application(session: Session, entrance: Entrance, noticed: Callable[[], None
 
 
 class _Door:
-    """Lets through who has the cookie; others may only come in, and have what the closed door looks like."""
+    """Lets requests with the cookie through; without it, takes a ticket, and shows all else the closed door."""
 
     def __init__(self, app: ASGIApp, entrance: Entrance, pages: Pages, noticed: Callable[[], None]) -> None:
         self._app, self._entrance, self._pages, self._noticed = app, entrance, pages, noticed
@@ -159,7 +157,7 @@ class _Site:
         """What is at no address."""
         request.scope["memory"] = ""
         page = Page("error", {"title": "Not found", "problem": "there is no such page"}, 404)
-        return await to_thread.run_sync(self._shown, page, self._ask(request))
+        return await to_thread.run_sync(self._render, page, self._ask(request))
 
     def _ask(self, request: Request, form: Mapping[str, list[str]] | None = None) -> Ask:
         query = Given()
@@ -191,7 +189,7 @@ class _Site:
             found = Page("error", {"title": "That did not work", "problem": error.text()}, 404 if is_wrong else 500)
         if isinstance(found, Go):
             return RedirectResponse(found.address, 303)
-        return self._shown(found, ask)
+        return self._render(found, ask)
 
-    def _shown(self, page: Page, ask: Ask) -> Response:
+    def _render(self, page: Page, ask: Ask) -> Response:
         return HTMLResponse(self._shelf[ask.memory].pages.of(page, ask), page.status)

@@ -1,7 +1,5 @@
 """What is around the facts: other machines, other workspaces, and figures of how memory grew and was used."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..operations import agents, maintenance, proposals, reading, status, syncing

@@ -1,7 +1,5 @@
 """What the views of the page are given and give back: a request without its protocol, and what to answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

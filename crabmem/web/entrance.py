@@ -1,4 +1,4 @@
-"""Who may see the page: the browser that brought the word of the terminal, and has a cookie for it since.
+"""Access to the page: the terminal shows a ticket that works once, and the browser that brings it gets the cookie.
 
 A browser sends a cookie to every port of this machine, but only to its path. So all pages lie in a folder whose name
 nobody can guess, and so does the cookie. `<random>.localhost` does not resolve in Safari, and leads to ::1 first.
@@ -35,7 +35,7 @@ class Entrance:
         return f"{self.address}{PATH}{self.ticket()}"
 
     def takes(self, ticket: str) -> bool:
-        """Whether a ticket is good; it is not any more after that."""
+        """Use up a ticket; whether it was good."""
         found = next((each for each in self._tickets if _is_same(each, ticket)), "")
         return bool(found) and self._tickets.pop(found) >= self._clock()
 

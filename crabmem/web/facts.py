@@ -1,7 +1,5 @@
 """Facts: listed, read, with who wrote which line when, and what leads to them; edited, renamed, forgotten, restored."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -69,7 +67,7 @@ def add(ask: Ask) -> Page | Go:
     """Remember a new fact, under a name that no other has."""
     name, description, content, tags = (ask.form.one(each).replace("\r\n", "\n") for each in _FIELDS)
     try:
-        done = facts.remember(ask.session, name, description, content, tags=_parted(tags), if_version="")
+        done = facts.remember(ask.session, name, description, content, tags=_split_tags(tags), if_version="")
     except Stale:
         return blank(ask, "a fact is called that already: edit it, or find another name for this one")
     except CrabmemError as error:
@@ -77,7 +75,7 @@ def add(ask: Ask) -> Page | Go:
     return Go("/fact", {"path": done.path}, [done.commit])
 
 
-def _parted(tags: str) -> list[str]:
+def _split_tags(tags: str) -> list[str]:
     """Tags that were written with commas between them."""
     return list(filter(None, map(str.strip, tags.split(","))))
 
@@ -86,7 +84,7 @@ def fact(ask: Ask) -> Page | Go:
     """One fact, or the overview, the identity or a daily note; one that was forgotten has its history."""
     if name := ask.query.one("name"):
         return Go("/fact", {"path": reading.path_of(ask.session, name)})
-    return _shown(ask, _path(ask))
+    return _page_of(ask, _path(ask))
 
 
 def _path(ask: Ask) -> str:
@@ -96,7 +94,7 @@ def _path(ask: Ask) -> str:
     return path
 
 
-def _shown(ask: Ask, path: str, view: str = "", problem: str = "", **more: Any) -> Page:
+def _page_of(ask: Ask, path: str, view: str = "", problem: str = "", **more: Any) -> Page:
     session, data = ask.session, ask.session.read(path)
     last = next(history.commits(session, path), None)
     if data is None and last is None:
@@ -132,7 +130,7 @@ def _history(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, A
     commits = list(history.commits(ask.session, path))[::-1]
     if not commits:
         return {"commits": commits}
-    at = _chosen(ask, commits)
+    at = _step_asked_for(ask, commits)
     commit, then, old = commits[at].commit, None, None
     where = ask.session.timeline.path_at(path, commit)
     if (data := ask.session.read(where, commit)) is not None:
@@ -144,7 +142,7 @@ def _history(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, A
     }  # fmt: skip
 
 
-def _chosen(ask: Ask, commits: list[Commit]) -> int:
+def _step_asked_for(ask: Ask, commits: list[Commit]) -> int:
     """Which of the commits is looked at: by number, by id, or by a date; else the newest."""
     last, asked, day = len(commits) - 1, ask.query.one("as_of"), ask.query.one("day")
     if day:
@@ -183,9 +181,9 @@ def change(ask: Ask) -> Page | Go:
     except Stale as error:
         ours = files_in(unified_diff(error.current, text.replace("\r\n", "\n"), path)) if do == "save" else []
         words, diffs = "it was changed since this page was made", {"stale": files_in(error.diff), "ours": ours}
-        return _shown(ask, path, _VIEW_OF[do], words, **diffs, **kept)
+        return _page_of(ask, path, _VIEW_OF[do], words, **diffs, **kept)
     except CrabmemError as error:
-        return _shown(ask, path, _VIEW_OF[do], error.text(), **kept)
+        return _page_of(ask, path, _VIEW_OF[do], error.text(), **kept)
 
 
 def _save(ask: Ask, path: str, version: str) -> Go:
@@ -206,7 +204,7 @@ def _tag(ask: Ask, path: str, version: str) -> Go:
     """Give the fact the tags of the form and no others: each on a line, or with commas between them. What was one tag
     stays one, with its comma."""
     entry, lines = facts.get(ask.session, path), map(str.strip, ask.form.one("tags").splitlines())
-    tags = [tag for line in lines for tag in ([line] if line in entry.tags else _parted(line))]
+    tags = [tag for line in lines for tag in ([line] if line in entry.tags else _split_tags(line))]
     text = with_tags(path, lenient_text(ask.session.read(path)) or "", [*dict.fromkeys(tags)])
     return Go("/fact", {"path": path}, [facts.rewrite_entry(ask.session, path, text, if_version=version).commit])
 
@@ -216,7 +214,6 @@ def _forget(ask: Ask, path: str, version: str) -> Go:
 
 
 def _restore(ask: Ask, path: str, version: str) -> Go:
-    """Bring the file back as it was at a commit."""
     commit = ask.session.timeline.commit_at(ask.form.needed("commit"))
     done = revert.rollback(ask.session, commit, path, if_version=version)
     there = [each for each in done.paths if each not in done.removed]

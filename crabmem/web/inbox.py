@@ -1,7 +1,5 @@
 """What waits for the person: texts that agents propose, and texts of which two machines had one each."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -45,7 +43,7 @@ def inbox(ask: Ask, problem: str = "") -> Page:
     counts = Counter(map(_source, waiting))
     place = {source: at for at, source in enumerate(counts)}
     rows = paged(sorted(waiting, key=lambda each: place[_source(each)]), ask, _SHOWN)
-    near, far = _parted(rows["items"])
+    near, far = _split_by_size(rows["items"])
     items = [_row(session, each) for each in [*proposals.with_effects(session, near), *far]]
     groups = groupby(items, lambda row: _source(row["proposal"]))
     rows["groups"] = [(source, counts[source], list(found)) for source, found in groups]
@@ -59,7 +57,7 @@ def _source(each: Proposal) -> tuple[str, str]:
     return ("", "") if proposals.is_of_sync(each) else (each.author, each.session or "")
 
 
-def _parted(items: Sequence[Proposal]) -> tuple[Sequence[Proposal], Sequence[Proposal]]:
+def _split_by_size(items: Sequence[Proposal]) -> tuple[Sequence[Proposal], Sequence[Proposal]]:
     """Those whose lines the list compares and shows, and those after very long texts."""
     sizes = (sum(len(file.data or b"") + len(file.base or b"") for file in each.files) for each in items)
     near = sum(before < _COMPARED for before in islice(accumulate(sizes, initial=0), len(items)))
@@ -96,12 +94,12 @@ def decide(ask: Ask) -> Page | Go:
             decided.append(_decision(ask, key))
         except NotFound as error:
             failed.append(error.text())
-    outcomes = _carried_out(ask, decided)
+    outcomes = _carry_out(ask, decided)
     failed += [_words_for(each.error) for each in outcomes if each.error]
     if failed:
         words = f"of what was ticked {len(failed)} could not be done: {shortened('; '.join(failed), _TOLD)}"
         return inbox(ask, f"{words} ({counted(len(ticked) - len(failed), 'other')} done)")
-    return _after("/", {}, outcomes) if ticked else inbox(ask, "nothing was ticked")
+    return _go_on("/", {}, outcomes) if ticked else inbox(ask, "nothing was ticked")
 
 
 def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProxyType({})) -> Page:
@@ -135,13 +133,13 @@ def decide_one(ask: Ask) -> Page | Go:
     """Apply a text, or another one in its place, or let it go; then comes the next one that waits."""
     id, said = ask.query.needed("id"), dict(zip(ask.form.get("path", []), ask.form.get("text", []), strict=False))
     ids = [each.id for each in ask.waiting]
-    [outcome] = _carried_out(ask, [_decision(ask, ask.form.needed("which"), said)])
+    [outcome] = _carry_out(ask, [_decision(ask, ask.form.needed("which"), said)])
     if isinstance(outcome.error, NotFound):
         raise outcome.error
     if outcome.error:
         return proposal(ask, _words_for(outcome.error), said)
     left = [each for each in ids[ids.index(id) :] + ids if each != id] if id in ids else ids
-    return _after("/proposal", {"id": left[0]}, [outcome]) if left else _after("/", {}, [outcome])
+    return _go_on("/proposal", {"id": left[0]}, [outcome]) if left else _go_on("/", {}, [outcome])
 
 
 def _words_for(error: CrabmemError) -> str:
@@ -172,7 +170,7 @@ def _decision(ask: Ask, key: str, texts: Mapping[str, str] = MappingProxyType({}
     return Decision(found.id, "reject" if do == "reject" else "apply", wording, versions=seen)
 
 
-def _carried_out(ask: Ask, decided: Sequence[Decision]) -> list[Outcome]:
+def _carry_out(ask: Ask, decided: Sequence[Decision]) -> list[Outcome]:
     """What became of decisions. Where several are about one file, each goes by what those before it made of that."""
     made, outcomes = dict[tuple[str, str], str](), list[Outcome]()
     for each in decided:
@@ -185,7 +183,7 @@ def _carried_out(ask: Ask, decided: Sequence[Decision]) -> list[Outcome]:
     return outcomes
 
 
-def _after(path: str, query: Mapping[str, str], outcomes: Sequence[Outcome]) -> Go:
+def _go_on(path: str, query: Mapping[str, str], outcomes: Sequence[Outcome]) -> Go:
     """Where the person goes on, with the way back."""
     rejected = [each.decision.id for each in outcomes if each.decision.what == "reject"]
     applied = [each.decision.id for each in outcomes if each.decision.what == "apply"]

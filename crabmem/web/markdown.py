@@ -1,7 +1,5 @@
 """Markdown of memory as HTML that can do nothing: no HTML of its own, no pictures, no address that is not shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """What was done, by whom and when, and how to take it back; what is gone, and how to bring it back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby, islice
 from typing import Any
@@ -66,8 +64,8 @@ def preview(ask: Ask, problem: str = "", given: Given | None = None, may_be_mean
         done, conflicts = None, error.conflicts
     shown: dict[str, Any] = {
         "title": "Take back", "what": _what(asked), "reverted": done, "conflicts": conflicts,
-        "files": files_in(done.diff)[:_MOST] if done else [], "seen": _seen(done) if done else "", "problem": problem,
-        "take": asked.one("take"), "may_be_meant": may_be_meant,
+        "files": files_in(done.diff)[:_MOST] if done else [], "seen": _fingerprint(done) if done else "",
+        "problem": problem, "take": asked.one("take"), "may_be_meant": may_be_meant,
     }  # fmt: skip
     return Page("revert", shown, CONFLICT if problem else 200)
 
@@ -75,7 +73,7 @@ def preview(ask: Ask, problem: str = "", given: Given | None = None, may_be_mean
 def take_back(ask: Ask) -> Page | Go:
     """Take back what the person saw a preview of, while it still would change the same."""
     try:
-        if _seen(_reverted(ask, ask.form, dry_run=True)) != ask.form.one("seen"):
+        if _fingerprint(_reverted(ask, ask.form, dry_run=True)) != ask.form.one("seen"):
             words = "memory was changed since this page was made: look at what would change now, and decide again"
             return preview(ask, words, ask.form)
         return Go("/timeline", {}, [_reverted(ask, ask.form, dry_run=False).commit])
@@ -111,7 +109,7 @@ def _reverted(ask: Ask, asked: Given, dry_run: bool) -> Reverted:
     )  # fmt: skip
 
 
-def _seen(done: Reverted) -> str:
+def _fingerprint(done: Reverted) -> str:
     """What stands for all that a preview says."""
     return version_of("\n".join([*(commit.commit for commit in done.commits), done.diff]).encode())
 

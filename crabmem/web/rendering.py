@@ -1,7 +1,5 @@
 """Templates filled in. Every text is escaped, and what nobody sees in it is spelled out."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 from pathlib import Path
@@ -41,7 +39,7 @@ class Pages:
         self._session, self._root = session, _from_home(session.root, session.engine.environment.get("HOME"))
         self._jinja = Environment(
             loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-            lstrip_blocks=True, finalize=_seen, auto_reload=False,
+            lstrip_blocks=True, finalize=_spell, auto_reload=False,
         )  # fmt: skip
         self._jinja.filters |= {
             "here": _here, "when": _when, "age": self._age, "short": short, "shortened": shortened, "counted": counted,
@@ -102,7 +100,7 @@ def link(to: str, /, **query: object) -> str:
     return f".{to}?{urlencode(query)}" if query else f".{to}"
 
 
-def _seen(value: Any) -> Any:
+def _spell(value: Any) -> Any:
     """What is shown of a value: of a text that is no HTML of ours, what nobody sees spelled out."""
     return spelled(value) if type(value) is str else value
 

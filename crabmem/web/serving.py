@@ -1,7 +1,5 @@
 """The page served on this machine until a signal comes, the terminal is gone, or nobody looked for long."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import time

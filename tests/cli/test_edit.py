@@ -8,6 +8,7 @@ from crabmem import Memory
 from tests.conftest import Run
 
 GONE = "the name and description are gone"
+pytestmark = pytest.mark.usefixtures("surroundings")
 
 
 @pytest.fixture
@@ -25,7 +26,6 @@ def root(tmp_path: Path) -> Path:
 def test_an_edit_that_loses_name_and_description_is_told_with_the_way_back(
     run: Run, monkeypatch: pytest.MonkeyPatch, who: list[str], editor: str, is_told: bool
 ) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", editor)
     done = run(*who, "edit", "Wifi")
     assert done.exit_code == 0 and (GONE in done.stderr) == is_told
@@ -36,7 +36,6 @@ def test_an_edit_that_loses_name_and_description_is_told_with_the_way_back(
 def test_an_editor_that_is_not_there_is_named_without_words_of_python(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "no-such-editor")
     done = run("edit", "Wifi")
     assert done.exit_code == 1 and "Errno" not in done.stderr
@@ -46,7 +45,6 @@ def test_an_editor_that_is_not_there_is_named_without_words_of_python(
 def test_a_fact_whose_file_the_editor_removed_is_told_as_gone_with_the_way_back(
     run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "rm")
     with Memory(root) as memory:
         memory.remember("Tea", "how Ann takes it", "Black.")

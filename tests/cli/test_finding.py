@@ -17,13 +17,7 @@ from crabmem.operations import agents
 from tests import forked
 from tests.conftest import Run, completed, typed
 
-
-@pytest.fixture(autouse=True)
-def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("CRABMEM_")] + ["NO_COLOR", "PAGER", "LESS"]:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TERM", "xterm")
+pytestmark = pytest.mark.usefixtures("surroundings")
 
 
 @pytest.fixture

@@ -38,15 +38,6 @@ SAID = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A workspace with two facts."""
-    with Memory(tmp_path / "notes", agent="coder") as memory:
-        memory.remember("Deploy key", "where the deploy key lives", "In the vault.", tags=["ops"])
-        memory.remember("Wifi", "the password for guests", "On the router.")
-    return tmp_path / "notes"
-
-
 @pytest.mark.parametrize("typed", SAID)
 def test_a_message_reads_as_it_should(run: Run, typed: str) -> None:
     done = run(*shlex.split(typed))

@@ -74,6 +74,11 @@ def waiting(root: Path) -> list[str]:
         return [each.path for each in proposals.proposals(person)]
 
 
+def ids(root: Path) -> list[str]:
+    with Memory(root, is_person=True) as person:
+        return [each.id for each in proposals.proposals(person)]
+
+
 def blocks(code: str) -> str:
     """An editor that has the blocks of the file as a list and puts them together again."""
     return f"head, *blocks = text.split('\\n%%% [')\n{code}\ntext = '\\n%%% ['.join(['%%%', *blocks])"
@@ -132,8 +137,7 @@ def test_a_file_that_cannot_be_read_decides_nothing_and_stays(root: Path, crab: 
 
 
 def test_what_was_changed_while_the_editor_was_open_is_merged_or_waits(root: Path, crab: Crab) -> None:
-    with Memory(root, is_person=True) as person:
-        [vet] = [each.id for each in proposals.proposals(person) if each.path == VET]
+    vet = ids(root)[0]
     change = (
         f"vet = pathlib.Path({str(root / VET)!r})\nvet.write_text(vet.read_text().replace('Moreno', 'Vega'))\n"
         "text = text.replace('green', 'red')"
@@ -195,8 +199,7 @@ def test_where_nothing_fits_it_is_told_with_how_many_wait(root: Path, crab: Crab
 
 
 def test_a_proposal_is_reworded_in_an_editor(root: Path, crab: Crab) -> None:
-    with Memory(root, is_person=True) as person:
-        id = proposals.proposals(person)[0].id[:8]
+    id = ids(root)[0][:8]
     assert "still waits" in crab("review", "edit", id).stderr
     assert waiting(root) == [VET, WIFI, DOOR]
     done = crab("review", "edit", id, editor="text = text.replace('Ortega', 'Ortega-Ruiz')")
@@ -267,11 +270,6 @@ def test_of_several_one_that_does_not_fit_stops_no_other(root: Path, crab: Crab)
     assert done.returncode == 1 and "changed since" in done.stderr
     assert [line.split("  ")[1][:7] for line in done.stdout.splitlines()] == ["waits s", "applied", "applied"]
     assert waiting(root) == [VET]
-
-
-def ids(root: Path) -> list[str]:
-    with Memory(root, is_person=True) as person:
-        return [each.id for each in proposals.proposals(person)]
 
 
 def test_what_was_rejected_waits_again_as_long_as_git_has_it(root: Path, crab: Crab) -> None:

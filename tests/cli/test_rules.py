@@ -18,16 +18,7 @@ from tests import forked, samples
 from tests.conftest import Run, git
 
 VERBS = samples.verbs()
-
-
-@pytest.fixture(autouse=True)
-def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A home and settings of nobody's: some verbs write there."""
-    for name in [name for name in os.environ if name.startswith("CRABMEM_")] + ["NO_COLOR", "VISUAL"]:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("EDITOR", "true")
-
+pytestmark = pytest.mark.usefixtures("surroundings")
 
 #: What a verb calls a moment of the past, or the first or last of a time.
 _MOMENTS = {"--as-of", "--since", "--until", "--to", "--compare"}
@@ -187,15 +178,6 @@ def test_what_cannot_be_used_ends_with_2_whatever_the_verb(
             done = run(*words, *samples.typed(name), stdin=samples.verb(name).stdin)
             assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1), (name, done.stderr)
             assert told in done.stderr, name
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A workspace with two facts and a proposal."""
-    with Memory(tmp_path / "notes", agent="coder") as memory:
-        memory.remember("Deploy key", "where the deploy key lives", "In the vault.", tags=["ops"])
-        memory.remember("Wifi", "the password for guests", "On the router.", aliases=["wlan"])
-    return tmp_path / "notes"
 
 
 @pytest.mark.parametrize(

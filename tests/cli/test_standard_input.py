@@ -1,7 +1,6 @@
 """`-` is standard input wherever a verb takes a text, and only one text can be."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -9,12 +8,12 @@ import pytest
 from crabmem import Memory
 from tests.conftest import Run, git
 
+pytestmark = pytest.mark.usefixtures("surroundings")
+
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(tmp_path: Path) -> Path:
     """A workspace with one fact."""
-    for name in [name for name in os.environ if name.startswith("CRABMEM_")]:
-        monkeypatch.delenv(name)
     root = tmp_path / "notes"
     with Memory(root, is_person=True) as memory:
         memory.remember("Wifi", "the password for guests", "On the router.")

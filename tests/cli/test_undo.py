@@ -6,48 +6,48 @@ from pathlib import Path
 import pytest
 
 from crabmem import Memory
-from tests.conftest import git, typed
+from tests.conftest import Run, git, typed
 
 
-def test_undo_after_a_purge_asks_before_it_takes_back_another_fact(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Memory(tmp_path) as memory:
-        for name in ("Luna", "Tea"):
-            memory.remember(name, f"about {name}", f"{name} it is.")
-    assert typed("--dir", tmp_path, "purge", "Luna", "--yes").stdout.endswith("this cannot be undone\n")
-    head = git(tmp_path, "rev-parse", "HEAD")
-    refused = typed("--dir", tmp_path, "undo")
-    assert refused.exit_code == 1 and "a purge, which cannot be undone" in refused.stderr and "--yes" in refused.stderr
-    monkeypatch.setattr("crabmem.cli.verbs.undo.can_ask", lambda: True)
-    assert typed("--dir", tmp_path, "undo", stdin="n\n").exit_code == 1
-    assert git(tmp_path, "rev-parse", "HEAD") == head
-    assert "undone: remember: Tea" in typed("--dir", tmp_path, "undo", stdin="y\n").stdout
-
-
-def test_undo_asks_no_more_once_something_was_written_after_the_purge(tmp_path: Path) -> None:
-    with Memory(tmp_path) as memory:
-        for name in ("Luna", "Tea"):
-            memory.remember(name, f"about {name}", f"{name} it is.")
-    typed("--dir", tmp_path, "purge", "Luna", "--yes")
-    os.utime(tmp_path / ".git/crabmem/purges", (0, 0))  # long ago
-    with Memory(tmp_path) as memory:
-        memory.remember("Bins", "when they go out", "On Tuesday.")
-    assert "undone: remember: Bins" in typed("--dir", tmp_path, "undo").stdout
-
-
-@pytest.mark.parametrize("words", [["--in", "s1"], ["--by", "bot"], ["HEAD", "HEAD~1"], ["HEAD"]], ids=" ".join)
-def test_redo_after_an_undo_of_what_was_named_says_what_brings_it_back(tmp_path: Path, words: list[str]) -> None:
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A memory of two facts, by an agent in a session."""
     with Memory(tmp_path, agent="bot", session="s1") as memory:
         for name in ("Luna", "Tea"):
             memory.remember(name, f"about {name}", f"{name} it is.")
-    before = typed("--dir", tmp_path, "list").stdout
-    assert typed("--dir", tmp_path, "undo", *words, "--yes-really").exit_code == 0
-    asked = typed("--dir", tmp_path, "undo", "--redo")
+    return tmp_path
+
+
+def test_undo_after_a_purge_asks_before_it_takes_back_another_fact(
+    run: Run, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("purge", "Luna", "--yes").stdout.endswith("this cannot be undone\n")
+    head = git(root, "rev-parse", "HEAD")
+    refused = run("undo")
+    assert refused.exit_code == 1 and "a purge, which cannot be undone" in refused.stderr and "--yes" in refused.stderr
+    monkeypatch.setattr("crabmem.cli.verbs.undo.can_ask", lambda: True)
+    assert run("undo", stdin="n\n").exit_code == 1
+    assert git(root, "rev-parse", "HEAD") == head
+    assert "undone: remember: Tea" in run("undo", stdin="y\n").stdout
+
+
+def test_undo_asks_no_more_once_something_was_written_after_the_purge(run: Run, root: Path) -> None:
+    run("purge", "Luna", "--yes")
+    os.utime(root / ".git/crabmem/purges", (0, 0))  # long ago
+    with Memory(root) as memory:
+        memory.remember("Bins", "when they go out", "On Tuesday.")
+    assert "undone: remember: Bins" in run("undo").stdout
+
+
+@pytest.mark.parametrize("words", [["--in", "s1"], ["--by", "bot"], ["HEAD", "HEAD~1"], ["HEAD"]], ids=" ".join)
+def test_redo_after_an_undo_of_what_was_named_says_what_brings_it_back(run: Run, words: list[str]) -> None:
+    before = run("list").stdout
+    assert run("undo", *words, "--yes-really").exit_code == 0
+    asked = run("undo", "--redo")
     assert asked.exit_code == 1 and "nothing to redo: `crabmem undo` brings back" in asked.stderr
-    assert typed("--dir", tmp_path, "undo").exit_code == 0
-    assert typed("--dir", tmp_path, "list").stdout == before
-    assert typed("--dir", tmp_path, "undo", "--redo", "--yes-really").exit_code == 0
+    assert run("undo").exit_code == 0
+    assert run("list").stdout == before
+    assert run("undo", "--redo", "--yes-really").exit_code == 0
 
 
 def test_an_agent_takes_back_no_change_of_a_person_that_it_does_not_name(tmp_path: Path) -> None:

@@ -283,5 +283,5 @@ def test_the_sample_questions_are_all_answered_and_a_gate_can_say_so() -> None:
 
 def test_many_questions_say_how_far_they_are_and_leave_no_trace(capsys: pytest.CaptureFixture[str]) -> None:
     for done, total in ((100, 150), (99, 1_000), (100, 1_000), (1_000, 1_000)):
-        verb._asking(done, total)
+        verb._show_asking(done, total)
     assert capsys.readouterr().err == "\rasking: 100 of 1,000\r"  # and what clears the line, on a terminal

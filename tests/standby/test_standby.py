@@ -89,10 +89,7 @@ def served(words: Sequence[str], said: bytes = b"", **more: Any) -> Answer:
 def standing_by(words: Sequence[str]) -> Iterator[None]:
     """Stand by, until the block ends, and be ready to answer these words of a verb at once."""
     with offer.offering(os.environ):
-        until = time.monotonic() + 20
-        while done(words, command=ASKING)[0]:
-            assert time.monotonic() < until, done(words, command=ASKING)
-            time.sleep(0.02)
+        assert waited(lambda: done(words, command=ASKING)[0] == 0), done(words, command=ASKING)
         yield
 
 
@@ -377,13 +374,6 @@ def _helpers() -> list[int]:
     return found
 
 
-def _until(holds: Callable[[], object]) -> None:
-    until = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.02)
-
-
 @contextmanager
 def ending(process: "subprocess.Popen[bytes]") -> Iterator[None]:
     """Have a process end with the block, however that does."""
@@ -397,14 +387,14 @@ def test_when_a_server_is_killed_the_next_one_stands_by(notes: Path) -> None:
     words = ["--dir", str(notes), "show", "wifi"]
     command = [sys.executable, "-m", "crabmem", "--dir", str(notes), "watch"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as first, ending(first):
-        _until(lambda: done(words, command=ASKING)[0] == 0)
+        assert waited(lambda: done(words, command=ASKING)[0] == 0)
         [helper] = _helpers()
         with standing_by(words):
             assert _helpers() == [helper]  # one stands by at a time
             first.kill()
             first.wait()
-            _until(lambda: not done(words, command=ASKING)[0] and _helpers() not in ([], [helper]))
-        _until(lambda: not _helpers())
+            assert waited(lambda: not done(words, command=ASKING)[0] and _helpers() not in ([], [helper]))
+        assert waited(lambda: not _helpers())
     assert not Path(place(os.environ)).exists()
 
 
@@ -414,7 +404,7 @@ def test_each_server_stands_by_and_leaves_nothing_behind(notes: Path, verb: str)
     command = [sys.executable, "-m", "crabmem", "--dir", str(notes), *verb.split()]
     nothing = subprocess.DEVNULL
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing) as server, ending(server):
-        _until(lambda: done(words, command=ASKING)[0] == 0)
+        assert waited(lambda: done(words, command=ASKING)[0] == 0)
         server.terminate()
         server.wait()
         assert not Path(place(os.environ)).exists() and not _helpers()

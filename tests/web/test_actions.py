@@ -15,6 +15,8 @@ from tests.web.browsing import Answer, Site
 
 KEY = "memory/entries/deploy-key.md"
 FACT = f"/fact?path={KEY}"
+#: Settings with which facts of agents wait.
+REVIEWED = 'person = "Ann"\n[review]\nwait = ["entries"]\n'
 
 
 def newest(person: Session) -> str:
@@ -78,8 +80,6 @@ def test_nothing_is_done_to_a_version_that_nobody_saw(site: Site, person: Sessio
     head = history.newest(person)
     fields = {"do": do, "version": said, "new": "Other", "commit": "HEAD~20", "text": "x"}
     answer = site.post(FACT, fields)
-    if do in ("forget", "rename") and said == "":
-        assert answer.status == 409
     assert answer.status == 409 and history.newest(person) == head
 
 
@@ -204,7 +204,7 @@ def test_a_proposal_is_shown_word_by_word_and_applied(site: Site, person: Sessio
 
 
 def test_the_inbox_is_by_session_and_shows_those_of_an_agent_a_session_or_a_tag(site: Site, story: Path) -> None:
-    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    (story / "crabmem.toml").write_text(REVIEWED)
     for agent, session, tags in (("coder", "s-1", ["ops"]), ("scribe", "s-2", []), ("coder", "s-1", [])):
         with Memory(story, agent=agent, session=session) as memory:
             memory.remember(f"From {agent} {len(tags)}", "d", "Text.", tags=tags)
@@ -229,7 +229,7 @@ def test_a_page_says_by_whose_wish_a_text_waits(site: Site, story: Path, setting
 
 
 def test_a_new_fact_that_is_proposed_is_shown_as_fields_and_whole(site: Site, story: Path) -> None:
-    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    (story / "crabmem.toml").write_text(REVIEWED)
     with Memory(story, agent="coder") as memory:
         memory.remember("Tomás", "who mends bikes", "Call <him> first.", aliases=["the mechanic"], tags=["person"])
     id = re.findall("proposal.id=(.{40})", site.get("/").text)[0]
@@ -251,7 +251,7 @@ def test_saving_makes_no_file_that_was_not_shown(site: Site, person: Session, pa
 
 
 def test_of_very_long_proposals_the_first_lines_are_compared_and_shown(site: Site, story: Path) -> None:
-    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    (story / "crabmem.toml").write_text(REVIEWED)
     with Memory(story, agent="coder") as memory:
         for number in range(5):
             memory.remember(f"Long {number}", "d", "x\n" * 130_000)
@@ -338,7 +338,7 @@ def test_a_proposal_that_is_gone_is_no_page(site: Site, waiting: list[str]) -> N
 
 def test_what_waits_of_several_files_is_decided_on_as_one(site: Site, person: Session, story: Path) -> None:
     """A rename, with the links that it leads along; and its undo."""
-    (story / "crabmem.toml").write_text('person = "Ann"\n[review]\nwait = ["entries"]\n')
+    (story / "crabmem.toml").write_text(REVIEWED)
     with Memory(story, agent="coder", session="s-9") as memory:
         facts.remember(person, "Release list", "what to do", "Take the [[Deploy key]].\n\nOne.\n\nTwo.")
         memory.rename("Deploy key", "Signing key")

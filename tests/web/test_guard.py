@@ -15,7 +15,7 @@ from crabmem.operations import history
 from crabmem.session.session import Session
 from crabmem.web import app
 from crabmem.web.entrance import COOKIE, LIFE, PATH, Entrance
-from tests.web.browsing import FORM, Site
+from tests.web.browsing import FORM, Site, site_of
 
 FORGET = {"do": "forget", "version": ""}
 FACT = "/fact?path=memory/entries/wifi.md"
@@ -245,8 +245,6 @@ def test_each_attack_gets_through_where_nothing_guards(
     person: Session, monkeypatch: pytest.MonkeyPatch, attack: str
 ) -> None:
     """So that what the tests above see is the guard, and not something else that refuses."""
-    from tests.web.browsing import site_of
-
     with site_of(person) as site:
         assert ATTACKS[attack](site) in (403, 421)
         monkeypatch.setattr(guards, "refusal", lambda *given: None)

@@ -10,11 +10,12 @@ from urllib.parse import quote
 
 import pytest
 
-from crabmem import Memory
+from crabmem import Fact, Memory
 from crabmem.git.commits import Note
 from crabmem.hosts.table import HOSTS
 from crabmem.operations import facts as facts_operations
 from crabmem.operations import history
+from crabmem.operations.context import before_turn
 from crabmem.session.opening import session_at
 from crabmem.session.session import Session
 from crabmem.web import app
@@ -160,8 +161,6 @@ def test_an_invisible_sign_is_shown_wherever_a_text_is(tmp_path: Path) -> None:
 
 def test_a_page_takes_less_than_a_quarter_of_a_second_among_ten_thousand_facts(tmp_path: Path) -> None:
     """Of the processor, and once what is read at first was read; a thousand texts wait."""
-    from crabmem.text.entry import Fact
-
     with Memory(tmp_path / "notes", agent="coder", session="s-1") as memory:
         facts = (
             Fact(f"Fact {n}", f"about {n}", f"It is {n}. See [[Fact {n + 1}]].", tags=("t",)) for n in range(10_000)
@@ -205,8 +204,6 @@ def test_a_page_takes_less_than_a_quarter_of_a_second_among_ten_thousand_facts(t
 
 
 def test_a_commit_of_very_many_files_has_their_names(tmp_path: Path) -> None:
-    from crabmem.text.entry import Fact
-
     with Memory(tmp_path / "notes", agent="coder", session="s-1") as memory:
         memory.remember_all((Fact(f"Fact {n}", "d", "c") for n in range(300)), "elsewhere")
     with session_at(tmp_path / "notes", Actor(is_person=True)) as session, site_of(session) as site:
@@ -328,8 +325,6 @@ def test_recall_says_which_share_each_word_has(site: Site) -> None:
 
 
 def test_what_would_be_said_before_a_message_is_shown_and_does_not_count_as_said(site: Site, person: Session) -> None:
-    from crabmem.operations.context import before_turn
-
     for _ in range(2):
         assert "&lt;recall&gt;" in site.get("/recall?message=where+is+the+deploy+key").text
     assert "Memory would be silent" in site.get("/recall?message=zzz").text

@@ -17,7 +17,7 @@ from ..app import open_session
 from ..editor import edit_copy_of
 from ..options import json_option, yes_option
 from ..output import coloured_diff, confirm, plain, show, tell
-from ..selecting import Selection, complete_ids, outcome_data, outcome_line, selected, selected_by_id
+from ..selecting import Selection, complete_ids, selected, selected_by_id, show_outcomes
 from ..whole_file import show_changed
 
 _REASON, _WHO = 80, 40
@@ -30,14 +30,13 @@ _DONE = {"apply": "applied", "reject": "rejected"}
 @click.command("list")
 @selected
 @json_option
-@click.pass_context
-def list_(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
+def list_(meant: Selection, json_wanted: bool) -> None:
     """List what waits for you, the oldest first.
 
     \b
     crabmem review list --by coder
     """
-    memory = open_session(ctx)
+    memory = open_session()
     found, now = meant.found(memory), memory.engine.clock()
     data = {"proposals": json_of(found)}
     show(json_wanted, data, lambda: "\n".join(_line(each, now) for each in found))
@@ -50,14 +49,13 @@ def list_(ctx: click.Context, meant: Selection, json_wanted: bool) -> None:
 @click.command("show")
 @click.argument("id", shell_complete=complete_ids)
 @json_option
-@click.pass_context
-def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
+def show_(id: str, json_wanted: bool) -> None:
     """Show who proposes what and why, as a diff against what is there now.
 
     \b
     crabmem review show 3f2a91c7
     """
-    memory = open_session(ctx)
+    memory = open_session()
     found = operation.proposal(memory, id)
     text = f"{_heading(found, memory.engine.clock())}\n\n"
     show(json_wanted, json_of(found), lambda: f"{text}{coloured_diff(spelled(found.diff))}")
@@ -67,39 +65,33 @@ def show_(ctx: click.Context, id: str, json_wanted: bool) -> None:
 @selected_by_id
 @yes_option
 @json_option
-@click.pass_context
-def apply_(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
+def apply_(meant: Selection, yes: bool, json_wanted: bool) -> None:
     """Write what was proposed, as yours; what was changed since stays. Several are shown and asked for first.
 
     \b
     crabmem review apply 3f2a91c7
     crabmem review apply --by coder --tag recipe
     """
-    memory = open_session(ctx)
+    memory = open_session()
     operation.check_may_decide(memory)
     if meant.is_by_id and len(meant.ids) == 1:
         return show_changed(json_wanted, operation.apply_proposal(memory, meant.ids[0]))
-    found = _asked(memory, meant, yes, "apply")
+    found = _choose(memory, meant, yes, "apply")
     if not found and not json_wanted:
         return tell(meant.words_of_none(memory))
     done = carry_out_decisions(memory, (Decision(each.id, "apply") for each in found))
-    about = {each.id: each.change for each in found}
-    data = {"proposals": [outcome_data(each) for each in done]}
-    show(json_wanted, data, lambda: "\n".join(outcome_line(each, about) for each in done))
-    if failed := next((each.error for each in done if each.error), None):
-        raise failed
+    show_outcomes(json_wanted, done, found)
 
 
 @click.command("edit")
 @click.argument("id", shell_complete=complete_ids)
-@click.pass_context
-def edit(ctx: click.Context, id: str) -> None:
+def edit(id: str) -> None:
     """Open one in your editor ($VISUAL, $EDITOR), and apply it as you have it then. Unchanged, it still waits.
 
     \b
     crabmem review edit 3f2a91c7
     """
-    memory = open_session(ctx)
+    memory = open_session()
     operation.check_may_decide(memory)
     found = operation.proposal(memory, id)
     before = operation.verdicts(memory, found)
@@ -120,8 +112,7 @@ def edit(ctx: click.Context, id: str) -> None:
 @selected_by_id
 @yes_option
 @json_option
-@click.pass_context
-def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -> None:
+def reject(meant: Selection, yes: bool, json_wanted: bool) -> None:
     """Let proposals go. `crabmem review restore` has one wait again, until Git removes its text;
     `crabmem purge` erases it at once.
 
@@ -129,9 +120,9 @@ def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     crabmem review reject 3f2a91c7
     crabmem review reject --in s-42 --yes
     """
-    memory = open_session(ctx)
+    memory = open_session()
     operation.check_may_decide(memory)
-    found = _asked(memory, meant, yes, "reject")
+    found = _choose(memory, meant, yes, "reject")
     if not found and not json_wanted:
         return tell(meant.words_of_none(memory))
     done, now = [operation.reject_proposal(memory, each.id) for each in found], memory.engine.clock()
@@ -144,14 +135,13 @@ def reject(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
 @click.command("restore")
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 @json_option
-@click.pass_context
-def restore(ctx: click.Context, ids: tuple[str, ...], json_wanted: bool) -> None:
+def restore(ids: tuple[str, ...], json_wanted: bool) -> None:
     """Have proposals wait again that you rejected, while Git still has them: `reject` and `review` tell their ids.
 
     \b
     crabmem review restore 3f2a91c7
     """
-    memory = open_session(ctx)
+    memory = open_session()
     done, now = [operation.restore_proposal(memory, id) for id in ids], memory.engine.clock()
     show(
         json_wanted,
@@ -163,7 +153,7 @@ def restore(ctx: click.Context, ids: tuple[str, ...], json_wanted: bool) -> None
 VERBS = (list_, show_, apply_, edit, reject, restore)
 
 
-def _asked(memory: Session, meant: Selection, is_sure: bool, verb: str) -> list[Proposal]:
+def _choose(memory: Session, meant: Selection, is_sure: bool, verb: str) -> list[Proposal]:
     """The proposals that are meant, once the person has seen them and said yes."""
     found, now = meant.chosen(memory), memory.engine.clock()
     if found and not is_sure:

@@ -28,10 +28,7 @@ _MINUTE = "%Y-%m-%d %H:%M"
 @click.option("--both", is_flag=True, help="Keep the lines of both; two facts, if one key has two values.")
 @click.option("--edit", "is_edited", is_flag=True, help="Write it yourself: your editor opens with the lines of both.")
 @json_option
-@click.pass_context
-def resolve(
-    ctx: click.Context, name: str | None, ours: bool, theirs: bool, both: bool, is_edited: bool, json_wanted: bool
-) -> None:
+def resolve(name: str | None, ours: bool, theirs: bool, both: bool, is_edited: bool, json_wanted: bool) -> None:
     """Decide between two texts, where two machines changed the same place of a file.
 
     \b
@@ -47,7 +44,7 @@ def resolve(
     """
     if ours + theirs + both + is_edited > 1:
         raise click.UsageError("--ours, --theirs, --both and --edit are different answers: give one of them")
-    memory = open_session(ctx)
+    memory = open_session()
     waiting, marked = conflicts.disputed(memory), conflicts.marked(memory)
     if name is None:
         if ours or theirs or both or is_edited:
@@ -56,7 +53,7 @@ def resolve(
         lines = [*map(_line, waiting), *(plain(f"marks     {path}  {_MARKED}") for path in marked)]
         show(json_wanted, {"proposals": data}, lambda: "\n".join(lines))
         return None if lines or json_wanted else tell("nothing waits to be decided")
-    if path := _marked(name, marked):
+    if path := _file_with_marks(name, marked):
         text = f"decided: {path}"
         if both:
             raise click.UsageError(f"{path} has both texts already, between marks: --ours, --theirs or --edit")
@@ -68,12 +65,12 @@ def resolve(
         else:
             text = memory.file(path).read_text("utf-8", "replace")
         return show(json_wanted, {"proposals": [{"path": path, "reason": _MARKED}]}, lambda: plain(text))
-    found = _meant(memory, name, waiting)
+    found = _disputes_of(memory, name, waiting)
     data = [json_of(each) for each in found]
     if not (ours or theirs or both or is_edited):
-        return show(json_wanted, {"proposals": data}, lambda: "\n".join(map(_shown, found)))
+        return show(json_wanted, {"proposals": data}, lambda: "\n".join(map(_both_texts, found)))
     said = f"decided: {found[0].path}"
-    if is_edited and not _edited(memory, found):
+    if is_edited and not _write_by_hand(memory, found):
         return tell("nothing changed; it still waits")
     if both:
         paths = dict.fromkeys(path for each in found for path in conflicts.keep_both(memory, each.proposal))
@@ -83,7 +80,7 @@ def resolve(
     show(json_wanted, {"proposals": data}, lambda: plain(said))
 
 
-def _edited(memory: Session, found: list[Disputed]) -> bool:
+def _write_by_hand(memory: Session, found: list[Disputed]) -> bool:
     """Have the person write it, beginning with the lines of both; whether they did. Other texts for the file go."""
     first, path = found[0].proposal, found[0].path
     before, text = memory.look(lambda now: now.read(path)), conflicts.both_texts(memory, first)[0]
@@ -98,13 +95,13 @@ def _edited(memory: Session, found: list[Disputed]) -> bool:
     return done is not None
 
 
-def _marked(name: str, paths: tuple[str, ...]) -> str | None:
+def _file_with_marks(name: str, paths: tuple[str, ...]) -> str | None:
     """The file with marks that a name means: a path, a file name, or the name of a fact; None for another."""
     ends = {name, f"{name}.md", f"{slug_of(name)}.md"}
     return next((path for path in paths if path == name or path.rpartition("/")[2] in ends), None)
 
 
-def _meant(memory: Session, name: str, waiting: list[Disputed]) -> list[Disputed]:
+def _disputes_of(memory: Session, name: str, waiting: list[Disputed]) -> list[Disputed]:
     """What waits for the file that a name means; of an id, that alone."""
     by_id = [each for each in waiting if each.proposal.id.startswith(name.lower()) or each.path == name]
     found = by_id or [each for each in waiting if each.path == facts.get(memory, name).path]
@@ -119,11 +116,10 @@ def _line(each: Disputed) -> str:
 
 
 def _who(commit: Commit | None) -> str:
-    """The author of a text, and when it was written."""
     return f"{commit.who}, {here(commit.time):{_MINUTE}}" if commit else "in no commit"
 
 
-def _shown(each: Disputed) -> str:
+def _both_texts(each: Disputed) -> str:
     commits = (("there", each.ours), ("waits", each.theirs))
     lines = [f"{what}  {_who(commit)}  {short(commit.commit)}" for what, commit in commits if commit]
     head = "\n".join([f"{short(each.proposal.id)}  {each.path}", each.proposal.reason, *lines])

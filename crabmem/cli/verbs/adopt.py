@@ -61,16 +61,19 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, dry_run: boo
 
 
 def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
-    if global_options(ctx).folder or global_options(ctx).workspace or global_options(ctx).project:
+    if global_options().folder or global_options().workspace or global_options().project:
         raise click.UsageError("the folder to adopt is the workspace; leave out --dir, --project and --workspace")
-    meant = replace(global_options(ctx), folder=folder, workspace="", project="")
+    meant = replace(global_options(), folder=folder, workspace="", project="")
     root = meant.root.absolute()
     if dry_run:
         return _would_adopt(root, meant.profile, yes_really, json_wanted)
     made = [name for name in (".git", SETTINGS) if not os.path.lexists(root / name)]
-    _prepare(root, meant.profile, yes_really)
+    whole = _declare(root, meant.profile, yes_really)
+    if meant.profile is not None:
+        Allowed(os.environ).allow_profile(root, outside(root, whole))
+        _join(root, meant.profile)
     ctx.obj = replace(meant, folder=str(root))
-    memory = open_session(ctx, tells_place=False)
+    memory = open_session(tells_place=False)
     before = history.log(memory, limit=1)
     with progress_bar("recording") as progress:
         setup.init(memory, claim=True, is_seeded=False, progress=progress)
@@ -124,7 +127,6 @@ def _left_out(workspace: Workspace) -> Iterator[str]:
 
 
 def _why_nothing(memory: Session) -> str:
-    """Why nothing of what a folder holds can be recalled."""
     broken = maintenance.stats(memory).unreadable
     if broken:
         return f"nothing in it can be recalled: {counted(broken, 'file')} cannot be read; `crabmem doctor` says why"
@@ -141,13 +143,6 @@ def _is_claude_code(memory: Session) -> bool:
     hidden = frozenset(name for name in os.listdir(memory.root) if name.startswith(".") and name != ".git")
     tree = Tree(memory.root.parts, dict.fromkeys(top), lambda path: fs.read(memory.file(path))[0], hidden)
     return ".claude" in memory.root.parts or source_of(tree).name == "claude-code"
-
-
-def _prepare(root: Path, profile: str | None, is_meant: bool) -> None:
-    whole = _declare(root, profile, is_meant)
-    if profile is not None:
-        Allowed(os.environ).allow_profile(root, outside(root, whole))
-        _join(root, profile)
 
 
 def _declare(root: Path, profile: str | None, is_meant: bool, dry_run: bool = False) -> str:

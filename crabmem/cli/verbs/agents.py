@@ -32,14 +32,13 @@ def agents_verbs(ctx: click.Context, json_wanted: bool) -> None:
 
 @agents_verbs.command("list", hidden=True)
 @json_option
-@click.pass_context
-def list_(ctx: click.Context, json_wanted: bool) -> None:
+def list_(json_wanted: bool) -> None:
     """List the agents, with how many facts each has and when it was last written.
 
     \b
     crabmem agents list --json
     """
-    memory = open_session(ctx)
+    memory = open_session()
     found = agents.agents(memory)
     data = {"workspace": str(memory.root), "agents": [json_of(agent) for agent in found]}
     show(json_wanted, data, lambda: "\n".join(map(_line, found)))
@@ -51,22 +50,20 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 @click.argument("name")
 @click.option("-d", "--description", type=LINE, default="", help="What it is for, where the profile keeps that.")
 @json_option
-@click.pass_context
-def new(ctx: click.Context, name: str, description: str, json_wanted: bool) -> None:
+def new(name: str, description: str, json_wanted: bool) -> None:
     """Make a workspace for the agent NAME, with the files that the profile has it begin with.
 
     \b
     crabmem agents new coder -d "writes the code"
     """
-    _say(agents.new_agent(open_session(ctx), name, description), json_wanted)
+    _say(agents.new_agent(open_session(), name, description), json_wanted)
 
 
 @agents_verbs.command()
 @click.argument("source", metavar="FROM", shell_complete=complete_agents)
 @click.argument("target", metavar="TO", shell_complete=complete_agents)
 @json_option
-@click.pass_context
-def clone(ctx: click.Context, source: str, target: str, json_wanted: bool) -> None:
+def clone(source: str, target: str, json_wanted: bool) -> None:
     """Copy the memory of the agent FROM to the agent TO, who may be new; `.` is the workspace around them.
 
     The profile says which files that are. What TO has already stays as it is.
@@ -75,7 +72,7 @@ def clone(ctx: click.Context, source: str, target: str, json_wanted: bool) -> No
     crabmem agents clone coder reviewer
     crabmem agents clone . coder
     """
-    _say(agents.clone_agent(open_session(ctx), source, target), json_wanted)
+    _say(agents.clone_agent(open_session(), source, target), json_wanted)
 
 
 def _line(agent: Agent) -> str:

@@ -20,7 +20,7 @@ from ...text.words import listed
 from ..app import open_session, verb
 from ..input import LINE
 from ..options import json_option, limit_option, when_option
-from ..output import Failure, plain, show, tell, yellow
+from ..output import Failure, coloured, plain, show, tell
 
 _CANNOT_TELL = 125
 _VERDICTS = {True: "good", False: "bad", None: "cannot be told"}
@@ -39,9 +39,7 @@ _FILES = 3
 @when_option("--until", "Where it is bad.  [default: the newest commit]")
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @json_option
-@click.pass_context
 def bisect(
-    ctx: click.Context,
     never: tuple[str, ...],
     always: tuple[str, ...],
     limit: int,
@@ -64,7 +62,7 @@ def bisect(
     if bool(claims) == bool(command):
         ways = "say what is wrong by --bad or --good, or by a command after --"
         raise click.UsageError(f"{ways}: one of the two" if claims else ways)
-    memory = open_session(ctx)
+    memory = open_session()
     _check_names(memory, claims, until)
     test = _by_command(command) if command else _by_claims(claims, limit)
     done = bisect_operation(memory, test, since, until, None if json_wanted else _tell_step)
@@ -131,4 +129,4 @@ def _suspect(commit: Commit) -> str:
         listed(commit.paths, _FILES),
         *(["a merge, which brought it: look into that with --until its other parent"] if commit.parents[1:] else []),
     ]
-    return f"{yellow(short(commit.commit))}  " + "\n  ".join(map(plain, lines))
+    return f"{coloured(short(commit.commit), 'yellow')}  " + "\n  ".join(map(plain, lines))

@@ -10,7 +10,7 @@ from ...text.words import shortened
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import json_option
-from ..output import paged, plain, show, yellow
+from ..output import coloured, paged, plain, show
 
 _WHO = 24
 
@@ -18,8 +18,7 @@ _WHO = 24
 @verb(after="diff")
 @click.argument("name", shell_complete=complete_names)
 @json_option
-@click.pass_context
-def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
+def blame(name: str, json_wanted: bool) -> None:
     """Show who wrote each line of a fact, and when.
 
     A star marks a person. NAME may be MEMORY.md or Crab.md too.
@@ -28,19 +27,18 @@ def blame(ctx: click.Context, name: str, json_wanted: bool) -> None:
     crabmem blame "Deploy key"
     crabmem blame MEMORY.md
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name, "blame")
     lines = provenance.blame(memory, name)
     if json_wanted:
         return show(True, {"lines": json_of(lines)}, str)
-    paged(ctx, map(_line, lines))
+    paged(map(_line, lines))
 
 
 def _line(line: Line) -> str:
-    """Commit, day, author and text of a line."""
     if line.commit is None or line.time is None:
         return f"{'-' * 8}  {'not recorded yet':{_WHO + 12}}  {plain(line.text)}\n"
-    commit = yellow(short(line.commit))
+    commit = coloured(short(line.commit), "yellow")
     who = shortened(_who(line.author or "", line.session, line.is_person), _WHO)
     return f"{commit}  {line.time:%Y-%m-%d}  {plain(who):{_WHO}}  {plain(line.text)}".rstrip() + "\n"
 

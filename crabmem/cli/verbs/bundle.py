@@ -1,5 +1,6 @@
 """The verb `bundle`: makes what hosts install from."""
 
+from importlib import metadata
 from pathlib import Path
 
 import click
@@ -86,8 +87,6 @@ def _write(folder: Path, files: dict[str, bytes]) -> list[str]:
 
 
 def _desktop_bundle() -> bytes:
-    from importlib import metadata
-
     from ...hosts import bundles
 
     about = metadata.metadata("crabmem")

@@ -9,7 +9,7 @@ from ..app import open_session, verb
 from ..completing import complete_listed_tools, complete_tools
 from ..input import TEXT
 from ..options import json_option, tool_names
-from ..output import Failure, plain, show
+from ..output import Failure, exit_failed, plain, show
 
 
 @verb(after="tools")
@@ -22,8 +22,7 @@ from ..output import Failure, plain, show
     help="Of these tools, as `crabmem mcp --tools`, instead of those offered.",
 )
 @json_option
-@click.pass_context
-def call(ctx: click.Context, tool: str, arguments: str, tools: str | None, json_wanted: bool) -> None:
+def call(tool: str, arguments: str, tools: str | None, json_wanted: bool) -> None:
     """Call a tool exactly as an agent's host does; `-` reads the JSON from stdin.
 
     What `crabmem tools` lists can be called; others that there are have to be asked for by name.
@@ -32,8 +31,8 @@ def call(ctx: click.Context, tool: str, arguments: str, tools: str | None, json_
     crabmem call recall '{"query": "deploy key"}'
     crabmem call --tools get,log log '{"limit": 3}'
     """
-    memory, names = open_session(ctx, is_person=False), tool_names(tools)
-    if names is None and not json_wanted and _is_for_who_asks(memory, tool):
+    memory, names = open_session(is_person=False), tool_names(tools)
+    if names is None and not json_wanted and _is_offered_by_name_only(memory, tool):
         raise Failure(
             f"{tool} is not among the tools offered; ask for it by name: crabmem call --tools {tool} {tool} …"
         )
@@ -43,10 +42,10 @@ def call(ctx: click.Context, tool: str, arguments: str, tools: str | None, json_
         raise Failure(result.text.partition("\n")[0])
     show(json_wanted, data, lambda: plain(result.text))
     if result.is_error:
-        ctx.exit(1)
+        exit_failed()
 
 
-def _is_for_who_asks(memory: Session, tool: str) -> bool:
+def _is_offered_by_name_only(memory: Session, tool: str) -> bool:
     """Whether there is a tool of that name that is only offered to who names it."""
     try:
         return tool not in Toolbox(memory).usual and bool(Toolbox(memory).chosen([tool]))

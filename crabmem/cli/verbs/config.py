@@ -40,14 +40,13 @@ def config_verbs(ctx: click.Context, json_wanted: bool) -> None:
 
 @config_verbs.command("show", hidden=True)
 @json_option
-@click.pass_context
-def show_(ctx: click.Context, json_wanted: bool) -> None:
+def show_(json_wanted: bool) -> None:
     """Print the settings in force, with what each means, as a crabmem.toml; and whether what they name is allowed.
 
     \b
     crabmem config show > all-settings.toml
     """
-    root = global_options(ctx).root.absolute()
+    root = global_options().root.absolute()
     (rules, problem), known = known_settings_at(root), Allowed(os.environ).reach(root)
     warn([problem] if problem else [])
     asked = reach_of(root, rules)
@@ -69,8 +68,7 @@ def show_(ctx: click.Context, json_wanted: bool) -> None:
 @click.option("--purges", is_flag=True, help="Also let `crabmem sync` take here what other machines purged, unasked.")
 @yes_option
 @json_option
-@click.pass_context
-def allow(ctx: click.Context, purges: bool, yes: bool, json_wanted: bool) -> None:
+def allow(purges: bool, yes: bool, json_wanted: bool) -> None:
     """Let the settings reach what they name outside of the workspace, after a look at what that is.
 
     Kept for you on this machine, for this folder and for these values: when crabmem.toml names another service, model,
@@ -85,12 +83,16 @@ def allow(ctx: click.Context, purges: bool, yes: bool, json_wanted: bool) -> Non
     crabmem --dir ~/notes config allow --yes
     crabmem --dir /srv/memory config allow --purges --yes
     """
-    if global_options(ctx).agent or global_options(ctx).propose:
+    if global_options().agent or global_options().propose:
         raise Disabled("a person allows what settings reach, and no agent; leave out --agent (and CRABMEM_AGENT)")
-    root = global_options(ctx).root.absolute()
+    root = global_options().root.absolute()
     rules, allowed = settings_at(root), Allowed(os.environ)
     asked = reach_of(root, rules)
-    lines = [*(_vectors_lines(rules.vectors, root) if asked.vectors else ()), *_profile_lines(asked.profile)]
+    lines = [*_vectors_lines(rules.vectors, root)] if asked.vectors else []
+    if asked.profile:
+        lines.append(
+            f"read the profile {asked.profile}, which says what goes into the prompt, and which tools there are"
+        )
     lines += _folder_lines(asked, is_sent=bool(asked.vectors and rules.vectors.url))
     known = allowed.reach(root)
     asked = replace(asked, purges=purges or known.purges)
@@ -112,26 +114,20 @@ def allow(ctx: click.Context, purges: bool, yes: bool, json_wanted: bool) -> Non
 
 @config_verbs.command()
 @json_option
-@click.pass_context
-def disallow(ctx: click.Context, json_wanted: bool) -> None:
+def disallow(json_wanted: bool) -> None:
     """Take back what you allowed the settings of this workspace.
 
     \b
     crabmem config disallow
     """
-    if global_options(ctx).propose:
+    if global_options().propose:
         raise Disabled("a session that only proposes decides on nothing; leave out --propose (and CRABMEM_PROPOSE)")
-    root, allowed = global_options(ctx).root.absolute(), Allowed(os.environ)
+    root, allowed = global_options().root.absolute(), Allowed(os.environ)
     was_allowed = allowed.reach(root) != Reach()
     if was_allowed:
         allowed.allow(root, Reach())
     words = "taken back" if was_allowed else "nothing was allowed"
     show(json_wanted, {"path": str(root), "was_allowed": was_allowed}, lambda: words)
-
-
-def _profile_lines(file: str) -> Iterator[str]:
-    if file:
-        yield f"read the profile {file}, which says what goes into the prompt, and which tools there are"
 
 
 def _folder_lines(asked: Reach, is_sent: bool) -> Iterator[str]:

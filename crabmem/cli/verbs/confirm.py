@@ -16,8 +16,7 @@ from ..output import plain, show
 @click.argument("name", shell_complete=complete_names)
 @click.option("--until", "day", metavar="DAY", type=LINE, help="The last day on which it surely holds, as 2026-12-31.")
 @json_option
-@click.pass_context
-def confirm(ctx: click.Context, name: str, day: str | None, json_wanted: bool) -> None:
+def confirm(name: str, day: str | None, json_wanted: bool) -> None:
     """Say that a fact is still true: its `stale_after` becomes a later day.
 
     Without --until it holds as many days again as it was given when that day was written, or 90.
@@ -26,7 +25,7 @@ def confirm(ctx: click.Context, name: str, day: str | None, json_wanted: bool) -
     crabmem confirm "Parking permit"
     crabmem confirm "Parking permit" --until 2027-06-30
     """
-    memory = open_session(ctx)
+    memory = open_session()
     done, scope = facts.confirm(memory, name, day), scope_in(memory, name)
     called = plain(done.entry.name) + (f", in {scope}" if scope else "")
     said = f"{'waits' if done.proposal else 'confirmed'}: {called}, until {done.entry.stale_after}"

@@ -25,8 +25,7 @@ from ..output import coloured_diff, paged, show, tell
     help="Only of this fact.",
 )
 @json_option
-@click.pass_context
-def diff(ctx: click.Context, since: str | None, until: str | None, name: str | None, json_wanted: bool) -> None:
+def diff(since: str | None, until: str | None, name: str | None, json_wanted: bool) -> None:
     """Show what changed between two moments.
 
     Without arguments: edits of yours that are not recorded yet. With SINCE (a commit, or a time such
@@ -37,11 +36,11 @@ def diff(ctx: click.Context, since: str | None, until: str | None, name: str | N
     crabmem diff '2 days ago'
     crabmem diff HEAD~3 HEAD~1 --fact "Deploy key"
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name or "", "diff --fact", shlex.join(filter(None, (since, until))))
     text = history.diff(memory, since, until, name)
     if json_wanted:
         return show(True, {"since": since, "until": until, "diff": text}, str)
-    paged(ctx, [coloured_diff(text)])
+    paged([coloured_diff(text)])
     if not text:
         tell("no changes")

@@ -14,7 +14,7 @@ from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
 from ..completing import complete_files
 from ..options import by_option, in_option, json_option, when_option
-from ..output import echo, paged, plain, show, tell
+from ..output import echo, exit_failed, paged, plain, show, tell
 
 _SHOWN = 100
 _USUAL = "1 week ago"
@@ -33,9 +33,7 @@ _USUAL = "1 week ago"
     help="Write it as a page with every change, word by word; - for stdout.",
 )
 @json_option
-@click.pass_context
 def digest(
-    ctx: click.Context,
     since: str | None,
     until: str | None,
     in_session: str | None,
@@ -59,7 +57,7 @@ def digest(
 
     Exit status 1 when nothing is of the session or the agent that was asked for.
     """
-    memory = open_session(ctx)
+    memory = open_session()
     begin = since or (None if in_session or by else _USUAL)
     found = digest_operations.digest(memory, begin, until, by, in_session)
     is_empty = not found.commits and (in_session is not None or by is not None)
@@ -70,9 +68,9 @@ def digest(
     if json_wanted and file != "-":
         show(True, json_of(found), str)
     elif file is None:
-        paged(ctx, [_markdown(found)])
+        paged([_markdown(found)])
     if is_empty:
-        ctx.exit(1)
+        exit_failed()
 
 
 def _write(file: str, text: str) -> None:
@@ -108,7 +106,6 @@ def _stale(fact: StaleFact) -> str:
 
 
 def _news(news: News) -> str:
-    """One fact on one line: what it is about, who wrote it, how often."""
     about = f": {shortened(news.description, _SHOWN)}" if news.description else ""
     people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in news.commits))
     times = len(news.commits)

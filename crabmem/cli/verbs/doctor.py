@@ -5,17 +5,19 @@ import sys
 
 import click
 
+from ...disk.allowed import Allowed
 from ...errors import CrabmemError
 from ...operations import maintenance
 from ...operations.doctor.examine import CHECKS
 from ...results import Finding, json_of
+from ...session.locate import workspace_at
 from ...session.session import Session
 from ...text.quoting import visible
 from ...text.words import counted
 from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
 from ..options import global_options, json_option
-from ..output import coloured, few, plain, show, tell
+from ..output import coloured, exit_failed, few, plain, show, tell
 
 # Characters of the bar that shows how many vectors are made.
 _BAR = 30
@@ -26,8 +28,7 @@ _COLOURS = {"error": "red", "warning": "yellow", "info": None}
 @click.option("--fix", is_flag=True, help="First mend what can be mended without a choice.")
 @click.option("--reindex", is_flag=True, help="Only read every fact again, and make the vectors that are missing.")
 @json_option
-@click.pass_context
-def doctor(ctx: click.Context, fix: bool, reindex: bool, json_wanted: bool) -> None:
+def doctor(fix: bool, reindex: bool, json_wanted: bool) -> None:
     """Look for what is wrong, and say what fixes it.
 
     Prints a line for each check that is fine, and for each finding what fixes it.
@@ -44,14 +45,14 @@ def doctor(ctx: click.Context, fix: bool, reindex: bool, json_wanted: bool) -> N
     crabmem doctor --fix
     """
     if reindex:
-        return _reindex(ctx, json_wanted)
+        return _reindex(json_wanted)
     from .. import hosting
 
     checks: tuple[str, ...] = (*CHECKS, "hosts")
     try:
-        memory = open_session(ctx)
+        memory = open_session()
     except CrabmemError:
-        if not (findings := _without_profile(ctx)):
+        if not (findings := _without_profile()):
             raise
         checks = ("hosts",)
     else:
@@ -72,18 +73,15 @@ def doctor(ctx: click.Context, fix: bool, reindex: bool, json_wanted: bool) -> N
     )
     show(json_wanted, {"findings": json_of(findings)}, lambda: "\n".join((*fine, *lines)))
     if any(finding.level == "error" for finding in findings):
-        ctx.exit(1)
+        exit_failed()
 
 
-def _without_profile(ctx: click.Context) -> list[Finding]:
+def _without_profile() -> list[Finding]:
     """What is wrong with the profile that the settings name, without which no file is known for what it is.
 
     Empty when nothing is wrong with it, or it was not the settings that named it.
     """
-    from ...disk.allowed import Allowed
-    from ...session.locate import workspace_at
-
-    wanted = global_options(ctx)
+    wanted = global_options()
     root = wanted.root.absolute()
     try:
         if wanted.profile is None:
@@ -99,8 +97,8 @@ def _without_profile(ctx: click.Context) -> list[Finding]:
         ]
 
 
-def _reindex(ctx: click.Context, json_wanted: bool) -> None:
-    done = maintenance.reindex(open_session(ctx), _show_embedding)
+def _reindex(json_wanted: bool) -> None:
+    done = maintenance.reindex(open_session(), _show_embedding)
     about = f"; vectors by {done.embedder}, {done.dimension} dimensions: {done.made} made now" if done.embedder else ""
     sections = f" and {counted(done.sections, 'section')} of files" if done.sections else ""
     show(json_wanted, json_of(done), lambda: f"read: {counted(done.entries, 'fact')}{sections}{plain(about)}")

@@ -18,8 +18,7 @@ _HEADLESS = "the name and description are gone: is that meant? `crabmem undo` br
 
 @verb(after="list")
 @click.argument("name", shell_complete=complete_names)
-@click.pass_context
-def edit(ctx: click.Context, name: str) -> None:
+def edit(name: str) -> None:
     """Open a fact in your editor, and record what you changed.
 
     The editor is $VISUAL, else $EDITOR; the change is recorded as yours.
@@ -30,7 +29,7 @@ def edit(ctx: click.Context, name: str) -> None:
     crabmem edit "Deploy key"
     EDITOR=nano crabmem edit wifi
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name, "edit")
     with telling_whole_file(memory, name):
         entry = facts.get(memory, name)

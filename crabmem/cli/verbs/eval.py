@@ -28,12 +28,8 @@ _TOLD_EVERY = 100
 _SAME = 1e-9
 
 
-def _gates(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> list[tuple[str, float]]:
-    """Figures by their names and the least each may be, of texts like `r@5=0.8`."""
-    return [_gate(text) for text in given]
-
-
 def _gate(text: str) -> tuple[str, float]:
+    """The type of --fail-under: a figure and the least it may be, of a text like `r@5=0.8`."""
     name, _, least = text.partition("=")
     if name.strip().lower() not in _GATES:
         raise click.BadParameter(f"{name} is no figure; there are: {', '.join(_GATES)}")
@@ -53,7 +49,7 @@ def _gate(text: str) -> tuple[str, float]:
 @click.option(
     "--fail-under",
     "gates",
-    callback=_gates,
+    type=_gate,
     multiple=True,
     metavar="FIGURE=N",
     shell_complete=lambda ctx, param, begun: [f"{name}=" for name in _GATES if name.startswith(begun)],
@@ -61,13 +57,11 @@ def _gate(text: str) -> tuple[str, float]:
 )
 @click.option("--speak", is_flag=True, help="FILE has messages: does memory speak before those that it should?")
 @json_option
-@click.pass_context
 def eval_(
-    ctx: click.Context,
     file: str,
     limit: int,
     compare: str | None,
-    gates: list[tuple[str, float]],
+    gates: tuple[tuple[str, float], ...],
     speak: bool,
     json_wanted: bool,
 ) -> None:
@@ -108,49 +102,46 @@ def eval_(
     crabmem eval questions.toml --fail-under r@5=0.8
     crabmem eval --speak messages.toml --fail-under silent=0.95
     """
-    given = content_of(ctx, None, file, None)
-    name, progress = "stdin" if file == "-" else file, _asking if sys.stderr.isatty() else None
+    given = content_of(None, file, None)
+    name, progress = "stdin" if file == "-" else file, _show_asking if sys.stderr.isatty() else None
     _check_gates(gates, _OF_SPEAKING if speak else (*FIGURE_NAMES, "right"), speak)
     if speak:
         if compare:
             raise click.UsageError("--speak with --compare: the past is compared for questions only; give one")
-        reactions = react(open_session(ctx), parse_messages(given, name), progress)
+        reactions = react(open_session(), parse_messages(given, name), progress)
         show(json_wanted, json_of(reactions), lambda: plain(_reactions(reactions)))
         if reactions.unasked and not json_wanted:
             tell(f"{counted(reactions.unasked, 'message')} passed over, for other workspaces")
-        _check(reactions.figures, gates)
+        _fail_under(reactions.figures, gates)
         return
-    done = evaluate_operation(open_session(ctx), parse_questions(given, name), limit, compare, progress)
+    done = evaluate_operation(open_session(), parse_questions(given, name), limit, compare, progress)
     show(json_wanted, json_of(done), lambda: plain(_report(done)))
     if done.elsewhere and not json_wanted:
         tell(f"{counted(len(done.elsewhere), 'question')} passed over, for other workspaces")
-    _check(done.figures, gates)
+    _fail_under(done.figures, gates)
 
 
 def _check_gates(gates: Iterable[tuple[str, float]], names: Sequence[str], speak: bool) -> None:
-    """Refuse gates that are of no figure of these."""
     for name, _ in gates:
         if name not in names:
             where = "with --speak" if speak else "without --speak"
             raise click.BadParameter(f"{name} is no figure {where}; there are: {', '.join(names)}")
 
 
-def _check(figures: Mapping[str, float], gates: Iterable[tuple[str, float]]) -> None:
-    """Fail when a figure is under its gate."""
+def _fail_under(figures: Mapping[str, float], gates: Iterable[tuple[str, float]]) -> None:
     if under := [
         f"{name} is {figures[name]:.4f}, under {least:g}" for name, least in gates if figures[name] < least - _SAME
     ]:
         raise Failure("; ".join(under))
 
 
-def _asking(done: int, total: int) -> None:
+def _show_asking(done: int, total: int) -> None:
     """Say how far many questions are."""
     if total >= _MANY and (done % _TOLD_EVERY == 0 or done == total):
         click.echo(f"\rasking: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
 def _reactions(done: Reactions) -> str:
-    """The figures by kind and of all, and what is wrong."""
     rows = [(kind, int(of["messages"]), of["spoken"], of["right"]) for kind, of in done.kinds.items()]
     width = max(len("all"), *(len(kind) for kind, *_ in rows))
     lines = [f"{counted(done.messages, 'message')}, {done.messages - len(done.wrong)} right"]
@@ -163,7 +154,6 @@ def _reactions(done: Reactions) -> str:
 
 
 def _wrong(reaction: Reaction, threshold: float) -> list[str]:
-    """A message, what was made of it and what should have been."""
     what, find = reaction.message, ", ".join(reaction.message.find)
     told = f"told: {', '.join(reaction.told)}" if reaction.told else "silent"
     wanted = f"instead of: {find}" if find else "instead of anything" if what.speak else "instead of silence"
@@ -193,7 +183,6 @@ def _table(done: Evaluation) -> list[str]:
 
 
 def _miss(answer: Answer, limit: int) -> list[str]:
-    """What was asked, what is missing, and what came first instead."""
     missing = [f"  not among the first {limit}: {', '.join(answer.missing)}"] if answer.missing else []
     wanted = [] if missing else [f"  not first: {', '.join(answer.question.find)}"]
     hits = answer.recall.hits

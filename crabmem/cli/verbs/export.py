@@ -32,9 +32,8 @@ _NAMED = 3
 @yes_really_option("Overwrite files in DIR that no export wrote.", "--force")
 @dry_run_option
 @json_option
-@click.pass_context
 def export(
-    ctx: click.Context, place: Path, form: operation.Form | None, as_of: str | None, yes_really: bool, dry_run: bool,
+    place: Path, form: operation.Form | None, as_of: str | None, yes_really: bool, dry_run: bool,
     json_wanted: bool,
 ) -> None:  # fmt: skip
     """Write memory into a folder, for other programs and people.
@@ -55,14 +54,14 @@ def export(
     crabmem export ~/knowledge --format okf
     crabmem export - | jq '.facts[].name'
     """
-    memory = open_session(ctx)
+    memory = open_session()
     if str(place) == "-":
         return _print(memory, form, as_of, yes_really or dry_run)
     done = operation.export(memory, place, form or "markdown", force=yes_really, dry_run=dry_run, at=as_of)
     show(json_wanted, json_of(done), lambda: "\n".join(_lines(done)))
     if not json_wanted:
         tell(_summary(done))
-    _end(done.unreadable)
+    _fail_if_unreadable(done.unreadable)
 
 
 def _print(memory: Session, form: str | None, as_of: str | None, is_for_folder: bool) -> None:
@@ -70,7 +69,7 @@ def _print(memory: Session, form: str | None, as_of: str | None, is_for_folder: 
         raise click.UsageError("on standard output there is JSON alone; name a folder for the rest")
     data, unreadable = operation.data(memory, as_of)
     echo(as_text(data, indent=2) + "\n")
-    _end(unreadable)
+    _fail_if_unreadable(unreadable)
 
 
 def _lines(done: Exported) -> Iterator[str]:
@@ -109,7 +108,7 @@ def _word(state: str, done: Exported) -> str:
     return _WOULD.get(state, state) if done.dry_run else state
 
 
-def _end(unreadable: Sequence[LeftOut]) -> None:
+def _fail_if_unreadable(unreadable: Sequence[LeftOut]) -> None:
     """Raises Failure: a file of memory is in no export though it should be."""
     if unreadable:
         named = listed([f"{each.file}: {each.reason}" for each in unreadable], _NAMED)

@@ -53,7 +53,7 @@ def init() -> None:
     \b
     crabmem fleet init
     """
-    with _owned() as index:
+    with _index_of_person() as index:
         index.create()
     tell("made; next: crabmem fleet add NAME ADDRESS")
 
@@ -74,16 +74,16 @@ def add(name: str | None, address: str | None, file: "IO[str] | None", remove: b
     if remove:
         if not name or address or file:
             raise click.UsageError("--remove goes with a NAME alone")
-        with _owned() as index:
+        with _index_of_person() as index:
             index.remove(name)
         return tell(f"{name} is followed no more")
-    named = _listed(file) if file else [(name, address)] if name and address else []
+    named = _read_list(file) if file else [(name, address)] if name and address else []
     if not named or (file and name):
         raise click.UsageError("give a NAME and an ADDRESS, or --from FILE")
     from ...fleet import rights
 
     wanted = [rights.checked_memory(*each) for each in named]
-    with _owned() as index:
+    with _index_of_person() as index:
         before = {space.name: space.address for space in index.spaces()}
         rights.add(index, wanted)
     for moved, url, _ in wanted:
@@ -108,7 +108,7 @@ def grant(role: str, pattern: str, kind: Kind) -> None:
     """
     from ...fleet import rights
 
-    with _owned() as index:
+    with _index_of_person() as index:
         is_new = rights.grant(index, role, pattern, kind)
     tell(
         f"{role} asks for {pattern}, as sessions of the kind {kind}"
@@ -130,7 +130,7 @@ def revoke(role: str, pattern: str | None) -> None:
     """
     from ...fleet import rights
 
-    with _owned() as index:
+    with _index_of_person() as index:
         rights.revoke(index, role, pattern)
     tell(f"{role} asks for {pattern or 'nothing'} {'no more' if pattern else 'any more'}")
 
@@ -150,12 +150,12 @@ def follow(once: bool, every: float, state: Path | None) -> None:
 
     It says what changed, and which remotes fail. It reads remotes with this user's keys, and writes nothing to them.
     """
-    with _owned() as index:
+    with _index_of_person() as index:
         place = _place(state)
         from ...fleet import following
 
         if once:
-            found = following.follow_once(index, following.mirror_of(index, place, os.environ), _told)
+            found = following.follow_once(index, following.mirror_of(index, place, os.environ), _tell_look)
             if not found:
                 tell("no memory is followed: `crabmem fleet add` names some")
             if any(each.error for each in found):
@@ -163,7 +163,7 @@ def follow(once: bool, every: float, state: Path | None) -> None:
             return
         url = index.url
     tell(f"following; mirrors are in {place}")
-    following.follow(url, place, os.environ, every, _told)
+    following.follow(url, place, os.environ, every, _tell_look)
 
 
 @fleet.command
@@ -210,8 +210,8 @@ def rebuild(state: Path | None, yes: bool) -> None:
         confirm("Make the whole index anew?", "made")
     from ...fleet.following import rebuild
 
-    with _owned() as index:
-        facts = rebuild(index, _place(state), os.environ, _told)
+    with _index_of_person() as index:
+        facts = rebuild(index, _place(state), os.environ, _tell_look)
     tell(f"made anew: {counted(facts, 'fact')}")
 
 
@@ -248,7 +248,7 @@ def purge(is_whole: bool, yes: bool) -> None:
         raise click.UsageError("give --bytes; rows are gone already when the purge was followed")
     if not yes:
         confirm("Write all tables anew? Nobody is answered meanwhile.", "written")
-    with _owned() as index:
+    with _index_of_person() as index:
         index.rewrite_files()
     tell("written anew; WAL, replicas and backups keep old bytes until they run out")
 
@@ -268,9 +268,9 @@ def _index(is_brief: bool = False) -> "Iterator[Postgres]":
 
 
 @contextmanager
-def _owned() -> "Iterator[Postgres]":
+def _index_of_person() -> "Iterator[Postgres]":
     """The same, for the person alone."""
-    if global_options(click.get_current_context()).agent:
+    if global_options().agent:
         raise Failure(
             "which memories are followed, and who may ask, is for the person: leave out --agent (CRABMEM_AGENT)"
         )
@@ -288,7 +288,7 @@ def _place(state: Path | None) -> Path:
     return place
 
 
-def _listed(file: "IO[str]") -> list[tuple[str, str]]:
+def _read_list(file: "IO[str]") -> list[tuple[str, str]]:
     named = []
     try:
         for number, line in enumerate(file, 1):
@@ -303,7 +303,7 @@ def _listed(file: "IO[str]") -> list[tuple[str, str]]:
     return named
 
 
-def _told(looked: "Looked") -> None:
+def _tell_look(looked: "Looked") -> None:
     if looked.error:
         tell(plain(f"{looked.name or 'database'}: {looked.error}"))
     elif looked.changed:

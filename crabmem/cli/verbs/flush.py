@@ -20,8 +20,7 @@ from ..output import show, tell
     "--flushed", metavar="N", type=click.IntRange(min=0), help="The cycle in which it was last asked to store, if any."
 )
 @json_option
-@click.pass_context
-def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int | None, json_wanted: bool) -> None:
+def flush(tokens: int, window: int, cycle: int, flushed: int | None, json_wanted: bool) -> None:
     """Say what is due of a conversation whose window fills up, and print what to ask the model then.
 
     For hosts that are scripts: on stdout the words to give to the model, if any are due, else nothing. When is
@@ -31,7 +30,7 @@ def flush(ctx: click.Context, tokens: int, window: int, cycle: int, flushed: int
     \b
     crabmem --profile claw flush --tokens 177000 --window 200000
     """
-    due = context.due(open_session(ctx, tells_place=False), tokens, window, cycle=cycle, flushed=flushed)
+    due = context.due(open_session(tells_place=False), tokens, window, cycle=cycle, flushed=flushed)
     show(json_wanted, json_of(due), lambda: "\n\n".join(filter(None, (due.prompt, due.warning))))
     if not json_wanted:
         at = ", ".join(f"{step} at {least:,}" for step, least in due.thresholds.items())

@@ -16,8 +16,7 @@ from ..output import plain, show, tell
 @verb(after="edit")
 @click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=complete_names)
 @json_option
-@click.pass_context
-def forget(ctx: click.Context, names: tuple[str, ...], json_wanted: bool) -> None:
+def forget(names: tuple[str, ...], json_wanted: bool) -> None:
     """Remove facts; `crabmem undo` brings the last one back.
 
     History still holds them; `crabmem purge` erases them. A fact of another memory is named as recall shows it, and it
@@ -27,7 +26,7 @@ def forget(ctx: click.Context, names: tuple[str, ...], json_wanted: bool) -> Non
     crabmem forget "Deploy key"
     crabmem --project . forget me:Editor
     """
-    memory = open_session(ctx)
+    memory = open_session()
     for name in names:  # before the first is gone
         facts.get(*addressed(memory, name))
     done = [facts.forget(memory, name) for name in names]

@@ -25,9 +25,7 @@ from ..options import global_options, json_option
 @click.option("--guide", is_flag=True, help="At session-start, say how to use memory: for hosts that do not show it.")
 @click.option("--without", type=click.Choice(("overview",)), help="What session-start need not say: the host reads it.")
 @json_option
-@click.pass_context
 def hook(
-    ctx: click.Context,
     event: str | None,
     host: str | None,
     deadline: float | None,
@@ -55,7 +53,7 @@ def hook(
     from ...hosts.hooks.input import parse_input
     from ...hosts.hooks.process import answer_event
 
-    wanted, command = global_options(ctx), Command([])
+    wanted, command = global_options(), Command([])
     command.is_guide = guide
     command.options |= {
         "--agent": wanted.agent or "",

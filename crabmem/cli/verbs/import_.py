@@ -2,11 +2,16 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from ...errors import AlreadyThere
+from ...importers.base import Found, Skipped, Source, Tree
+from ...importers.facts import if_wanted, prepare
+from ...importers.recognition import source_called, source_of, sources
+from ...importers.texts import facts_of_sections, is_instructions
+from ...importers.tree import tree_at, tree_of
 from ...operations import facts as facts_operations
 from ...operations import files
 from ...results import Saved
@@ -20,19 +25,11 @@ from ..importing import Import, import_data, import_lines, import_summary, outco
 from ..options import global_options, json_option
 from ..output import Failure, can_ask, progress_bar, show, tell, warn
 
-if TYPE_CHECKING:
-    from ...importers.base import Found, Source, Tree
-
-
 _SECTIONS = ("facts", "overview", "whole")
 
 
 class _WithKinds(click.Command):
-    """Says in its help what can be imported, which only then has to be loaded."""
-
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from ...importers.recognition import sources
-
         with formatter.section("Kinds, recognised by their look or named with --from"):
             formatter.write_dl([(source.name, source.about) for source in sources()])
 
@@ -46,7 +43,7 @@ class _Place(click.Path):
         return super().convert(value, param, ctx)
 
 
-def _wanted(value: str) -> str:
+def _not_blank(value: str) -> str:
     """The type of --only: an unset variable would mean every name."""
     if not value.strip():
         raise click.BadParameter("it is empty; leave --only out to take all")
@@ -80,16 +77,14 @@ def _wanted(value: str) -> str:
     "--only",
     "only",
     multiple=True,
-    type=_wanted,
+    type=_not_blank,
     metavar="NAME|N",
     help="Only facts with this in their name, a pattern such as 'trip*', or number N in its list; may be repeated.",
 )
 @click.option("--replace", is_flag=True, help="Also facts that are there by that name and say something else.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @json_option
-@click.pass_context
 def import_(
-    ctx: click.Context,
     place: Path,
     kind: str | None,
     tags: tuple[str, ...],
@@ -120,13 +115,7 @@ def import_(
     crabmem import ~/Downloads/chatgpt-export.zip --only 'trip*' --only 12
     curl … | crabmem import - --from mem0
     """
-    from ...importers.base import Skipped
-    from ...importers.facts import if_wanted, prepare
-    from ...importers.recognition import source_called, source_of
-    from ...importers.texts import is_instructions
-    from ...importers.tree import tree_at, tree_of
-
-    memory = open_session(ctx)
+    memory = open_session()
     named = source_called(kind) if kind else None
     if str(place) == "-":
         data = sys.stdin.buffer.read()
@@ -136,8 +125,8 @@ def import_(
     source = named or source_of(tree)
     read = _read(source, tree)
     told = [item for item in read if source.name == "folder" and is_instructions(item, tree)]
-    way = (sections or _asked(told)) if told else "whole"
-    read = [each for item in read for each in (_parted(item, tree, way) if item in told else [item])]
+    way = (sections or _ask_what_becomes(told)) if told else "whole"
+    read = [each for item in read for each in (_take_apart(item, tree, way) if item in told else [item])]
     found = prepare([*read, *source.passed_over(tree, read)], tags, place_name(place))
     is_there = any(isinstance(item.what, Fact) for item in found)
     if only:
@@ -153,7 +142,7 @@ def import_(
     if way == "overview" and not dry_run:
         _add_to_overview(memory, [decode(item.where, tree.read(item.where)).strip() for item in told])
     done = Import(str(place), source.name, outcomes(found, saved), dry_run)
-    lines = list(import_lines(done, global_options(ctx).quiet))
+    lines = list(import_lines(done, global_options().quiet))
     if json_wanted or lines:
         show(json_wanted, import_data(done), lambda: "\n".join(lines))
     warn(f"{where}: {words}" for where, item in done.items if isinstance(item, Saved) for words in item.warnings)
@@ -168,7 +157,7 @@ def import_(
         raise Failure(f"nothing in {where} could be taken; each is named above, with the reason")
 
 
-def _asked(told: "list[Found]") -> str:
+def _ask_what_becomes(told: list[Found]) -> str:
     """Return what becomes of files that tell agents what to do."""
     if not can_ask():
         return "facts"
@@ -177,11 +166,8 @@ def _asked(told: "list[Found]") -> str:
     return str(click.prompt(question, type=click.Choice(_SECTIONS), default="facts", err=True))
 
 
-def _parted(item: "Found", tree: "Tree", way: str) -> "list[Found]":
+def _take_apart(item: Found, tree: Tree, way: str) -> list[Found]:
     """Return what becomes of a file that tells agents what to do."""
-    from ...importers.base import Skipped
-    from ...importers.texts import facts_of_sections
-
     fact = item.what
     assert isinstance(fact, Fact)
     if way == "whole":
@@ -205,8 +191,7 @@ def _add_to_overview(memory: Session, texts: list[str]) -> None:
         tell(f"{memory.layout.overview} updated: `crabmem undo` takes that back")
 
 
-def _read(source: "Source", tree: "Tree") -> "list[Found]":
-    """What there is; a bar shows how far it is."""
+def _read(source: Source, tree: Tree) -> list[Found]:
     reading = source.facts(tree)
     with click.progressbar(
         reading, len(tree.files), "reading", file=sys.stderr, hidden=not sys.stderr.isatty()

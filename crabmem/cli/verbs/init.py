@@ -18,8 +18,7 @@ from ..output import Failure, can_ask, show, tell, tell_always, warn
 @yes_option
 @dry_run_option
 @json_option
-@click.pass_context
-def init(ctx: click.Context, yes: bool, dry_run: bool, json_wanted: bool) -> None:
+def init(yes: bool, dry_run: bool, json_wanted: bool) -> None:
     """Begin a memory in the folder. Twice is harmless.
 
     Inside a project's repository it asks first, for memory then becomes part of the branch that is checked out:
@@ -35,8 +34,8 @@ def init(ctx: click.Context, yes: bool, dry_run: bool, json_wanted: bool) -> Non
     \b
     crabmem init --profile camel                 see `crabmem profile`
     """
-    memory = open_session(ctx, tells_place=False)
-    begin = setup.use_profile if global_options(ctx).profile else setup.init
+    memory = open_session(tells_place=False)
+    begin = setup.use_profile if global_options().profile else setup.init
     branch = setup.branch_of_project(memory)
     if branch and not (yes or dry_run):
         _ask(memory.root, branch, begin(memory, claim=True, dry_run=True).paths)
@@ -47,7 +46,7 @@ def init(ctx: click.Context, yes: bool, dry_run: bool, json_wanted: bool) -> Non
     show(json_wanted, json_of(done), lambda: words)
     if done.paths and not json_wanted:
         tell(f"{'would write' if dry_run else 'wrote'} {', '.join(done.paths)}")
-    wanted = global_options(ctx)
+    wanted = global_options()
     if not (wanted.folder or wanted.project or branch or json_wanted) and project_of(os.curdir):
         tell("for a memory of the project here: `crabmem --project .`, or in its own history `crabmem --dir . init`")
     name = memory.engine.profile_name

@@ -69,9 +69,7 @@ class _WithHosts(click.Command):
 @dry_run_option
 @yes_option
 @json_option
-@click.pass_context
 def install(
-    ctx: click.Context,
     name: str | None,
     project: bool,
     no_hooks: bool,
@@ -106,8 +104,8 @@ def install(
     from .. import hosting
 
     if name is None:
-        return hosting.show_all(ctx, json_wanted)
+        return hosting.show_all(json_wanted)
     if no_hooks and no_server:
         raise click.UsageError("--no-hooks and --no-server together leave nothing to install")
     request = hosting.Request(project, dry_run, yes, json_wanted, allow, memory)
-    hosting.install(ctx, name, request, hooks=not no_hooks, server=not no_server)
+    hosting.install(name, request, hooks=not no_hooks, server=not no_server)

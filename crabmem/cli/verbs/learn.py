@@ -32,15 +32,14 @@ def learn() -> None:
 @_WORDS
 @click.option("--context", type=TEXT, default="", help="What was being done.")
 @json_option
-@click.pass_context
-def error_(ctx: click.Context, tool: str, words: str, context: str, json_wanted: bool) -> None:
+def error_(tool: str, words: str, context: str, json_wanted: bool) -> None:
     """Record that TOOL failed, and how.
 
     \b
     crabmem learn error exec "exit 1: no such file" --context "while building"
     make 2>&1 | tail -5 | crabmem learn error make -
     """
-    _learn(ctx, learnings.tool_failure(tool, words, context), json_wanted)
+    _learn(learnings.tool_failure(tool, words, context), json_wanted)
 
 
 @learn.command("correction")
@@ -50,8 +49,7 @@ def error_(ctx: click.Context, tool: str, words: str, context: str, json_wanted:
     "--if-one", is_flag=True, help="Only if the message begins as corrections do: with no, wrong, actually and such."
 )
 @json_option
-@click.pass_context
-def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wanted: bool) -> None:
+def correction_(words: str, said: str, if_one: bool, json_wanted: bool) -> None:
     """Record the message with which a person corrected the agent.
 
     \b
@@ -60,24 +58,23 @@ def correction_(ctx: click.Context, words: str, said: str, if_one: bool, json_wa
     if if_one and not learnings.is_correction(words):
         show(json_wanted, {"path": None, "commit": None}, str)
         return tell("no correction")
-    _learn(ctx, learnings.correction(words, said), json_wanted)
+    _learn(learnings.correction(words, said), json_wanted)
 
 
 @learn.command("win")
 @_WORDS
 @json_option
-@click.pass_context
-def win_(ctx: click.Context, words: str, json_wanted: bool) -> None:
+def win_(words: str, json_wanted: bool) -> None:
     """Record what worked well.
 
     \b
     crabmem learn win "Asking before deleting saved the day"
     """
-    _learn(ctx, learnings.win(words), json_wanted)
+    _learn(learnings.win(words), json_wanted)
 
 
-def _learn(ctx: click.Context, lesson: Lesson, json_wanted: bool) -> None:
-    memory = open_session(ctx, is_person=False)
+def _learn(lesson: Lesson, json_wanted: bool) -> None:
+    memory = open_session(is_person=False)
     changed = notes.learn(memory, lesson)
     state = "learned" if changed.commit else "waits" if changed.proposal else "said so already"
     show(json_wanted, json_of(changed), lambda: f"{state}: {changed.path}\n{diff_of_commit(changed)}")

@@ -1,7 +1,5 @@
 """`crabmem leave`: takes crabmem out of a folder."""
 
-import click
-
 from ...operations import leaving
 from ..app import open_session, verb
 from ..options import dry_run_option, json_option, yes_option
@@ -12,8 +10,7 @@ from ..output import confirm, plain, show, tell, tell_always
 @dry_run_option
 @yes_option
 @json_option
-@click.pass_context
-def leave(ctx: click.Context, dry_run: bool, yes: bool, json_wanted: bool) -> None:
+def leave(dry_run: bool, yes: bool, json_wanted: bool) -> None:
     """Take crabmem out of a folder: your files and their history stay, and nothing of crabmem's lies beside them.
 
     What you changed is recorded first. Removed are .git/crabmem (the index and what crabmem counts) and crabmem.toml,
@@ -24,7 +21,7 @@ def leave(ctx: click.Context, dry_run: bool, yes: bool, json_wanted: bool) -> No
     crabmem leave --dir ~/notes --dry-run
     crabmem leave --dir ~/notes
     """
-    memory = open_session(ctx)
+    memory = open_session()
     if not dry_run and not yes:
         planned = leaving.leave(memory, dry_run=True)
         tell_always(f"would remove {', '.join(planned)} from {memory.root}; your files and .git stay")

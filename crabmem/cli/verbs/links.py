@@ -17,8 +17,7 @@ _WIDTH = 40
 @verb(after="rename")
 @click.argument("name", required=False, shell_complete=complete_names)
 @json_option
-@click.pass_context
-def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
+def links_(name: str | None, json_wanted: bool) -> None:
     """List the [[links]] of a fact, and those to it.
 
     Without NAME, list all that lead nowhere.
@@ -30,7 +29,7 @@ def links_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
     crabmem links                         those that lead nowhere
     crabmem links "Luna's vet"
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name or "", "links")
     found = links_operations.links(memory, name)
     show(json_wanted, json_of(found), lambda: _lines(found))

@@ -1,22 +1,28 @@
 """`crabmem list`: the facts there are, a line each."""
 
-from __future__ import annotations
-
 import sys
+import unicodedata
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import repeat
 
 import click
 
 from ...operations import adoption, reading
+from ...operations.last_changed import last_changed_seen
+from ...recall.headers import Header
 from ...results import json_of
 from ...session.init import is_begun
+from ...session.session import Session
+from ...text.entry import Entry
 from ...text.words import shortened
 from ..app import verb
 from ..opening import open_session
 from ..options import as_of_option, json_option, limit_option, tag_option, when_option
 from ..output import (
     coloured,
+    exit_failed,
     here,
     in_colour,
     paged,
@@ -28,15 +34,6 @@ from ..output import (
     tell_unreadable,
     warn,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from ...recall.headers import Header
-    from ...session.session import Session
-    from ...text.entry import Entry
 
 _WIDTH = 76
 # Characters of the tags of a fact.
@@ -54,9 +51,7 @@ _TAGS = 24
 @click.option("--tags", "is_tags", is_flag=True, help="Only their tags, and how many facts have each.")
 @click.option("-l", "--long", "is_long", is_flag=True, help="With the day of the last change, and tags.")
 @json_option
-@click.pass_context
 def list_(
-    ctx: click.Context,
     as_of: str | None,
     tags: tuple[str, ...],
     since: str | None,
@@ -78,7 +73,7 @@ def list_(
     """
     if as_of and (is_long or order == "changed"):
         raise click.UsageError("--long and --sort changed go by the files of now; leave out --as-of")
-    memory = open_session(ctx)
+    memory = open_session()
     entries: Sequence[Entry | Header]
     if as_of or json_wanted:
         entries, unreadable = reading.entries_and_unreadable(memory, as_of, since=since)
@@ -89,7 +84,7 @@ def list_(
     if tags:
         tell_unknown_tags(entries if since is None else reading.entries(memory, as_of), tags)
         entries = [entry for entry in entries if _labels(tags) <= _labels(entry.labels)]
-    changed = _changed(memory) if is_long or order == "changed" else {}
+    changed = last_changed_seen(memory) if is_long or order == "changed" else {}
     if order == "name":
         entries = sorted(entries, key=lambda entry: entry.name.casefold())
     elif order == "changed":
@@ -97,28 +92,26 @@ def list_(
         entries = sorted(entries, key=lambda entry: newest.get(entry.path, len(newest)))
     shown = (entries[::-1] if reverse else entries)[:limit]
     if is_tags:
-        return _show_tags(ctx, shown, unreadable, json_wanted, has_tag=bool(tags))
+        return _show_tags(shown, unreadable, json_wanted, has_tag=bool(tags))
     if json_wanted:
         data = json_of(shown)
         if is_long:
             data = [each | {"changed": json_of(changed.get(each["path"]))} for each in data]
         show(True, {"facts": data, "unreadable": unreadable}, str)
     else:
-        paged(ctx, _lines(memory, shown, changed if is_long else None))
+        paged(_lines(memory, shown, changed if is_long else None))
     held = None if as_of else adoption.unrecorded_in(memory)
     if held and not json_wanted:
         warn([held.words])
     if shown or held or not is_begun(memory):
         return
     if tags or since:
-        tell_no_match(ctx, "no fact matches")
+        tell_no_match("no fact matches")
     elif not (unreadable or json_wanted):  # else nobody knows
         tell("this memory is empty")
 
 
-def _show_tags(
-    ctx: click.Context, entries: Sequence[Entry | Header], unreadable: int, json_wanted: bool, has_tag: bool
-) -> None:
+def _show_tags(entries: Sequence[Entry | Header], unreadable: int, json_wanted: bool, has_tag: bool) -> None:
     """Print the tags of facts, those first that most have; with `has_tag` of those that were asked for."""
     spelled: dict[str, str] = {}
     counts = Counter(
@@ -129,17 +122,11 @@ def _show_tags(
     found = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     if json_wanted:
         return show(True, {"tags": [{"tag": spelled[label], "facts": count} for label, count in found]}, str)
-    paged(ctx, (f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
+    paged((f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
     if has_tag and not found:
-        ctx.exit(1)  # which tag none has is said
+        exit_failed()  # which tag none has is said
     if not found and (entries or not unreadable):
         tell("no fact has a tag; `crabmem remember NAME -t TAG` gives one")
-
-
-def _changed(memory: Session) -> dict[str, datetime]:
-    from ...operations.last_changed import last_changed_seen  # late: mostly nobody asks
-
-    return last_changed_seen(memory)
 
 
 def _lines(memory: Session, entries: Sequence[Entry | Header], changed: Mapping[str, datetime] | None) -> Iterator[str]:
@@ -179,8 +166,6 @@ def _width(text: str) -> int:
     """How many columns of a terminal `text` takes."""
     if text.isascii():
         return len(text)
-    import unicodedata
-
     return sum(
         0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text
     )

@@ -1,7 +1,5 @@
 """`crabmem log`: who wrote what."""
 
-from __future__ import annotations
-
 from itertools import chain, islice
 
 import click
@@ -15,7 +13,7 @@ from ...text.hashes import short
 from ..app import verb
 from ..opening import open_session
 from ..options import by_option, completing, in_option, json_option, limit_option, when_option
-from ..output import coloured_diff, commit_line, paged, show, tell, tell_no_match
+from ..output import coloured_diff, commit_line, exit_failed, paged, show, tell, tell_no_match
 
 
 @verb(after="History")
@@ -62,7 +60,7 @@ def log(
     crabmem log "Deploy key"
     crabmem log --by coder --since '1 week ago'
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name or "", "log")
     is_sought = any((name, by, in_session, tool, words, since, until))
     found = history.commits(
@@ -73,15 +71,15 @@ def log(
         commits = [json_of(commit) | ({"patch": diff} if patch else {}) for commit, diff in diffs]
         show(True, {"commits": commits}, str)
         if is_sought and not commits:
-            ctx.exit(1)
+            exit_failed()
     else:
         # Shown as they are found: the next may lie far back.
         lines = (f"{commit_line(commit)}\n{coloured_diff(diff)}" for commit, diff in diffs)
         if first := next(lines, ""):
-            paged(ctx, chain([first], lines))
+            paged(chain([first], lines))
             if ctx.get_parameter_source("limit") is ParameterSource.DEFAULT and (older := next(found, None)):
                 tell(f"there are older ones: -n N shows more, and --until {short(older.commit)} those from there on")
         elif is_sought and is_begun(memory):
-            tell_no_match(ctx, "no commit matches")
+            tell_no_match("no commit matches")
         elif is_begun(memory):
             tell("there is no commit yet")

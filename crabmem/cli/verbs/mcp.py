@@ -54,14 +54,13 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
     """
     if not http:
         _refuse_what_is_for_http(ctx)
-    if not http and sys.stdin.isatty():
-        tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
-    if not http:
+        if sys.stdin.isatty():
+            tell("waiting for a host on standard input; `crabmem mcp --help` says how one starts this")
         from ...mcp.stdio import process_server
 
         # Before the memory is opened: the client may ask already.
         server = process_server()
-        served = _served(ctx, tools, data, os.environ)
+        served = _open_served(tools, data, os.environ)
         from ...standby.offer import offering  # late: the client is answered first
 
         with offering(os.environ):
@@ -74,7 +73,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
         needed = how_to_get("mcp-http")
         raise Failure(f"`crabmem mcp --http` needs the libraries of the extra mcp-http: {needed}") from None
     # Nobody's host started us: what stands in our surroundings is of who typed the command.
-    served = _served(ctx, tools, data, {})
+    served = _open_served(tools, data, {})
     made = token or secrets.token_urlsafe(24)
 
     def ready(address: str) -> None:
@@ -94,13 +93,13 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
             raise click.UsageError(f"--{name} goes with --http")
 
 
-def _served(ctx: click.Context, tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
+def _open_served(tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
     """The memory that the options name, for clients; `environment` is what their host gave us, nothing over HTTP."""
     from ...mcp.served import Served
 
-    wanted = global_options(ctx)
+    wanted = global_options()
     return Served(
-        open_session(ctx, is_person=False, is_brief=False),
+        open_session(is_person=False, is_brief=False),
         wanted.agent,
         wanted.session,
         tool_names(tools),

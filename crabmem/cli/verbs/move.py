@@ -19,8 +19,7 @@ from ..output import plain, show, tell
     help="Where it goes: me, project, or what another is called.",
 )
 @json_option
-@click.pass_context
-def move_(ctx: click.Context, name: str, to: str, json_wanted: bool) -> None:
+def move_(name: str, to: str, json_wanted: bool) -> None:
     """Move a fact into another memory that is seen here.
 
     From a project's into yours, or back. Its file goes as it is, with a commit on each side, which `crabmem undo` takes
@@ -30,7 +29,7 @@ def move_(ctx: click.Context, name: str, to: str, json_wanted: bool) -> None:
     crabmem --project . move "Editor" --to me
     crabmem --project . move me:Editor --to project
     """
-    done = move(open_session(ctx), name, to)
+    done = move(open_session(), name, to)
     show(json_wanted, json_of(done), lambda: f"moved: {plain(done.name)}, to {plain(done.to)}:{plain(done.path)}")
     if done.back and not json_wanted:
         tell(f"`{done.back}` moves it back: `crabmem undo` is about the memory at hand")

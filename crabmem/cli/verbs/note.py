@@ -13,8 +13,7 @@ from ..output import plain, show, warn
 @verb(after="identity")
 @click.argument("text", nargs=-1, required=True, metavar="TEXT|-")
 @json_option
-@click.pass_context
-def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
+def note(text: tuple[str, ...], json_wanted: bool) -> None:
     """Add TEXT to the note of today.
 
     It stands under the time, and what is there stays; - is standard input.
@@ -23,7 +22,7 @@ def note(ctx: click.Context, text: tuple[str, ...], json_wanted: bool) -> None:
     crabmem note Called the vet, Luna is fine
     pbpaste | crabmem note -
     """
-    changed = notes.write_note(open_session(ctx), words_of(ctx, text))
+    changed = notes.write_note(open_session(), words_of(text))
     state = "waits:" if isinstance(changed, Proposed) else "noted in"
     show(json_wanted, json_of(changed), lambda: f"{state} {plain(changed.path)}")
     warn(changed.warnings)

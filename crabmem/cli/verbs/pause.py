@@ -14,8 +14,7 @@ from ..standing import paused_words
 @verb(after="agents")
 @click.option("--for", "lasting", metavar="TIME", help="For how long: 30m, 2h, 3d, 1w.  [default: until `resume`]")
 @json_option
-@click.pass_context
-def pause(ctx: click.Context, lasting: str | None, json_wanted: bool) -> None:
+def pause(lasting: str | None, json_wanted: bool) -> None:
     """Pause memory on this machine.
 
     Nothing is put before your messages, and no agent is asked to store anything.
@@ -31,5 +30,5 @@ def pause(ctx: click.Context, lasting: str | None, json_wanted: bool) -> None:
     span = span_in(lasting) if lasting is not None else None
     if lasting is not None and span is None:
         raise click.UsageError(f"--for takes a time such as 30m, 2h, 3d or 1w, at most {LONGEST_SPAN.days} days")
-    found = operation.pause(open_session(ctx), span)
+    found = operation.pause(open_session(), span)
     show(json_wanted, json_of(found), lambda: paused_words(found))

@@ -29,8 +29,7 @@ def profile_verbs(ctx: click.Context, json_wanted: bool) -> None:
 
 @profile_verbs.command("list", hidden=True)
 @json_option
-@click.pass_context
-def list_(ctx: click.Context, json_wanted: bool) -> None:
+def list_(json_wanted: bool) -> None:
     """List the profiles that crabmem brings.
 
     \b
@@ -44,14 +43,13 @@ def list_(ctx: click.Context, json_wanted: bool) -> None:
 @profile_verbs.command("show")
 @click.argument("name", required=False, shell_complete=complete_profiles)
 @json_option
-@click.pass_context
-def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
+def show_(name: str | None, json_wanted: bool) -> None:
     """Print a profile as TOML, to begin one's own with; without NAME the one that is in force here.
 
     \b
     crabmem profile show camel > mine.toml
     """
-    chosen = name or open_session(ctx, tells_place=False).engine.profile_name
+    chosen = name or open_session(tells_place=False).engine.profile_name
     text = profiles.profile_toml(chosen)
     show(json_wanted, profiles.as_dict(profiles.parse_profile(text, chosen)), lambda: plain(text))
 
@@ -59,14 +57,13 @@ def show_(ctx: click.Context, name: str | None, json_wanted: bool) -> None:
 @profile_verbs.command()
 @click.argument("file", required=False, shell_complete=complete_profiles)
 @json_option
-@click.pass_context
-def check(ctx: click.Context, file: str | None, json_wanted: bool) -> None:
+def check(file: str | None, json_wanted: bool) -> None:
     """Check a profile's TOML file: its keys and values, its tools, and its templates; without FILE the one in force.
 
     \b
     crabmem profile check mine.toml
     """
-    chosen = file or global_options(ctx).profile or open_session(ctx, tells_place=False).engine.profile_name
+    chosen = file or global_options().profile or open_session(tells_place=False).engine.profile_name
     found = profiles.load_profile(chosen)
     for name in {*found.tools, *(tool for kind in profiles.KINDS for tool in found.tools_for(kind))}:
         toolset(name)

@@ -1,9 +1,8 @@
 """`crabmem prompt`: what goes before a conversation."""
 
-from __future__ import annotations
-
 import click
 
+from ...prompt.context import Context
 from ...results import json_of
 from ...session.session import Session
 from ...tools import guide
@@ -12,10 +11,6 @@ from ..opening import open_session
 from ..options import as_of_option, json_option
 from ..output import show
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...prompt.context import Context
-
 
 @verb(after="review")
 @click.option(
@@ -23,8 +18,7 @@ if TYPE_CHECKING:
 )
 @as_of_option
 @json_option
-@click.pass_context
-def prompt(ctx: click.Context, account: bool, as_of: str | None, json_wanted: bool) -> None:
+def prompt(account: bool, as_of: str | None, json_wanted: bool) -> None:
     """Print what goes before a conversation.
 
     That is the identity, the overview, and how to use the tools.
@@ -37,7 +31,7 @@ def prompt(ctx: click.Context, account: bool, as_of: str | None, json_wanted: bo
     crabmem prompt --account
     crabmem --kind subagent prompt --as-of yesterday
     """
-    memory = open_session(ctx)
+    memory = open_session()
     if account:
         found = guide.context(memory, as_of=as_of)
         return show(json_wanted, {"workspace": str(memory.root), **json_of(found)}, lambda: _account(memory, found))

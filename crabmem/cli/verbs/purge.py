@@ -17,7 +17,7 @@ from ..app import open_session, verb
 from ..completing import complete_names
 from ..input import LINE
 from ..options import Renamed, json_option, yes_option, yes_really_option
-from ..output import confirm, plain, show
+from ..output import confirm, exit_failed, plain, show
 
 _SHOWN = 10
 _ONLY_NAME = (
@@ -49,9 +49,7 @@ _FORGES = "a forge keeps forks, caches and pull requests besides: ask it to remo
     help="Also in the workspaces of agents and of projects.",
 )
 @json_option
-@click.pass_context
 def purge(
-    ctx: click.Context,
     name: str | None,
     text: str | None,
     pattern: str | None,
@@ -76,32 +74,30 @@ def purge(
     pbpaste | crabmem purge --text - --yes
     crabmem purge --text hunter2 --verify
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name or "", "purge")
     if verify:
-        return _verify(ctx, operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
-    plans: dict[str, Purge] = {}
-    if dry_run or not yes:
+        return _verify(operation.standing(memory, name, text=text, pattern=pattern), json_wanted)
+
+    def purged(**how: bool) -> dict[str, Purge]:
         if everywhere:
-            plans = agents.purge_everywhere(memory, name, text=text, pattern=pattern, dry_run=True)
-        else:
-            plans = {ALL: operation.purge(memory, name, text=text, pattern=pattern, dry_run=True)}
-        if not json_wanted:
-            click.echo(plain("\n".join(_under_place(place, _plan(each)) for place, each in plans.items())))
+            return agents.purge_everywhere(memory, name, text=text, pattern=pattern, **how)
+        return {ALL: operation.purge(memory, name, text=text, pattern=pattern, **how)}
+
+    plans = purged(dry_run=True) if dry_run or not yes else {}
+    if (dry_run or not yes) and not json_wanted:
+        click.echo(plain("\n".join(_under_place(place, _plan(each)) for place, each in plans.items())))
     if dry_run:
         return show(json_wanted, _data(plans, everywhere), lambda: "")
     if not yes:
         confirm("Erase this for good?", "purged")
-    if everywhere:
-        done = agents.purge_everywhere(memory, name, text=text, pattern=pattern, force=yes_really)
-    else:
-        done = {ALL: operation.purge(memory, name, text=text, pattern=pattern, force=yes_really)}
+    done = purged(force=yes_really)
     told = "\n".join(_under_place(place, _outcome(each, with_plan=not plans)) for place, each in done.items())
     if not everywhere and any(place.startswith((f"{AGENTS}/", f"{PROJECTS}/")) for place in done[ALL].nested):
         told += "\nwith --all, the same purge erases it in the workspaces of agents and projects too"
     show(json_wanted, _data(done, everywhere), lambda: plain(told))
     if not all(each.standing and _is_gone(each.standing) for each in done.values()):
-        ctx.exit(1)
+        exit_failed()
 
 
 def _data(purges: Mapping[str, Purge], everywhere: bool) -> Mapping[str, object]:
@@ -116,11 +112,11 @@ def _under_place(place: str, text: str) -> str:
     return text if place == ALL else f"{place}:\n{indent(text, '  ')}"
 
 
-def _verify(ctx: click.Context, found: Standing, json_wanted: bool) -> None:
+def _verify(found: Standing, json_wanted: bool) -> None:
     told = _verification(found, found.beside) + _ONLY_NAME * found.only_name
     show(json_wanted, json_of(found), lambda: plain(told))
     if found.only_name or not _is_gone(found):
-        ctx.exit(1)
+        exit_failed()
 
 
 def _is_gone(found: Standing) -> bool:
@@ -129,7 +125,6 @@ def _is_gone(found: Standing) -> bool:
 
 
 def _plan(plan: Purge) -> str:
-    """What will be done, a line for each kind of thing."""
     lines = [
         f"commits: {plan.rewritten:,} of {plan.commits:,} get a new id; {_count(plan.messages, 'message')} changed",
         f"files:   {_count(plan.versions, 'version')} of {_count(len(plan.paths), 'file')}{_listed(plan.paths)}",
@@ -185,7 +180,6 @@ def _at_remotes(done: Purge) -> list[str]:
 
 
 def _beside(memories: Mapping[str, int]) -> list[str]:
-    """Say which other memories have it, and how it is purged there."""
     return [
         f"{folder} has it too, in {_count(files, 'file')}: "
         f"`{program_at(folder, os.environ)} purge`, with the same words, erases it there"
@@ -195,7 +189,6 @@ def _beside(memories: Mapping[str, int]) -> list[str]:
 
 
 def _verification(found: Standing, beside: Mapping[str, int]) -> str:
-    """What a look at everything came to."""
     places = "".join(f"\n  {place}" for place in found.places[:_SHOWN]) + _more(len(found.places))
     what = f"{_count(found.objects, 'object')} and {_count(found.files, 'file')} read, {found.size:,} bytes"
     unread = "".join(f"\nnot looked into: {place}" for place in found.unread[:_SHOWN]) + _more(len(found.unread))

@@ -1,26 +1,22 @@
 """`crabmem recall`: searches memory, for a person on a terminal or for a model that reads what a program prints."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Sequence
 
 import click
 
+from ...operations import facts
 from ...operations import recall as operation
-from ...recall.ranking import passage_text
-from ...results import json_of
-from ...text.quoting import BETWEEN, answer_text
+from ...recall.marking import on_terminal
+from ...recall.ranking import passage_text, text_of
+from ...results import FileHit, Hit, Match, json_of
+from ...text.hashes import short
+from ...text.quoting import BETWEEN, answer_text, entry_text
 from ..app import verb
 from ..input import words_of
 from ..opening import open_session
 from ..options import as_of_option, json_option, limit_option, tag_option, when_option
-from ..output import in_colour, plain, show, tell, tell_unknown_tags
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...results import FileHit, Hit, Match
+from ..output import exit_failed, in_colour, plain, show, tell, tell_unknown_tags
 
 
 @verb(after="remember")
@@ -47,9 +43,7 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Say which words matched where, and what each added to the score.")
 @click.option("--blame", is_flag=True, help="Say who wrote each fact when, and whether a person ever did.")
 @json_option
-@click.pass_context
 def recall(
-    ctx: click.Context,
     query: tuple[str, ...],
     limit: int | None,
     tags: tuple[str, ...],
@@ -87,10 +81,10 @@ def recall(
     Not searched: the, what, did, you, …; but I, my, not, no, may are. Not matched: typing errors;
     nor, without [vectors] (see `crabmem config`), synonyms and other languages.
     """
-    asked = words_of(ctx, query)
+    asked = words_of(query)
     if within and not everywhere:
         raise click.UsageError("--in goes with --everywhere")
-    memory = open_session(ctx, tells_place=not everywhere)
+    memory = open_session(tells_place=not everywhere)
     found = operation.recall(
         memory,
         asked,
@@ -115,22 +109,17 @@ def recall(
         text = "" if is_empty else answer_text([*hits, *map(passage_text, found.sessions)])
     show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
-        from ...operations import facts  # late, as what follows: for other outcomes than most
-
         tell_unknown_tags(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:
         tell(found.note)
     if is_empty and not json_wanted and (files := memory.searched_files):
         tell(f"recall finds facts; a tool for agents searches {', '.join(files)}: see `crabmem tools`")
     if is_empty:
-        ctx.exit(1)
+        exit_failed()
 
 
 def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
     """A hit as a person sees it: as it is, with its file and the words it was found by."""
-    from ...recall.marking import on_terminal
-    from ...text.quoting import entry_text
-
     caveat = hit.caveat_with("`crabmem confirm NAME`")
     aside = f"({caveat})" if caveat else ""
     text = entry_text(hit.entry.name, f"{hit.entry.description} {aside}".strip(), hit.shown)
@@ -138,27 +127,19 @@ def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
 
 
 def _passage_for_person(hit: FileHit, asked: str, language: str) -> str:
-    from ...recall.marking import on_terminal
-    from ...text.quoting import entry_text
-
     return on_terminal(entry_text(hit.title, "", hit.snippet), plain(hit.path), asked, language, in_colour(sys.stdout))
 
 
 def _hit_for_model(hit: Hit) -> str:
     """A hit as a model reads it; where it comes from is said above what it says itself."""
-    from ...recall.ranking import text_of
-
     heading, source, *rest = text_of(hit).split("\n", 2)
     return "\n".join([heading, source, *filter(None, [_provenance(hit).strip()]), *rest])
 
 
 def _provenance(hit: Hit) -> str:
-    """Where a hit comes from, if that was asked."""
     known = hit.provenance
     if known is None:
         return ""
-    from ...text.hashes import short
-
     told = [
         f"{what} {commit.time:%Y-%m-%d} by {commit.who} in {short(commit.commit)}"
         for what, commit in (("learned", known.learned), ("last changed", known.changed))

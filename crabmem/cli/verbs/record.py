@@ -1,7 +1,5 @@
 """`crabmem record`: commits what a person edited."""
 
-import click
-
 from ...errors import Disabled
 from ...operations import adoption
 from ...operations.status import edits as edits_of
@@ -17,8 +15,7 @@ from ..output import Failure, plain, progress_bar, show, tell, tell_recorded
 @yes_if_many_option
 @dry_run_option
 @json_option
-@click.pass_context
-def record(ctx: click.Context, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
+def record(yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
     """Record your edits now; otherwise the next write does.
 
     Nobody can tell who wrote what lies on disk, so it is recorded as yours, with --agent too.
@@ -30,7 +27,7 @@ def record(ctx: click.Context, yes_really: bool, dry_run: bool, json_wanted: boo
     crabmem record
     crabmem record --dry-run       which of your edits are not recorded yet
     """
-    memory = open_session(ctx)
+    memory = open_session()
     if memory.actor.proposes:  # what lies on disk is recorded as the person's
         raise Disabled("a session that only proposes records nothing; leave out --propose")
     if dry_run:

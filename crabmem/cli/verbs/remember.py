@@ -1,26 +1,23 @@
 """`crabmem remember`: saves one fact."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import click
 
-from ...errors import InvalidArguments
-from ...operations import facts
+from ...errors import InvalidArguments, NotFound
+from ...operations import facts, links
 from ...results import json_of
+from ...session.scopes import check_name, scope
+from ...session.session import Session
 from ...text.commands import command
+from ...text.comparison import nearest
+from ...text.entry import Entry
+from ...text.slug import name_key
 from ..app import verb
 from ..input import LINE, TEXT, content_of, standard_input
 from ..opening import open_session
 from ..options import completing, json_option
 from ..output import diff_of_commit, plain, show, tell, warn
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...session.session import Session
-    from ...text.entry import Entry
-
 
 # Words that a text has at least, and signs of one in a script that knows no spaces. Fewer are rather a name.
 _WORDS, _SIGNS = 3, 8
@@ -83,9 +80,7 @@ _NO_NAME = "the name is empty"
 @click.option("--no-tags", is_flag=True, hidden=True)
 @click.option("--if-version", metavar="V", help="Only if the fact is still this version (`show --json`).")
 @json_option
-@click.pass_context
 def remember(
-    ctx: click.Context,
     name: str,
     source: str | None,
     new_name: str | None,
@@ -121,41 +116,37 @@ def remember(
     """
     if source not in (None, "-"):
         way = command("remember", f"{name} {source}", "-d DESC -c TEXT")
-        raise _wrong_usage(f"a name or a text of several words goes in quotes: {way}")
+        raise click.UsageError(f"a name or a text of several words goes in quotes: {way}")
     is_said = not content is file is source is None
     if name == "-" and is_said:
-        raise _wrong_usage("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
-    text = content_of(ctx, content, file, source) if is_said else standard_input(ctx) if name == "-" else name
+        raise click.UsageError("the first word is the fact's name, and it cannot be -: remember NAME -d DESC -")
+    text = content_of(content, file, source) if is_said else standard_input() if name == "-" else name
     if not text.strip():
         if not is_said and name != "-":
             raise InvalidArguments(_NO_NAME)
-        raise _wrong_usage("the content is empty. To remove a fact: `crabmem forget NAME`")
+        raise click.UsageError("the content is empty. To remove a fact: `crabmem forget NAME`")
     if not name.strip() or (new_name is not None and not new_name.strip()):
         raise InvalidArguments(_NO_NAME)
     no_aliases, aliases = (True, ()) if aliases == ("",) else (no_aliases, aliases)
     no_tags, tags = (True, ()) if tags == ("",) else (no_tags, tags)
     if (aliases and no_aliases) or (tags and no_tags):
-        raise _wrong_usage("-t '' and -a '' remove all: give them, or others, but not both")
+        raise click.UsageError("-t '' and -a '' remove all: give them, or others, but not both")
     if description is not None and not description.strip():
-        raise _wrong_usage("the description is empty: say in a line what the fact is about; left out, it stays")
+        raise click.UsageError("the description is empty: say in a line what the fact is about; left out, it stays")
     is_changed = any((description, aliases, tags, no_aliases, no_tags, sources)) or stale_after is not None
-    memory = open_session(ctx)
+    memory = open_session()
     if ":" in f"{new_name}{name}":
-        from ...session.scopes import check_name  # late, as below: most have one memory
-
         if is_said or len(name.split()) < _WORDS:
             check_name(memory, name, "`crabmem remember NAME --to {whose}` writes there, with {rest} as the NAME")
         check_name(memory, new_name or "", "-n {rest} --to {whose} writes a new one there, `crabmem move` moves one")
     if to is not None:
-        from ...session.scopes import scope
-
         memory = scope(memory, to)
     is_signs_alone = name.isprintable() and {unicodedata.category(char)[0] for char in name} <= {*"PZC"}
     is_whole = is_said and description is not None and not is_signs_alone  # a look costs as much as the write does
     before = None if name == "-" or is_whole else _called(memory, name, by_other_name=True)
     is_named = before is not None or is_said
     if new_name is not None and (is_said or (before and is_changed)):
-        raise _wrong_usage("-n goes alone: the rest in a second command, under the new name")
+        raise click.UsageError("-n goes alone: the rest in a second command, under the new name")
     if before and new_name is not None:
         return _rename(memory, before, new_name, json_wanted)
     if not is_named:
@@ -165,18 +156,20 @@ def remember(
             _check_text(memory, text, is_changed and new_name is None)
         name, before = new_name or title_of(text), None
         if (other := _called(memory, name)) and other.content.strip() != text.strip():
-            raise _wrong_usage(f'there is a fact called {name} already: -n NAME names this one, -c "…" replaces that')
+            raise click.UsageError(
+                f'there is a fact called {name} already: -n NAME names this one, -c "…" replaces that'
+            )
         description = description or (other.description if other else summary(text) or name)
     elif before:
         if not (is_said or is_changed):
-            raise _wrong_usage(f"what should {before.name} say? -c TEXT, --file FILE, or - to read it")
+            raise click.UsageError(f"what should {before.name} say? -c TEXT, --file FILE, or - to read it")
         name, text = before.path, text if is_said else before.content
         if description is None:
             description, if_version = before.description, if_version or before.version
     elif is_signs_alone:
         raise InvalidArguments(f"the name {name} is signs alone; give the fact a name with a letter or a digit")
     elif description is None:
-        raise _wrong_usage(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
+        raise click.UsageError(f"there is no fact called {name} yet: give -d DESC, a line that says what it is about")
     saved = facts.remember(
         memory,
         name,
@@ -204,9 +197,6 @@ def remember(
 
 def _called(memory: Session, name: str, by_other_name: bool = False) -> Entry | None:
     """Return the fact that is called `name`, or `by_other_name` by alias, file or path; None for none."""
-    from ...errors import NotFound
-    from ...text.slug import name_key
-
     try:
         entry = facts.get(memory, name)
     except NotFound:
@@ -222,20 +212,14 @@ def _check_text(memory: Session, text: str, is_change: bool) -> None:
     """
     if len(text.split()) >= (_WORDS_OF_NAME if is_change else _WORDS) or (not text.isascii() and len(text) > _SIGNS):
         return
-    from ...text.comparison import nearest
-
     near = nearest(text, (entry.name for entry in facts.entries(memory)))
     hint = f' Did you mean "{near[0]}"?' if near else ""
-    raise _wrong_usage(f"there is no fact called {text}.{hint} For a new one: -c TEXT, --file FILE, or - to read it")
+    raise click.UsageError(
+        f"there is no fact called {text}.{hint} For a new one: -c TEXT, --file FILE, or - to read it"
+    )
 
 
 def _rename(memory: Session, entry: Entry, name: str, json_wanted: bool) -> None:
-    from ...operations import links  # late: few rename so
-
     done = links.rename(memory, entry.name, name, if_version=entry.version)
     words = f"{'waits' if done.proposal else 'renamed'}: {plain(done.before)} to {plain(done.name)}"
     show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")
-
-
-def _wrong_usage(words: str) -> Exception:
-    return click.UsageError(words)

@@ -17,8 +17,7 @@ from ..output import diff_of_commit, plain, show, warn
 @click.option("--keep-alias", is_flag=True, help="The old name stays, as an alias.")
 @dry_run_option
 @json_option
-@click.pass_context
-def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bool, json_wanted: bool) -> None:
+def rename(old: str, new: str, keep_alias: bool, dry_run: bool, json_wanted: bool) -> None:
     """Give a fact another name, and lead [[links]] to it there.
 
     One commit; history follows.
@@ -26,7 +25,7 @@ def rename(ctx: click.Context, old: str, new: str, keep_alias: bool, dry_run: bo
     \b
     crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias
     """
-    memory = open_session(ctx)
+    memory = open_session()
     done, scope = links.rename(memory, old, new, keep_alias=keep_alias, dry_run=dry_run), scope_in(memory, old)
     verb = "would rename" if dry_run else "waits" if done.proposal else "renamed"
     is_new = done.paths or done.proposal

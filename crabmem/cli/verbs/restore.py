@@ -21,10 +21,7 @@ from ..output import diff_of_commit, plain, show
 @dry_run_option
 @yes_if_many_option
 @json_option
-@click.pass_context
-def restore(
-    ctx: click.Context, name: str | None, to: str | None, dry_run: bool, yes_really: bool, json_wanted: bool
-) -> None:
+def restore(name: str | None, to: str | None, dry_run: bool, yes_really: bool, json_wanted: bool) -> None:
     """Bring back lost facts, or with --to files as they were.
 
     Without arguments it brings back the facts that are gone from disk and that nobody forgot. With --to it brings all
@@ -35,7 +32,7 @@ def restore(
     crabmem restore --to '2 days ago' --dry-run
     crabmem restore "Deploy key" --to HEAD~3
     """
-    memory = open_session(ctx)
+    memory = open_session()
     check_is_here(memory, name or "", "restore", "--to WHEN")
     if name is not None and to is None:
         listed = command("log", name, program=command_for(memory))

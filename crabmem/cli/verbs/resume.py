@@ -1,7 +1,5 @@
 """`crabmem resume`: ends a pause."""
 
-import click
-
 from ...operations import pause as operation
 from ...results import json_of
 from ..app import open_session, verb
@@ -11,8 +9,7 @@ from ..output import show
 
 @verb(after="pause")
 @json_option
-@click.pass_context
-def resume(ctx: click.Context, json_wanted: bool) -> None:
+def resume(json_wanted: bool) -> None:
     """End a pause.
 
     Memory speaks again when a message is about what it knows.
@@ -20,5 +17,5 @@ def resume(ctx: click.Context, json_wanted: bool) -> None:
     \b
     crabmem resume
     """
-    before = operation.resume(open_session(ctx))
+    before = operation.resume(open_session())
     show(json_wanted, {"ended": json_of(before) if before else None}, lambda: "resumed" if before else "not paused")

@@ -9,12 +9,12 @@ from ...operations import review as operation
 from ...operations.review import Block, Decision, Outcome
 from ...session.session import Session
 from ...text.hashes import short
-from ...text.words import counted, enumerated
+from ...text.words import enumerated
 from ..app import open_session, verb
 from ..editor import edited_copy
 from ..options import json_option, yes_option
 from ..output import can_ask, confirm, show, tell
-from ..selecting import Selection, outcome_data, outcome_line, selected
+from ..selecting import Selection, proposals_wait, selected, show_outcomes
 from ._proposals import VERBS
 from ._resolve import resolve
 
@@ -47,31 +47,27 @@ def review(ctx: click.Context, meant: Selection, yes: bool, json_wanted: bool) -
     """
     if ctx.invoked_subcommand is not None:
         return None
-    memory = open_session(ctx)
+    memory = open_session()
     waiting = meant.found(memory)
     shown = operation.blocks(memory, waiting, memory.engine.clock())
     if not shown:
         return show(json_wanted, {"proposals": []}, str) if json_wanted else tell(meant.words_of_none(memory))
     if not (yes or can_ask()):
         confirm("", "decided")
-    outcomes = _edited(memory, shown, yes)
-    about = {each.id: each.change for each in waiting}
-    data = {"proposals": [outcome_data(each) for each in outcomes]}
-    show(json_wanted, data, lambda: "\n".join(outcome_line(each, about) for each in outcomes))
+    outcomes = _decide_in_editor(memory, shown, yes)
+    show_outcomes(json_wanted, outcomes, waiting)
     if not outcomes and not json_wanted:
         tell("nothing was decided")
-    if failed := next((each.error for each in outcomes if each.error), None):
-        raise failed
     left = len(proposals.proposals(memory)) if outcomes else 0
     if left and not json_wanted:
-        tell(f"{counted(left, 'proposal')} {'waits' if left == 1 else 'wait'} still")
+        tell(f"{proposals_wait(left)} still")
 
 
 for each in (*VERBS, resolve):
     review.add_command(each)
 
 
-def _edited(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]:
+def _decide_in_editor(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]:
     """What became of what the person decided in the editor. The file stays when that cannot be told or done."""
     text = operation.rendered(shown)
     with edited_copy("review.md", text) as copy:

@@ -1,28 +1,23 @@
 """`crabmem show`: prints one fact."""
 
-from __future__ import annotations
-
 import click
 
 from ...operations import reading
 from ...results import json_of, told_caveat
+from ...text.entry import Entry
 from ...text.quoting import entry_text
+from ...text.sources import sources_in
 from ..app import verb
 from ..opening import open_session, telling_whole_file
 from ..options import as_of_option, completing, json_option
 from ..output import plain, show, tell
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ...text.entry import Entry
 
 
 @verb(after="recall")
 @click.argument("name", shell_complete=completing("complete_names"))
 @as_of_option
 @json_option
-@click.pass_context
-def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -> None:
+def show_(name: str, as_of: str | None, json_wanted: bool) -> None:
     """Print one fact, looked up by name, file name or alias.
 
     Its tags, aliases, sources and the day until which it holds go to stderr, beside the text.
@@ -31,7 +26,7 @@ def show_(ctx: click.Context, name: str, as_of: str | None, json_wanted: bool) -
     crabmem show "Deploy key"
     crabmem show wifi --as-of '2 weeks ago'
     """
-    memory = open_session(ctx)
+    memory = open_session()
     with telling_whole_file(memory, name):
         entry = reading.get_seen(memory, name, as_of)
     sources = () if as_of else memory.engine.sources_of(entry)
@@ -56,6 +51,5 @@ def _about(entry: Entry) -> str:
 def _sources(entry: Entry) -> list[str]:
     if "sources" not in entry.keys:
         return []
-    from ...text.sources import sources_in  # late: few facts have any
 
     return [source.place for source in sources_in(entry.keys)]

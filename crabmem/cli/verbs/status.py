@@ -1,28 +1,24 @@
 """`crabmem status`: how the workspace stands, on one screen."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Iterator
+from datetime import datetime
 
 import click
 
 from ...operations import maintenance
 from ...operations.status import status as status_of
 from ...operations.status import waiting_words
-from ...results import json_of
+from ...results import Stats, Status, UnrecordedEdit, json_of
+from ...session.locate import project_meant
 from ...session.rules import settings_problem
+from ...session.session import Session
 from ...text.words import counted, enumerated
 from ..app import verb
 from ..opening import open_session
 from ..options import global_options, json_option
 from ..output import coloured, commit_line, plain, show, tell
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ...results import Stats, Status, UnrecordedEdit
-    from ...session.session import Session
+from ..standing import paused_words, standing
 
 # Edits that are named.
 _NAMED = 5
@@ -33,8 +29,7 @@ _COLOURS = {"new": "green", "changed": "yellow", "removed": "red"}
 @verb(after="Upkeep")
 @click.option("--path", "is_path", is_flag=True, help="Only print the folder of the memory.")
 @json_option
-@click.pass_context
-def status(ctx: click.Context, is_path: bool, json_wanted: bool) -> None:
+def status(is_path: bool, json_wanted: bool) -> None:
     """Show how memory stands, on one screen.
 
     What is in it, who wrote last, which edits of yours are not recorded yet, what waits for you, what is odd, how often
@@ -51,19 +46,17 @@ def status(ctx: click.Context, is_path: bool, json_wanted: bool) -> None:
     crabmem status --path --project .
     crabmem --workspace coder status --json
     """
-    memory = open_session(ctx, tells_place=False)
+    memory = open_session(tells_place=False)
     if is_path:
-        return _show_path(ctx, str(memory.root), json_wanted)
+        return _show_path(str(memory.root), json_wanted)
     found, spoken, hosts = status_of(memory), maintenance.stats(memory), _hosts()
     data = {**json_of(found), "spoken": json_of(spoken), "hosts": hosts}
     show(json_wanted, data, lambda: "\n".join([*_lines(found, spoken), *_beside(memory), *_host_lines(hosts)]))
 
 
-def _show_path(ctx: click.Context, root: str, json_wanted: bool) -> None:
+def _show_path(root: str, json_wanted: bool) -> None:
     """Print the folder; of a project, say whether it has a memory of its own."""
-    from ...session.locate import project_meant  # late: few ask
-
-    wanted = global_options(ctx).project
+    wanted = global_options().project
     project = project_meant(wanted, os.environ)
     show(json_wanted, {"path": root, "project": project and project.place}, lambda: root)
     if project and project.problem:
@@ -117,13 +110,9 @@ def _lines(found: Status, spoken: Stats) -> Iterator[str]:
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
     if found.paused:
-        from ..standing import paused_words  # late: memory is rarely paused
-
         yield _line("paused", paused_words(found.paused).removeprefix("paused "), "yellow")
     yield from _sync(found)
     if proposals := found.proposals - (found.sync.waiting if found.sync else 0):
-        from datetime import datetime  # late: mostly nothing waits
-
         now = datetime.now().astimezone()
         yield _line("to decide", waiting_words(proposals, found.waiting_since, now), "yellow")
     if found.in_progress:
@@ -136,7 +125,6 @@ def _lines(found: Status, spoken: Stats) -> Iterator[str]:
 
 
 def _spoken(found: Stats) -> str:
-    """How often memory spoke before a turn."""
     times = counted(found.facts, "time")
     return (
         f"spoke before {found.spoke:,} of {found.turns:,} turns ({found.spoke / found.turns:.0%}) in "
@@ -145,11 +133,8 @@ def _spoken(found: Stats) -> str:
 
 
 def _sync(found: Status) -> Iterator[str]:
-    """How syncing stands, where a remote was named."""
     if found.sync is None:
         return
-    from ..standing import standing  # late: most workspaces are on one machine
-
     is_well = not (found.sync.error or found.sync.waiting or found.sync.shows_purged or found.sync.purge_waits)
     for number, words in enumerate(standing(found.sync)):
         yield _line("" if number else "sync", words.removeprefix("syncs "), "" if is_well else "yellow")

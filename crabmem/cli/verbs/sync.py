@@ -18,7 +18,7 @@ from ...text.words import counted, listed
 from ...workspace.layout import SETTINGS
 from ..app import open_session, verb
 from ..options import dry_run_option, json_option, yes_if_many_option, yes_option
-from ..output import Failure, can_ask, confirm, echo, plain, show, tell, tell_always
+from ..output import Failure, can_ask, confirm, echo, exit_failed, plain, show, tell, tell_always
 from ..standing import standing
 
 #: The JSON of what was done, and lines for a person.
@@ -49,9 +49,7 @@ _MOST = 20
 @yes_option
 @yes_if_many_option
 @json_option
-@click.pass_context
 def sync(
-    ctx: click.Context,
     url: str | None,
     is_off: bool,
     is_all: bool,
@@ -79,7 +77,7 @@ def sync(
     With --all the remote has {agent} in it, for which the name of each agent stands, and main for this workspace. One
     that fails does not stop the others; then the exit status is 1.
     """
-    memory = open_session(ctx)
+    memory = open_session()
 
     def work(one: Session, may_ask: bool = True) -> Done:
         if is_status:
@@ -88,7 +86,7 @@ def sync(
         if dry_run:
             found = operation.upcoming(one)
             return json_of(found), _preview(found)
-        done = _synced(one, yes, joins, yes_really, may_ask)
+        done = _sync(one, yes, joins, yes_really, may_ask)
         return json_of(done), _summary(done)
 
     if is_off:
@@ -102,7 +100,7 @@ def sync(
     if is_all:
         named = syncing.addresses(memory, url) if url else {}
         if not _in_all(memory, lambda one: work(one, may_ask=False), named, is_status, json_wanted):
-            ctx.exit(1)
+            exit_failed()
         return
     if url is not None:
         tell(f"syncs with {syncing.name_remote(memory, url, is_asked=not is_status)} from now on")
@@ -157,7 +155,7 @@ def _show_what_goes(error: Unexpected) -> None:
             tell_always(plain(line))
 
 
-def _synced(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
+def _sync(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
     try:
         return _with_progress(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
     except Unexpected as error:
@@ -252,10 +250,10 @@ def _of_purges(done: Synced) -> Iterator[str]:
 def _preview(found: Upcoming) -> list[str]:
     parts = (("would come", found.come), ("would go", found.go))
     purges = [f"would come: {counted(found.purges, 'purge')}"] if found.purges else []
-    return [*purges, *(line for words, commits in parts for line in _listed(words, commits))]
+    return [*purges, *(line for words, commits in parts for line in _commit_lines(words, commits))]
 
 
-def _listed(words: str, commits: tuple[Commit, ...]) -> list[str]:
+def _commit_lines(words: str, commits: tuple[Commit, ...]) -> list[str]:
     more = [f"  and {len(commits) - _MOST} more"] if len(commits) > _MOST else []
     lines = [plain(f"  {short(each.commit)}  {each.line}") for each in commits[:_MOST]]
     return [f"{words}: {counted(len(commits), 'commit')}", *lines, *more]

@@ -20,6 +20,7 @@ from ...write.actor import PROPOSE
 from ..app import open_session, verb
 from ..options import json_option
 from ..output import Failure, few, plain, show, tell
+from ..selecting import proposals_wait
 
 _RUNS = {host.program: host for host in HOSTS if host.headless}
 _NAMED, _SHOWN = 3, 5
@@ -31,8 +32,7 @@ _NONE = "nothing to tidy"
     help="After how many days a fact that was not told counts as unused.")  # fmt: skip
 @click.option("--with", "host", type=click.Choice([*_RUNS]), help="Have the model of this host propose what to do.")
 @json_option
-@click.pass_context
-def tidy(ctx: click.Context, days: int, host: str | None, json_wanted: bool) -> None:
+def tidy(days: int, host: str | None, json_wanted: bool) -> None:
     """List what needs a look, each with the command that mends it.
 
     Nothing is written. It lists facts that are stale, say nearly the same, answer to the same name, have no
@@ -48,23 +48,23 @@ def tidy(ctx: click.Context, days: int, host: str | None, json_wanted: bool) -> 
     crabmem review --in tidy-3f2a91c7     approve, reword or reject what it proposed
     crabmem undo --in tidy-3f2a91c7       take all of it back that you approved
     """
-    memory = open_session(ctx)
+    memory = open_session()
     found = operation.tidy(memory, days)
     if not host:
         show(json_wanted, {"count": len(found), "found": json_of(found)}, lambda: _lines(found))
         way = "`crabmem tidy --with HOST` has a model propose what to do"
         return None if json_wanted else tell(f"{counted(len(found), 'thing')} to look at; {way}" if found else _NONE)
     session = f"{operation.SESSION}{secrets.token_hex(4)}"
-    status = _run(ctx, host, session, operation.prompt(memory, found, is_alone=True))
+    status = _run(host, session, operation.prompt(memory, found, is_alone=True))
     waits = proposals.proposals(memory, from_session=session)
     data = {"session": session, "status": status, "proposals": json_of(waits)}
-    said = f"{counted(len(waits), 'proposal')} {'waits' if len(waits) == 1 else 'wait'} for you"
+    said = f"{proposals_wait(len(waits))} for you"
     show(json_wanted, data, lambda: f"{said}: `crabmem review --in {session}`" if waits else "nothing was proposed")
     if status:
         raise Failure(f"{host} ended with status {status}: it says above why. What it proposed until then waits")
 
 
-def _run(ctx: click.Context, name: str, session: str, prompt: str) -> int:
+def _run(name: str, session: str, prompt: str) -> int:
     """Have a host work off the prompt, with our server alone; its status. What it says goes to standard error."""
     from ..hosting import options_for  # late: who only lists needs no configs
 
@@ -72,7 +72,7 @@ def _run(ctx: click.Context, name: str, session: str, prompt: str) -> int:
     if not (where and host.headless):
         raise Failure(f"{name} is not on PATH: install {host.title}, or `crabmem tidy` alone lists what needs a look")
     server = (
-        *options_for(ctx, host).program,
+        *options_for(host).program,
         "--alone",
         "--propose",
         "--session",

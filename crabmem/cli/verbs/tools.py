@@ -14,8 +14,7 @@ from ..output import as_text, show
     "--format", "wanted", type=click.Choice(list(FORMATS)), help="Print them as that API takes them, in JSON."
 )
 @json_option
-@click.pass_context
-def tools(ctx: click.Context, wanted: str | None, json_wanted: bool) -> None:
+def tools(wanted: str | None, json_wanted: bool) -> None:
     """List the tools an agent is offered; with --json, their schemas.
 
     With --format, the definitions for function calling: answer each call of the model with `crabmem call`.
@@ -24,7 +23,7 @@ def tools(ctx: click.Context, wanted: str | None, json_wanted: bool) -> None:
     crabmem tools
     crabmem tools --format anthropic > tools.json
     """
-    offered = Toolbox(open_session(ctx, tells_place=False)).offered
+    offered = Toolbox(open_session(tells_place=False)).offered
     if wanted:
         return click.echo(as_text(FORMATS[wanted](offered), indent=2))
     data = [{"name": tool.name, "description": tool.description, "input_schema": tool.input_schema} for tool in offered]

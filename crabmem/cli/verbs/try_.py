@@ -21,8 +21,6 @@ _VET = "memory/entries/luna-s-vet.md"
 
 
 def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
-    """What the tour says and does, in order."""
-
     def run(*words: str) -> Callable[[], None]:
         return lambda: _run(root, *words)
 

@@ -30,8 +30,7 @@ _PAGE = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content
 @verb(after="status")
 @click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Instead of any that is free.")
 @click.option("--no-open", is_flag=True, help="Only print the address, and open no browser.")
-@click.pass_context
-def ui(ctx: click.Context, port: int, no_open: bool) -> None:
+def ui(port: int, no_open: bool) -> None:
     """Open memory as a page in your browser, until Ctrl-C.
 
     Facts with who wrote each line and when, the timeline, what recall answers and why, the prompt, what was forgotten:
@@ -43,7 +42,7 @@ def ui(ctx: click.Context, port: int, no_open: bool) -> None:
     crabmem ui
     crabmem --workspace coder ui --port 8900 --no-open
     """
-    memory = open_session(ctx, is_brief=False)
+    memory = open_session(is_brief=False)
     if memory.actor.is_agent or memory.kind != "main":
         raise Failure("this page is for the person: leave out --agent (CRABMEM_AGENT), and --kind")
     try:
@@ -70,9 +69,8 @@ class _WayIn:
         self._file = folder and folder / f"ui-{os.getpid()}.html"
 
     def show(self, entrance: Entrance) -> None:
-        """Say where the page is, and open it."""
         is_seen = sys.stdout.isatty()
-        self._file = self._file and _left(self._file, entrance.fresh())
+        self._file = self._file and _write_way_in(self._file, entrance.fresh())
         # No link: without a ticket that is a closed door.
         place = entrance.address.removeprefix("http://")
         tell_always(f"the memory in {self._root} is served at {place} until Ctrl-C; open this within a minute:")
@@ -81,19 +79,18 @@ class _WayIn:
         elif self._file:
             echo(f"{self._file.as_uri()}\n")
         if self._file and self._opens and _has_screen():
-            _beside(_open, self._file.as_uri())
+            _in_thread(_open, self._file.as_uri())
         if is_seen and sys.stdin.isatty():
             tell("Enter makes a new one")
-            _beside(_print_more, entrance)
+            _in_thread(_print_more, entrance)
 
     def close(self) -> None:
-        """Take the file away."""
         if self._file:
             with suppress(OSError):
                 fs.unlink(self._file)
 
 
-def _left(file: Path, address: str) -> Path | None:
+def _write_way_in(file: Path, address: str) -> Path | None:
     """The file, which leads to an address now; None where the disk does not take it."""
     try:
         fs.make_folder(file.parent)
@@ -105,7 +102,7 @@ def _left(file: Path, address: str) -> Path | None:
     return file
 
 
-def _beside(work: Callable[[T], object], given: T) -> None:
+def _in_thread(work: Callable[[T], object], given: T) -> None:
     """Do something that may wait for the person, or for their browser, while the page is served."""
     threading.Thread(target=work, args=(given,), daemon=True).start()
 

@@ -7,7 +7,6 @@ import click
 
 from ...operations import purge, revert
 from ...results import Commit, Reverted, json_of
-from ...session.session import Session
 from ...text.hashes import short
 from ...text.merge import Conflict, Conflicting, Take
 from ...text.words import counted
@@ -32,9 +31,7 @@ _PURGED = "the last change is a purge, which cannot be undone"
 @yes_option
 @yes_if_many_option
 @json_option
-@click.pass_context
 def undo(
-    ctx: click.Context,
     commits: tuple[str, ...],
     by: str | None,
     in_session: str | None,
@@ -72,10 +69,26 @@ def undo(
         raise click.UsageError(
             "say what to take back: COMMIT, --by or --in; of the last change there is `crabmem diff HEAD~1`"
         )
-    memory = open_session(ctx)
+    memory = open_session()
     if is_named:
         take: Take = "ours" if ours else "theirs" if theirs else None
-        return _take_back(memory, commits, by, in_session, since, take, dry_run, yes_really, json_wanted)
+        try:
+            reverted = revert.revert(
+                memory,
+                commits,
+                session=in_session,
+                agent=by,
+                since=since,
+                take=take,
+                dry_run=dry_run,
+                even_if_many=yes_really,
+            )
+        except Conflicting as error:
+            conflicts = "\n".join(map(_conflict, error.conflicts))
+            show(json_wanted, json_of(error), lambda: conflicts)
+            raise
+        told = done_or_waits(memory, _summary(reverted, dry_run))
+        return show(json_wanted, json_of(reverted), lambda: f"{told}\n{diff_of_commit(reverted)}")
     if not (redo or yes) and purge.is_newest(memory):
         if not can_ask():
             raise Failure(f"{_PURGED}: `crabmem undo --yes` takes back what was done before it")
@@ -88,36 +101,6 @@ def undo(
     show(json_wanted, json_of(done), lambda: f"{told}\n{diff_of_commit(done)}")
     if not json_wanted and not redo and sys.stderr.isatty():
         tell("`crabmem undo --redo` brings it back, `crabmem undo` takes back the commit before")
-
-
-def _take_back(
-    memory: Session,
-    commits: Sequence[str],
-    by: str | None,
-    in_session: str | None,
-    since: str | None,
-    take: Take,
-    dry_run: bool,
-    yes_really: bool,
-    json_wanted: bool,
-) -> None:
-    try:
-        done = revert.revert(
-            memory,
-            commits,
-            session=in_session,
-            agent=by,
-            since=since,
-            take=take,
-            dry_run=dry_run,
-            even_if_many=yes_really,
-        )
-    except Conflicting as error:
-        told = "\n".join(map(_conflict, error.conflicts))
-        show(json_wanted, json_of(error), lambda: told)
-        raise
-    told = done_or_waits(memory, _summary(done, dry_run))
-    show(json_wanted, json_of(done), lambda: f"{told}\n{diff_of_commit(done)}")
 
 
 def _summary(done: Reverted, dry_run: bool) -> str:
@@ -137,7 +120,6 @@ def _line(commit: Commit) -> str:
 
 
 def _conflict(conflict: Conflict) -> str:
-    """A conflict for a person: the file, and what both sides say."""
     sides = (("now", conflict.ours), ("without", conflict.theirs))
     return "\n".join([plain(conflict.path), *(line for word, text in sides for line in _side(word, text))])
 

@@ -13,8 +13,7 @@ from .install import check_host, complete_hosts, here_option
 @dry_run_option
 @yes_option
 @json_option
-@click.pass_context
-def uninstall(ctx: click.Context, name: str, project: bool, dry_run: bool, yes: bool, json_wanted: bool) -> None:
+def uninstall(name: str, project: bool, dry_run: bool, yes: bool, json_wanted: bool) -> None:
     """Take crabmem out of a program's configs again.
 
     What you changed in them since stays; so does the memory.
@@ -26,4 +25,4 @@ def uninstall(ctx: click.Context, name: str, project: bool, dry_run: bool, yes: 
     """
     from .. import hosting
 
-    hosting.uninstall(ctx, name, hosting.Request(project, dry_run, yes, json_wanted))
+    hosting.uninstall(name, hosting.Request(project, dry_run, yes, json_wanted))

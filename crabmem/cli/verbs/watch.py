@@ -29,8 +29,7 @@ def asked_to_stop() -> threading.Event:
 
 @verb(after="adopt")
 @click.option("--json", "json_wanted", is_flag=True, help="Print a line of JSON for each commit.")
-@click.pass_context
-def watch(ctx: click.Context, json_wanted: bool) -> None:
+def watch(json_wanted: bool) -> None:
     """Record edits as soon as you pause, until Ctrl-C. Without it they are recorded at the next write.
 
     \b
@@ -40,7 +39,7 @@ def watch(ctx: click.Context, json_wanted: bool) -> None:
     from ...standby.offer import offering
     from ...watch import watched
 
-    memory = open_session(ctx, is_brief=False)
+    memory = open_session(is_brief=False)
     stop = asked_to_stop()
     tell(f"watching {memory.root}; stop with Ctrl-C")
     said = ""

@@ -9,7 +9,7 @@ from ...text.words import enumerated, shortened
 from ..app import open_session, verb
 from ..input import words_of
 from ..options import json_option
-from ..output import coloured, plain, show, tell, yellow
+from ..output import coloured, exit_failed, plain, show, tell
 
 _SHOWN = 100
 _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
@@ -18,8 +18,7 @@ _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
 @verb(after="blame")
 @click.argument("query", nargs=-1, required=True)
 @json_option
-@click.pass_context
-def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
+def when(query: tuple[str, ...], json_wanted: bool) -> None:
     """Show when memory knew something.
 
     Prints the commits in which it appeared, changed and vanished. Exit status 1 when memory never said it.
@@ -30,18 +29,17 @@ def when(ctx: click.Context, query: tuple[str, ...], json_wanted: bool) -> None:
     \b
     crabmem when the key lies in the vault
     """
-    found = occurrences.when(open_session(ctx), words_of(ctx, query))
+    found = occurrences.when(open_session(), words_of(query))
     show(json_wanted, json_of(found), lambda: "".join(map(_sighting, found.steps)))
     if not json_wanted:
         tell(_today(found))
     if not (found.steps or found.unrecorded):
-        ctx.exit(1)
+        exit_failed()
 
 
 def _sighting(step: Sighting) -> str:
-    """What a commit did, and the lines that changed."""
     commit = step.commit
-    head = f"{yellow(short(commit.commit))}  {commit.time:%Y-%m-%d %H:%M}  {plain(commit.who)}"
+    head = f"{coloured(short(commit.commit), 'yellow')}  {commit.time:%Y-%m-%d %H:%M}  {plain(commit.who)}"
     what = f"{coloured(step.what, _COLOURS[step.what])} {'from' if step.what == 'vanished' else 'in'}"
     gone = [line for line in step.before if line not in step.after]
     come = [line for line in step.after if line not in step.before]
