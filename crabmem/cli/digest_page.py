@@ -15,7 +15,7 @@ from ..text.links import links
 from ..text.slug import name_key
 from ..text.word_diff import Line, files_in
 from ..text.words import counted
-from .output import here
+from .output import day, minute
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 # By the sign of a line of a diff: its class, the element of words that differ, and the sign that is shown.
@@ -70,9 +70,7 @@ def page(memory: Session, found: Digest, waiting: Sequence[Proposal], now: datet
 
 
 def _span(found: Digest) -> str:
-    first, last = here(found.commits[-1].time), here(found.commits[0].time)
-    days = dict.fromkeys(f"{each:%Y-%m-%d}" for each in (first, last))
-    return " to ".join(days)
+    return " to ".join(dict.fromkeys(day(each.time) for each in (found.commits[-1], found.commits[0])))
 
 
 def _summary(found: Digest) -> str:
@@ -129,7 +127,7 @@ def _news(memory: Session, news: News, names: dict[str, News]) -> Html:
 
 
 def _commit(commit: Commit) -> str:
-    return f"{here(commit.time):%Y-%m-%d %H:%M}, {commit.who}: {commit.subject} ({short(commit.commit)})"
+    return f"{minute(commit.time)}, {commit.who}: {commit.subject} ({short(commit.commit)})"
 
 
 def _anchor(news: News) -> str:

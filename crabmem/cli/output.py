@@ -17,6 +17,7 @@ from ..disk import fs
 from ..text.comparison import nearest
 from ..text.hashes import short
 from ..text.quoting import visible
+from ..text.times import local
 from .options import GlobalOptions, global_options
 
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
@@ -244,12 +245,14 @@ def warn_of_secrets(memory: Session, paths: Iterable[str]) -> None:
     warn(f"{found.path}: {found.message}" for found in secrets(memory, paths))
 
 
-def here(time: datetime) -> datetime:
-    """`time` in the zone of who reads, whoever wrote it where; as it is where that is no zone."""
-    try:
-        return time.astimezone()
-    except (ValueError, OverflowError):  # TZ is more than a day away
-        return time
+def day(time: datetime) -> str:
+    """The day of a time, in the zone of whoever reads."""
+    return f"{local(time):%Y-%m-%d}"
+
+
+def minute(time: datetime) -> str:
+    """A time to the minute, in the zone of whoever reads."""
+    return f"{local(time):%Y-%m-%d %H:%M}"
 
 
 def in_colour(stream: Any) -> bool:
@@ -271,7 +274,7 @@ def coloured(text: str, colour: str | None) -> str:
 def commit_line(commit: Commit) -> str:
     """One commit on one line: id, time, author, subject."""
     id = coloured(short(commit.commit), "yellow")
-    time = coloured(f"{here(commit.time):%Y-%m-%d %H:%M}", "green")
+    time = coloured(minute(commit.time), "green")
     return f"{id}  {time}  {coloured(plain(commit.who), 'cyan')}  {plain(commit.subject)}"
 
 

@@ -2,9 +2,7 @@
 
 from ..results import Paused, SyncState
 from ..text.words import counted
-from .output import here, plain
-
-_MINUTE = "%Y-%m-%d %H:%M"
+from .output import minute, plain
 
 
 def standing(state: SyncState) -> list[str]:
@@ -13,11 +11,11 @@ def standing(state: SyncState) -> list[str]:
         return ["syncs with nothing: `crabmem sync --to URL` names a remote"]
     behind = f", {counted(state.behind, 'commit')} to take in" if state.behind else ""
     lines = [f"syncs with {plain(state.remote)}: {counted(state.ahead, 'commit')} to send{behind}"]
-    lines.append(f"last done {here(state.succeeded):{_MINUTE}}" if state.succeeded else "never done yet")
+    lines.append(f"last done {minute(state.succeeded)}" if state.succeeded else "never done yet")
     if state.error and state.failing_since:
-        lines.append(f"fails since {here(state.failing_since):{_MINUTE}}: {plain(state.error)}")
+        lines.append(f"fails since {minute(state.failing_since)}: {plain(state.error)}")
     if state.error and state.next_try:
-        lines.append(f"tried again unasked from {here(state.next_try):{_MINUTE}} on")
+        lines.append(f"tried again unasked from {minute(state.next_try)} on")
     if state.shows_purged:
         lines.append("it shows what was purged here until the next `crabmem sync`")
     if state.waiting:
@@ -27,5 +25,5 @@ def standing(state: SyncState) -> list[str]:
 
 def paused_words(found: Paused) -> str:
     """Until when memory is paused, and what agents keep."""
-    until = f"until {here(found.until):{_MINUTE}}" if found.until else "until `crabmem resume`"
+    until = f"until {minute(found.until)}" if found.until else "until `crabmem resume`"
     return f"paused {until}: no auto-recall, no reminders, {'agents keep their tools' if found.tools else 'no tools'}"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import CrabmemError
+from ..text.times import local
 from ..text.values import replace
 from ..workspace.settings import Settings
 from ..write.actor import PROPOSE, Actor
@@ -21,10 +22,7 @@ lender: Callable[[Engine], None] | None = None
 
 def local_time() -> datetime:
     """The time now, in the zone of this machine; in UTC where that is none that there can be."""
-    try:
-        return datetime.now().astimezone()
-    except ValueError:  # TZ names a zone that is more than a day away
-        return datetime.now(UTC)
+    return local(datetime.now(UTC))
 
 
 local_time.ns = time.time_ns  # type: ignore[attr-defined]  # a float of seconds is less exact

@@ -33,6 +33,14 @@ def parse_time(text: str, now: datetime, is_end: bool = False) -> datetime | Non
     return when if when.tzinfo else when.replace(tzinfo=now.tzinfo)
 
 
+def local(time: datetime) -> datetime:
+    """`time` in the zone of whoever reads, whoever wrote it where; as it is where that is no zone."""
+    try:
+        return time.astimezone()
+    except (ValueError, OverflowError):  # TZ is more than a day away
+        return time
+
+
 def iso_day(text: str) -> date | None:
     """The day that `text` is, as 2026-12-31; None for all else, also for a day in another form of ISO 8601."""
     try:

@@ -10,6 +10,7 @@ from ..operations.forgotten import described
 from ..results import Commit, Reverted
 from ..text.hashes import short, version_of
 from ..text.merge import Conflict, Conflicting, Take
+from ..text.times import local
 from ..text.word_diff import files_in
 from .asking import CONFLICT, Ask, Given, Go, Page, paged, version_at
 from .plots import columns
@@ -39,7 +40,7 @@ def timeline(ask: Ask) -> Page:
 def _days(commits: Sequence[Commit]) -> list[tuple[Commit, list[list[Commit]]]]:
     """Commits by day, with the first of each; in a day, those that follow each other of one writer in one session."""
     days = []
-    for _, day in groupby(commits, lambda commit: commit.time.astimezone().date()):
+    for _, day in groupby(commits, lambda commit: local(commit.time).date()):
         runs = [list(run) for _, run in groupby(day, lambda commit: (commit.author, commit.session))]
         days.append((runs[0][0], runs))
     return days

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from ..session.session import Session
 from ..text.hashes import short
 from ..text.quoting import spelled
+from ..text.times import local
 from ..text.words import counted, shortened
 from .asking import OUTCOME, Ask, Page
 from .plots import colour_of
@@ -112,10 +113,7 @@ def _unseen(text: str | None) -> int:
 
 def _here(when: datetime, form: str = "%Y-%m-%d %H:%M") -> str:
     """A moment in the zone of who reads."""
-    try:
-        return f"{when.astimezone():{form}}"
-    except (ValueError, OverflowError):  # a zone that is none
-        return f"{when:{form}}"
+    return f"{local(when):{form}}"
 
 
 def _when(when: datetime) -> Markup:

@@ -222,11 +222,15 @@ def test_as_of_the_day_of_a_fact_it_is_there_and_since_that_day_too(run: Run, ro
     assert "## Canary" in run("recall", "deploy", "--as-of", day, "--since", day, "--until", day).stdout
 
 
-def test_the_log_is_in_the_zone_of_who_reads(root: Path) -> None:
-    def hours(zone: str) -> list[str]:
-        command = [*forked.COMMAND, "--dir", str(root), "log", "-n", "1"]
-        told = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TZ": zone}).stdout
-        return re.findall(r" (\d\d):\d\d ", told)
+@pytest.mark.parametrize("verb", [["log", "-n", "1"], ["when", "wifi"], ["agents"]])
+def test_times_are_in_the_zone_of_who_reads(root: Path, verb: list[str]) -> None:
+    with Memory(root / "agents" / "coder") as memory:
+        memory.remember("Wifi", "d", "c")
 
-    [utc], [tokyo] = hours("UTC"), hours("Asia/Tokyo")
-    assert (int(tokyo) - int(utc)) % 24 == 9
+    def hours(zone: str) -> set[int]:
+        command = [*forked.COMMAND, "--dir", str(root), *verb]
+        told = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TZ": zone}).stdout
+        return {int(hour) for hour in re.findall(r" (\d\d):\d\d\b", told)}
+
+    utc = hours("UTC")
+    assert utc and hours("Asia/Tokyo") == {(hour + 9) % 24 for hour in utc}

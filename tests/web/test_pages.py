@@ -253,6 +253,15 @@ def test_history_is_searched_by_words_author_and_time(site: Site, person: Sessio
     assert wrong.status == 404 and "no revision named whenever" in wrong.text and 'value="whenever"' in wrong.text
 
 
+def test_a_time_zone_that_cannot_be_leaves_times_as_they_are(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "<+99>-99")
+    time.tzset()
+    told = [site.get(page) for page in ("/timeline", "/", "/figures")]
+    monkeypatch.undo()
+    time.tzset()
+    assert [answer.status for answer in told] == [200, 200, 200]
+
+
 def test_an_author_has_one_colour_on_every_page(site: Site) -> None:
     lines = site.get("/fact?path=memory/entries/deploy-key.md&view=lines").text
     for page in (lines, site.get("/timeline").text):

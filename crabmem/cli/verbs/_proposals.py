@@ -16,7 +16,7 @@ from ...text.words import counted, listed, shortened
 from ..app import open_session
 from ..editor import edit_copy_of
 from ..options import json_option, yes_option
-from ..output import coloured_diff, confirm, plain, show, tell
+from ..output import coloured_diff, confirm, minute, plain, show, tell
 from ..selecting import Selection, complete_ids, selected, selected_by_id, show_outcomes
 from ..whole_file import show_changed
 
@@ -169,13 +169,11 @@ def _line(proposal: Proposal, now: datetime) -> str:
     why = f"  {shortened(proposal.reason, _REASON)}" if proposal.reason else ""
     who = shortened(byline(proposal.author, proposal.session), _WHO)
     what = f"{shortened(proposal.change, _WHO)}  " * (proposal.change != paths.rpartition("/")[2])
-    return plain(spelled(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}{old}  {who}  {what}{paths}{why}"))
+    return plain(spelled(f"{short(proposal.id)}  {minute(proposal.time)}{old}  {who}  {what}{paths}{why}"))
 
 
 def _heading(proposal: Proposal, now: datetime) -> str:
     who = f"{byline(proposal.author, proposal.session)}, {age(proposal.time, now)}"
     reason = f"\n\n{proposal.reason}" if proposal.reason else ""
     told = f"\n\n{_CLASHES}" if proposal.clashes else "" if proposal.diff else "\n\nthe file says that already"
-    return plain(
-        spelled(f"{short(proposal.id)}  {proposal.time:%Y-%m-%d %H:%M}  {who}  {proposal.change}{reason}{told}")
-    )
+    return plain(spelled(f"{short(proposal.id)}  {minute(proposal.time)}  {who}  {proposal.change}{reason}{told}"))

@@ -15,10 +15,9 @@ from ..app import open_session
 from ..completing import complete_names
 from ..editor import edit_copy_of, edit_file
 from ..options import json_option
-from ..output import here, plain, show, tell, worded_diff
+from ..output import minute, plain, show, tell, worded_diff
 
 _MARKED = "both texts are in it, between marks that Git left"
-_MINUTE = "%Y-%m-%d %H:%M"
 
 
 @click.command()
@@ -116,7 +115,7 @@ def _line(each: Disputed) -> str:
 
 
 def _who(commit: Commit | None) -> str:
-    return f"{commit.who}, {here(commit.time):{_MINUTE}}" if commit else "in no commit"
+    return f"{commit.who}, {minute(commit.time)}" if commit else "in no commit"
 
 
 def _both_texts(each: Disputed) -> str:

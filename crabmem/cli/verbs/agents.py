@@ -9,7 +9,7 @@ from ..app import open_session, verb
 from ..completing import complete_agents
 from ..input import LINE
 from ..options import json_option
-from ..output import plain, show, tell
+from ..output import minute, plain, show, tell
 
 
 @verb(after="uninstall", cls=click.Group, invoke_without_command=True)
@@ -76,7 +76,7 @@ def clone(source: str, target: str, json_wanted: bool) -> None:
 
 
 def _line(agent: Agent) -> str:
-    written = f"{agent.written:%Y-%m-%d %H:%M}" if agent.written else "never"
+    written = minute(agent.written) if agent.written else "never"
     return plain(f"{agent.name}  {counted(agent.entries, 'fact')}, last written {written}  {agent.root}")
 
 

@@ -20,7 +20,7 @@ from ...text.words import listed
 from ..app import open_session, verb
 from ..input import LINE
 from ..options import json_option, limit_option, when_option
-from ..output import Failure, coloured, plain, show, tell
+from ..output import Failure, coloured, minute, plain, show, tell
 
 _CANNOT_TELL = 125
 _VERDICTS = {True: "good", False: "bad", None: "cannot be told"}
@@ -125,7 +125,7 @@ def _words(done: Bisected) -> str:
 def _suspect(commit: Commit) -> str:
     lines = [
         commit.subject,
-        f"{commit.time:%Y-%m-%d %H:%M} by {commit.author}" + (f", session {commit.session}" if commit.session else ""),
+        f"{minute(commit.time)} by {commit.author}" + (f", session {commit.session}" if commit.session else ""),
         listed(commit.paths, _FILES),
         *(["a merge, which brought it: look into that with --until its other parent"] if commit.parents[1:] else []),
     ]

@@ -10,7 +10,7 @@ from ...text.words import shortened
 from ..app import open_session, verb
 from ..completing import complete_names
 from ..options import json_option
-from ..output import coloured, paged, plain, show
+from ..output import coloured, day, paged, plain, show
 
 _WHO = 24
 
@@ -40,7 +40,7 @@ def _line(line: Line) -> str:
         return f"{'-' * 8}  {'not recorded yet':{_WHO + 12}}  {plain(line.text)}\n"
     commit = coloured(short(line.commit), "yellow")
     who = shortened(_who(line.author or "", line.session, line.is_person), _WHO)
-    return f"{commit}  {line.time:%Y-%m-%d}  {plain(who):{_WHO}}  {plain(line.text)}".rstrip() + "\n"
+    return f"{commit}  {day(line.time)}  {plain(who):{_WHO}}  {plain(line.text)}".rstrip() + "\n"
 
 
 def _who(author: str, session: str | None, is_person: bool) -> str:

@@ -14,7 +14,7 @@ from ...text.words import counted, enumerated, shortened
 from ..app import open_session, verb
 from ..completing import complete_files
 from ..options import by_option, in_option, json_option, when_option
-from ..output import echo, exit_failed, paged, plain, show, tell
+from ..output import day, echo, exit_failed, paged, plain, show, tell
 
 _SHOWN = 100
 _USUAL = "1 week ago"
@@ -90,7 +90,7 @@ def _markdown(found: Digest) -> str:
     stale = f"\n## Stale ({len(found.stale)})\n\n{''.join(map(_stale, found.stale))}" if found.stale else ""
     if not found.commits:
         return plain(f"# Memory\n\nNothing was recorded in that time.\n{stale}")
-    days = list(dict.fromkeys(f"{each.time:%Y-%m-%d}" for each in (found.commits[-1], found.commits[0])))
+    days = dict.fromkeys(day(each.time) for each in (found.commits[-1], found.commits[0]))
     people = enumerated(dict.fromkeys(f"{each.author}{'*' * each.is_person}" for each in found.commits))
     head = f"# Memory, {' to '.join(days)}\n\n{counted(len(found.commits), 'change')} by {people}\n"
     return plain(head + "".join(_section(title, news) for title, news in found.sections) + stale)

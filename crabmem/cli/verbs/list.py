@@ -22,8 +22,8 @@ from ..opening import open_session
 from ..options import as_of_option, json_option, limit_option, tag_option, when_option
 from ..output import (
     coloured,
+    day,
     exit_failed,
-    here,
     in_colour,
     paged,
     plain,
@@ -153,9 +153,9 @@ def _more(
     tags = [shortened(clean(",".join(entry.labels)), _TAGS) for entry in entries]
     width = max(map(_width, tags), default=0)
     for entry, own in zip(entries, tags, strict=True):
-        day = f"{here(changed[entry.path]):%Y-%m-%d}" if entry.path in changed else " " * 10
+        changed_on = day(changed[entry.path]) if entry.path in changed else " " * 10
         column = f"{paint(own, 'magenta') if own else ''}{' ' * (width - _width(own) + 2)}" if width else ""
-        yield f"{paint(day, 'green')}  {column}"
+        yield f"{paint(changed_on, 'green')}  {column}"
 
 
 def _uncoloured(text: str, colour: str) -> str:

@@ -16,7 +16,7 @@ from ..app import verb
 from ..input import words_of
 from ..opening import open_session
 from ..options import as_of_option, json_option, limit_option, tag_option, when_option
-from ..output import exit_failed, in_colour, plain, show, tell, tell_unknown_tags
+from ..output import day, exit_failed, in_colour, plain, show, tell, tell_unknown_tags
 
 
 @verb(after="remember")
@@ -141,7 +141,7 @@ def _provenance(hit: Hit) -> str:
     if known is None:
         return ""
     told = [
-        f"{what} {commit.time:%Y-%m-%d} by {commit.who} in {short(commit.commit)}"
+        f"{what} {day(commit.time)} by {commit.who} in {short(commit.commit)}"
         for what, commit in (("learned", known.learned), ("last changed", known.changed))
         if commit
     ]

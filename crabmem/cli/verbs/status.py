@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 import click
 
@@ -17,7 +17,7 @@ from ...text.words import counted, enumerated
 from ..app import verb
 from ..opening import open_session
 from ..options import global_options, json_option
-from ..output import coloured, commit_line, plain, show, tell
+from ..output import coloured, commit_line, day, plain, show, tell
 from ..standing import paused_words, standing
 
 # Edits that are named.
@@ -106,15 +106,14 @@ def _lines(found: Status, spoken: Stats) -> Iterator[str]:
         if found.edits or not found.missing:
             yield from _edits(found.edits)
     if spoken.since:
-        yield _line("unasked", _spoken(spoken))
+        yield _line("unasked", _spoken(spoken, spoken.since))
     if found.agents:
         yield _line("agents", f"{plain(enumerated(found.agents))}: `crabmem --workspace NAME status`")
     if found.paused:
         yield _line("paused", paused_words(found.paused).removeprefix("paused "), "yellow")
     yield from _sync(found)
     if proposals := found.proposals - (found.sync.waiting if found.sync else 0):
-        now = datetime.now().astimezone()
-        yield _line("to decide", waiting_words(proposals, found.waiting_since, now), "yellow")
+        yield _line("to decide", waiting_words(proposals, found.waiting_since, datetime.now(UTC)), "yellow")
     if found.in_progress:
         words = f"a {found.in_progress} of yours is not finished; what is written meanwhile comes after it"
         yield _line("in progress", words, "yellow")
@@ -124,11 +123,11 @@ def _lines(found: Status, spoken: Stats) -> Iterator[str]:
         yield _line("", "`crabmem doctor` says more")
 
 
-def _spoken(found: Stats) -> str:
+def _spoken(found: Stats, since: datetime) -> str:
     times = counted(found.facts, "time")
     return (
         f"spoke before {found.spoke:,} of {found.turns:,} turns ({found.spoke / found.turns:.0%}) in "
-        f"{counted(found.sessions, 'session')} since {found.since:%Y-%m-%d}, telling a fact {times}"
+        f"{counted(found.sessions, 'session')} since {day(since)}, telling a fact {times}"
     )
 
 

@@ -9,7 +9,7 @@ from ...text.words import enumerated, shortened
 from ..app import open_session, verb
 from ..input import words_of
 from ..options import json_option
-from ..output import coloured, exit_failed, plain, show, tell
+from ..output import coloured, exit_failed, minute, plain, show, tell
 
 _SHOWN = 100
 _COLOURS = {"appeared": "green", "changed": "yellow", "vanished": "red"}
@@ -39,7 +39,7 @@ def when(query: tuple[str, ...], json_wanted: bool) -> None:
 
 def _sighting(step: Sighting) -> str:
     commit = step.commit
-    head = f"{coloured(short(commit.commit), 'yellow')}  {commit.time:%Y-%m-%d %H:%M}  {plain(commit.who)}"
+    head = f"{coloured(short(commit.commit), 'yellow')}  {minute(commit.time)}  {plain(commit.who)}"
     what = f"{coloured(step.what, _COLOURS[step.what])} {'from' if step.what == 'vanished' else 'in'}"
     gone = [line for line in step.before if line not in step.after]
     come = [line for line in step.after if line not in step.before]

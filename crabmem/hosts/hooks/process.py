@@ -15,6 +15,7 @@ from ...disk.allowed import Allowed
 from ...disk.system import age_of_process
 from ...errors import CrabmemError, InvalidArguments
 from ...session.locate import known_settings_at, place_meant, workspace_at
+from ...text.times import local
 from ...workspace.workspace import Workspace
 from ..host import PROMPT
 from ..table import HOSTS
@@ -106,10 +107,7 @@ def log(root: Path | None, command: Command, message: str) -> None:
 
 
 def _now() -> datetime:
-    try:
-        return datetime.now().astimezone()
-    except ValueError:  # TZ names a zone that is more than a day away
-        return datetime.now(UTC)
+    return local(datetime.now(UTC))
 
 
 def root_of(command: Command, environment: Mapping[str, str]) -> Path:
