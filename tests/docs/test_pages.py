@@ -83,7 +83,7 @@ def test_every_host_and_family_has_its_page() -> None:
 
 #: How the source reads the environment: by name, by the folder that a name stands for, for an option, or for a host.
 READS = (
-    r'(?:environ|environment|_environ|told|folder)(?:\.get|\.setdefault)?\(\s*"([A-Z_]+)"|project="([A-Z_]+)"'
+    r'(?:environ|environment|_environ|told|folder|_folder_by)(?:\.get|\.setdefault)?\(\s*"([A-Z_]+)"|project="([A-Z_]+)"'
     r'|"((?:_?CRABMEM|[A-Z_]+_SESSION)_[A-Z_]+)"'
 )
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import click
 
-from ...operations import facts
 from ...operations import recall as operation
 from ...recall.marking import on_terminal
 from ...recall.ranking import passage_text, text_of
@@ -109,6 +108,8 @@ def recall(
         text = "" if is_empty else answer_text([*hits, *map(passage_text, found.sessions)])
     show(json_wanted, json_of(found), lambda: text)
     if not found.hits and tags:
+        from ...operations import facts  # late: 10 ms, and most questions have an answer
+
         tell_unknown_tags(facts.entries(memory, as_of), tags)
     if found.note and not json_wanted:
         tell(found.note)
