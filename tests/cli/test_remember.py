@@ -62,6 +62,14 @@ def test_a_text_replaces_no_fact_that_says_something_else(run: Run, root: Path) 
         assert [entry.name for entry in memory.entries()] == ["Deploy key", "Spare key"]
 
 
+@pytest.mark.parametrize("words", [["rename", "Wifi", "Net"], ["remember", "Wifi", "-n", "Net"]])
+def test_an_agent_that_renames_is_told_of_links_it_may_not_lead_there(run: Run, root: Path, words: list[str]) -> None:
+    run("remember", "Wifi", "-d", "d", "-c", "c")
+    (root / "Crab.md").write_text("I serve [[Wifi]].\n")
+    done = run("--agent", "coder", *words)
+    assert done.stdout.startswith("renamed: Wifi to Net\n") and "Crab.md links to the old name" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "field", "value"),
     [

@@ -18,6 +18,7 @@ from ..input import LINE, TEXT, content_of, standard_input
 from ..opening import open_session
 from ..options import completing, json_option
 from ..output import diff_of_commit, plain, show, tell, warn
+from .rename import show_renamed
 
 # Words that a text has at least, and signs of one in a script that knows no spaces. Fewer are rather a name.
 _WORDS, _SIGNS = 3, 8
@@ -148,7 +149,7 @@ def remember(
     if new_name is not None and (is_said or (before and is_changed)):
         raise click.UsageError("-n goes alone: the rest in a second command, under the new name")
     if before and new_name is not None:
-        return _rename(memory, before, new_name, json_wanted)
+        return show_renamed(links.rename(memory, before.name, new_name, if_version=before.version), json_wanted)
     if not is_named:
         from ...importers.texts import summary, title_of  # late: it loads what reads frontmatter
 
@@ -217,9 +218,3 @@ def _check_text(memory: Session, text: str, is_change: bool) -> None:
     raise click.UsageError(
         f"there is no fact called {text}.{hint} For a new one: -c TEXT, --file FILE, or - to read it"
     )
-
-
-def _rename(memory: Session, entry: Entry, name: str, json_wanted: bool) -> None:
-    done = links.rename(memory, entry.name, name, if_version=entry.version)
-    words = f"{'waits' if done.proposal else 'renamed'}: {plain(done.before)} to {plain(done.name)}"
-    show(json_wanted, json_of(done), lambda: f"{words}\n{diff_of_commit(done)}")

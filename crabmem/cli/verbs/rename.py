@@ -3,7 +3,7 @@
 import click
 
 from ...operations import links
-from ...results import json_of
+from ...results import Renamed, json_of
 from ...session.scopes import scope_in
 from ..app import open_session, verb
 from ..completing import complete_names
@@ -26,10 +26,17 @@ def rename(old: str, new: str, keep_alias: bool, dry_run: bool, json_wanted: boo
     crabmem rename "Luna's vet" "Dr. Moreno" --keep-alias
     """
     memory = open_session()
-    done, scope = links.rename(memory, old, new, keep_alias=keep_alias, dry_run=dry_run), scope_in(memory, old)
+    done = links.rename(memory, old, new, keep_alias=keep_alias, dry_run=dry_run)
+    show_renamed(done, json_wanted, dry_run, scope_in(memory, old))
+
+
+def show_renamed(done: Renamed, json_wanted: bool, dry_run: bool = False, scope: str | None = None) -> None:
+    """Say what became of a fact that was to be renamed, in the memory `scope` where that is another."""
     verb = "would rename" if dry_run else "waits" if done.proposal else "renamed"
     is_new = done.paths or done.proposal
-    words = f"{verb}: {plain(done.before)} to {plain(done.name)}" if is_new else f"it is called {plain(new)} already"
+    words = (
+        f"{verb}: {plain(done.before)} to {plain(done.name)}" if is_new else f"it is called {plain(done.name)} already"
+    )
     where = f", in {scope}" if scope else ""
     show(json_wanted, json_of(done), lambda: f"{words}{where}\n{diff_of_commit(done)}")
     warn(f"{path} links to the old name, and an agent may not write it" for path in done.left)
