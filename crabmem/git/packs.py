@@ -277,7 +277,7 @@ class Growing:
         return True
 
     def take(self, oid: str, entry: Entry) -> None:
-        """Add an object as it lies in another pack; a delta to what is not in this one makes a thin pack of it."""
+        """Add an object as an entry of a pack has it; a delta to what is not in this one makes a thin pack of it."""
         from dulwich.object_format import SHA1
         from dulwich.pack import pack_object_header
 

@@ -19,7 +19,7 @@ from .values import value
 _SHOWN = 4
 _MIN_DIFFERENT = 6  # characters of a value that differ; with fewer it is a placeholder
 _MAX_NAMED = 20  # in a message
-_MAX_COMPARED = 200  # more are neither sought in earlier texts nor masked one by one: too slow
+_MAX_COMPARED = 200  # more are neither sought within earlier texts nor masked one by one: too slow
 _PLACEHOLDER = re.compile(
     r"example|placeholder|your[-_]|xxxx|\.\.\.|change[-_]?me|redacted|[<>{}]|\$[({]|\$[A-Z_]{3}|\*\*", re.IGNORECASE
 )

@@ -6,7 +6,6 @@ annotations have to be texts, which `from __future__ import annotations` makes o
 and `asdict`, and what else knows dataclasses, take values too.
 """
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar, dataclass_transform, overload
@@ -175,6 +174,8 @@ class _Described:
     """The fields of a class of values as `dataclasses` describes them, for what knows no other."""
 
     def __get__(self, one: object, kind: "Any") -> "dict[str, Any]":
+        import dataclasses  # late: 2 ms or more, before every turn of every host
+
         fields = []
         for name, about in kind.__fields__.items():
             make = partial(kind._defaults.get, name) if name in kind._defaults else about.make
