@@ -81,7 +81,7 @@ def file_group(
         ),
     )
     def edit() -> None:
-        from ..operations import adoption, setup  # late: who only shows a file needs nothing that writes
+        from ..operations import adoption, setup  # late: showing a file needs none of it
         from ..session.rules import check_may_write
         from .editor import edit_copy, edit_file
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _FILES = ["*.json", "*.safetensors", "README.md"]
-# The identity of a model is a hash of every 97th row of its table: fast, and any other model differs there.
+# The identity of a model is a hash of every 97th row of its table: fast, and other models differ there.
 _SAMPLED_EVERY = 97
 
 

@@ -1,4 +1,4 @@
-"""Facts as they are read: found by name, and listed. Loads no more than that needs."""
+"""Facts as they are read: found by name, and listed."""
 
 from collections.abc import Sequence
 from contextlib import suppress

@@ -114,8 +114,12 @@ HEAVY = {"bm25s", "dulwich", "numpy", "slugify", "yaml"}
 
 
 @pytest.mark.parametrize(
-    "words", [["recall", _ASKED], ["recall", _ASKED, "--json"], ["log"], ["list"], ["show", "Boiler"], ["--version"]]
-)
+    "words",
+    [
+        ["recall", _ASKED], ["recall", _ASKED, "--json"], ["log"], ["list"], ["show", "Boiler"], ["--version"],
+        ["remember", "Tea", "-d", "which tea", "-c", "Oolong."],
+    ],
+)  # fmt: skip
 def test_what_is_asked_most_often_loads_no_library_that_takes_long(root: Path, words: list[str]) -> None:
     code = "import sys; from crabmem.cli import main\ntry: main()\nfinally: print(*sys.modules, file=sys.stderr)"
     command = [sys.executable, "-I", "-c", code, "--dir", str(root), *words]

@@ -5,7 +5,7 @@ import unicodedata
 import click
 
 from ...errors import InvalidArguments, NotFound
-from ...operations import facts, links
+from ...operations import facts
 from ...results import json_of
 from ...session.scopes import check_name, scope
 from ...session.session import Session
@@ -18,7 +18,6 @@ from ..input import LINE, TEXT, content_of, standard_input
 from ..opening import open_session
 from ..options import completing, json_option
 from ..output import diff_of_commit, plain, show, tell, warn
-from .rename import show_renamed
 
 # Words that a text has at least, and signs of one in a script that knows no spaces. Fewer are rather a name.
 _WORDS, _SIGNS = 3, 8
@@ -149,6 +148,9 @@ def remember(
     if new_name is not None and (is_said or (before and is_changed)):
         raise click.UsageError("-n goes alone: the rest in a second command, under the new name")
     if before and new_name is not None:
+        from ...operations import links  # late, as what follows: it loads YAML, 40 ms, which a new fact needs not
+        from .rename import show_renamed
+
         return show_renamed(links.rename(memory, before.name, new_name, if_version=before.version), json_wanted)
     if not is_named:
         from ...importers.texts import summary, title_of  # late: it loads what reads frontmatter
