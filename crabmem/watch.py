@@ -83,13 +83,14 @@ def _stamp(file: Path) -> int | None:
 
 
 def watched(memory: Session, stop: threading.Event, is_hosted: bool = False) -> Iterator[Commit | CrabmemError]:
-    """The commits of outside edits as they are made, and what stopped one from being made, until `stop` is set.
+    """Record each burst of outside edits until `stop` is set: yields its commit, or the error that prevented one.
 
-    `is_hosted` says that a host is at work even if nobody heard of it.
+    With `is_hosted` an agent's host counts as at work even if its hooks left no line: a burst then ends only after
+    `SIGNED_WITHIN` seconds, in which a hook can record it in the agent's name.
 
     Raises:
         Busy: the workspace is being watched already.
-        Moved: it is not where it was.
+        Moved: the workspace is no longer where it was opened.
     """
     setup.init(memory)
     lock = WriterLock(Workspace(memory.root).private / state.WATCH)

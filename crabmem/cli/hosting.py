@@ -130,7 +130,10 @@ def findings() -> Iterator[Finding]:
 
 
 def installed_in(mentioned: Iterable[tuple[Host, bool]]) -> list[dict[str, str]]:
-    """Those hosts, and scopes, that crabmem is installed in, of some whose configs have its name."""
+    """The hosts that crabmem is installed in, with the scope, among those that `mentions` found.
+
+    `mentions` looks for the bare name, which a person may have written for another reason: so these configs are parsed.
+    """
     here = surroundings()
     return [
         {"host": host.name, "scope": _SCOPES[in_project]}

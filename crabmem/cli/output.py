@@ -180,7 +180,7 @@ def _is_set(name: str) -> bool:
 
 
 def tell_unreadable(count: int) -> None:
-    """Say of how many files nothing is known, as they could not be read."""
+    """Say how many files could not be read."""
     if count:
         from ..results import unreadable_note
 

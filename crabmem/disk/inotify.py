@@ -40,7 +40,8 @@ class Inotify:
         self._handle = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
         self._process = os.getpid()
         self._prefixes: dict[int, str] = {}
-        self._folders: dict[str, tuple[int, int]] = {}
+        #: Device and inode of each watched folder that has no other one in it.
+        self._innermost: dict[str, tuple[int, int]] = {}
         self.close = weakref.finalize(self, _close, self._handle)
 
     @staticmethod
@@ -64,13 +65,13 @@ class Inotify:
     def _watch(self, handle: int, path: str, prefix: str) -> None:
         if self._kind(handle) not in _LOCAL:
             raise OSError("not a disk of this machine")
-        name = f"/proc/self/fd/{handle}".encode()
+        name = f"/proc/self/fd/{handle}".encode()  # the open folder itself: at `path` may be another by now
         number = self._checked(self._libc.inotify_add_watch(self._handle, name, _WATCHED))
         self._prefixes[number] = prefix
         status = os.fstat(handle)
-        self._folders[path] = status.st_dev, status.st_ino
-        # A folder that is in place has its parents in place, so the innermost ones alone are looked at.
-        self._folders.pop(os.path.dirname(path), None)
+        self._innermost[path] = status.st_dev, status.st_ino
+        # Parents are watched first. Where a folder is in place, its parent is: `_are_in_place` need not look at that.
+        self._innermost.pop(os.path.dirname(path), None)
 
     def changed(self) -> set[tuple[str, bool]] | None:
         """What changed since the last time: each path, and whether it is a folder; None when anything may have."""
@@ -97,7 +98,7 @@ class Inotify:
     def _are_in_place(self) -> bool:
         """Whether each innermost folder is still the one that its path names."""
         try:
-            for path, (device, inode) in self._folders.items():
+            for path, (device, inode) in self._innermost.items():
                 status = os.stat(path)
                 if status.st_ino != inode or status.st_dev != device:
                     return False

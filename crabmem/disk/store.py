@@ -212,9 +212,9 @@ class Store:
             fs.create(self._temporary / name, data, fs.PRIVATE_FILE if mode is None else mode)
 
     def stage_ahead(self, data: bytes) -> str:
-        """A temporary file with `data`, durable, of which only this process knows what it is for; its name."""
-        name = f"ahead-{os.getpid()}-{_token()}"
-        with fs.durability(True):
+        """Write `data` to a temporary file before a write takes the lock; the file's name, for `take_ahead`."""
+        name = f"ahead-{os.getpid()}-{_token()}"  # `clear_ahead` removes those of processes that have ended
+        with fs.durability(True):  # as in `stage`
             fs.create(self._temporary / name, data)
         return name
 

@@ -129,12 +129,16 @@ def start_of_machine() -> str:
 
 
 def age_of_process() -> float:
-    """Seconds since this process began, which who started it counts too; 0 where the system does not tell."""
+    """Seconds since the system started this process, Python's own start among them; 0 where it does not tell.
+
+    A host counts the deadline of a hook from then.
+    """
     if sys.platform != "linux":
         return 0.0
     try:
-        began = int(_proc("self/stat").rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
-        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - began)
+        # Behind the name in parentheses, which may hold anything: `starttime` of proc(5), in ticks since boot.
+        ticks = int(_proc("self/stat").rpartition(")")[2].split()[19])
+        return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"))
     except (OSError, ValueError, IndexError):
         return 0.0
 

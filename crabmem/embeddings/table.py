@@ -131,7 +131,7 @@ def matching(kept: VectorTable | None, embedder: Embedder) -> VectorTable:
 
 
 def load(file: Path) -> VectorTable | None:
-    """What is kept in `file`; None when that is nothing to be trusted."""
+    """What is kept in `file`; None where it is not to be trusted."""
     body = derived.load(file, _LABEL)
     try:
         return None if body is None else _unpacked(bytes(body))

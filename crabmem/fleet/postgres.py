@@ -151,7 +151,8 @@ class Postgres:
 
     @staticmethod
     def _copy_rows(cursor: psycopg.Cursor[Any], space: int, rows: Sequence[Row], rules: bytes) -> None:
-        """Write facts that are new, and the words of their passages."""
+        """Insert facts, and into `post` a row for each word of each of their passages. The values stand in the order of
+        the columns in schema.sql; `rules` are those by which the words were made, see `term_id`."""
         ids = [id for (id,) in cursor.execute(_IDS, (len(rows),))]
         with cursor.copy("copy fact from stdin") as copy:
             for id, row in zip(ids, rows, strict=True):
@@ -164,8 +165,8 @@ class Postgres:
             for id, row in zip(ids, rows, strict=True):
                 for part, passage in enumerate(row.passages[: _MAX_SMALLINT + 1]):  # parts count from 0
                     for word, count in passage.counts.items():
-                        numbers = min(count, _MAX_SMALLINT), min(passage.length, _MAX_SMALLINT)
-                        copy.write_row((term_id(word, rules), space, id, part, *numbers, row.kinds))
+                        tf, length = min(count, _MAX_SMALLINT), min(passage.length, _MAX_SMALLINT)
+                        copy.write_row((term_id(word, rules), space, id, part, tf, length, row.kinds))
 
     def search(self, asked: Sequence[Asked], scope: Collection[int] | None, kind: Kind, limit: int) -> list[Found]:
         """The facts that answer best, of the memories with these ids (None: of all), for sessions of that kind."""

@@ -13,19 +13,20 @@ from .postgres import Postgres
 
 
 def grant(index: Postgres, role: str, pattern: str, kind: Kind) -> bool:
-    """Let `role` ask for the memories whose names fit `pattern`, as sessions of that kind; whether the role is new.
+    """Let `role` ask for the memories whose names fit `pattern`, and see what sessions of that `kind` see in them.
 
-    Without a pattern it sees none, and may say of any that it was pushed to.
+    A role that the database does not have is made; True for that. With "" as pattern it sees none by this, and
+    may only tell the follower that somebody pushed to one, as a Git hook does.
 
     Raises:
-        InvalidArguments: no role may be called so.
+        InvalidArguments: PostgreSQL takes no such name for a role.
         NotFound: no memory that is followed fits.
     """
     if not role.isprintable() or not 0 < len(role.encode()) <= 63 or role.startswith("pg_"):
         raise InvalidArguments(f"no role of a database can be called {role!r}")
     if pattern and not matching((space.name for space in index.spaces()), pattern):
         raise NotFound(f"no memory that is followed is called like {pattern}; `crabmem fleet status` lists them")
-    with _alone(index):
+    with _alone(index):  # at its end, what each role may see is set anew
         return index.grant(role, pattern, kind)
 
 

@@ -75,18 +75,23 @@ class Objects:
     """
 
     def __init__(self, folder: Path, temporary: Path | None = None, redo: Redo | None = None) -> None:
-        """`temporary` is the folder for what is half written; without one, and without a log, it is only read."""
+        """`temporary` is the folder for half-written files, `redo` the log; a store with neither is only read."""
         self._folder = folder
         self._temporary = temporary or folder
-        self._redo = Redo(folder / "none") if redo is None else redo
+        self._redo = Redo(folder / "none") if redo is None else redo  # a log that is never there
         self._guard = Guard()
-        #: What was put by this write, and which of it is in the log, or on the disk.
+        #: What this write has put, and the ids that are in the log or on the disk.
         self._fresh: dict[str, _Fresh] = {}
         self._safe: set[str] = set()
+        #: Bytes of each object that was stored since `written` was asked.
         self._sizes: list[int] = []
+        #: The headers of commits that were read.
         self._headers: dict[str, Header] = {}
+        #: The signature of each loose file when it was last found whole.
         self._whole: dict[str, tuple[int, ...] | None] = {}
+        #: The open packs, within `in_bulk`.
         self._bulk: Packs | None = None
+        #: The file of the commits at which a shallow clone ends; its signature when it was read, and these commits.
         self._shallow = folder.parent / "shallow"
         self._ends: tuple[tuple[int, ...], frozenset[bytes]] = ((), frozenset())
 

@@ -37,13 +37,13 @@ def write_file(
     reason: str = "",
     called: str = "",
 ) -> Changed:
-    """Replace the file at `path`; the commit names it, or what it is `called`.
+    """Replace the file at `path`, or make it. The subject of the commit says `called`, else the name of the file.
 
     Raises:
-        InvalidArguments: the content cannot be kept.
+        InvalidArguments: no file of memory may hold the content.
         Stale: the file is not at `if_version` any more.
         HoldsSecret: there is a credential in it, and the settings refuse that.
-        Disabled: this session may not see the file, or it only grows and something in it would change.
+        Disabled: this session may not see the file, or its profile lets tools only add to it, and a line would change.
     """
     check_text("content", content, session.profile.largest)
     session.view.check_writable(path)
@@ -102,15 +102,16 @@ def note_with_reason(session: Session, tool: str, path: str, reason: str) -> Not
 
 
 def changed(session: Session, done: Written[T], path: str) -> Changed:
-    """What a write did to the file at `path`."""
-    before, data = done.before[path], done.after[path]
-    commit = None if before == data else done.commit
-    waits = done.waits.get(path)
-    said = _proposed(waits, path) if waits and before == data else data
-    diff = unified_diff(lenient_text(before), lenient_text(said), path)
+    """What a write did to the file at `path`: `Proposed` where nothing was written, as all of it waits for a person."""
+    before, after = done.before[path], done.after[path]
+    commit = None if before == after else done.commit
+    proposal = done.waits.get(path)
+    held_back = proposal if before == after else None  # else a part may wait, and the rest is written
+    diff = unified_diff(lenient_text(before), lenient_text(_proposed(held_back, path) if held_back else after), path)
+    is_created = before is None and not proposal
     notices, origin = notices_of(done, [path]), origin_of(session, path, commit)
-    parts = path, version_of(data or b""), commit, before is None and not waits, diff, notices, origin
-    return Proposed(*parts, waits) if waits and before == data else Changed(*parts, waits)
+    parts = path, version_of(after or b""), commit, is_created, diff, notices, origin
+    return Proposed(*parts, held_back) if held_back else Changed(*parts, proposal)
 
 
 def _proposed(proposal: Proposal, path: str) -> bytes | None:

@@ -28,8 +28,8 @@ def evaluate(
 ) -> Evaluation:
     """How well recall answers `questions`, with `limit` hits each; those for other workspaces are passed over.
 
-    With `since`, also how well it would have in the memory as it was at that revision or time, with the settings
-    of then. `progress` is called with how many questions of how many were asked.
+    With `since`, also how well it would have in the memory as it was at that revision or time, with its
+    settings at that time. `progress` is called with how many questions of how many were asked.
 
     Raises:
         NotFound: what must be found is no entry, now or then; or there is no such revision.

@@ -71,7 +71,11 @@ def _removals(session: Session, there: Iterable[bytes]) -> Iterator[Removal]:
 
 
 def described(session: Session, removal: Removal) -> Gone:
-    """What a removal took away."""
+    """What a removal took away.
+
+    Raises:
+        Disabled: this session sees only some files.
+    """
     session.view.check_whole()
     history = session.engine.history
     commit = history.commit(removal.commit, with_paths=False)

@@ -25,11 +25,13 @@ from .undo import Undo
 
 
 def move(session: Session, name: str, to: str) -> MovedFact:
-    """Move the entry called `name` into the memory called `to`, with its file as it is.
+    """Move the entry called `name` into the memory called `to`. Its file keeps its bytes, but for `sources_of`.
 
-    Sources that are of a project's memory get the name of that project, which is taken away where they come home.
-    `name` may be an address as recall says it, `me:Editor`: it then moves from there. Where the memory at hand has no
-    such entry, it is that of another, as `crabmem show` finds it.
+    That key says which project the entry's sources are files of. A move out of the project's memory adds it, and a move
+    back removes it.
+
+    `name` may be an address, as in the answers of recall: `me:Editor` moves from the memory `me`. A bare name that the
+    memory at hand does not have is looked for in the others that the session sees.
 
     Raises:
         NotFound: there is no such entry, or no memory of that name is seen.
@@ -47,11 +49,11 @@ def move(session: Session, name: str, to: str) -> MovedFact:
             raise Disabled("a person moves facts where what is written waits for one")
     entry, data = source.look(lambda now: _with_data(now, name))
     came_from = scope_of(session, source)
-    token = secrets.token_hex(8)
+    token = secrets.token_hex(8)  # both commits get it, so that undo finds one by the other
     note = _note(target, f"{entry.name} from {came_from or session.engine.scopes.own}", entry, token)
-    path, is_put = _put(target, entry, _data_for(target, source, entry, data), note)
+    path, is_added = _put(target, entry, _data_for(target, source, entry, data), note)
 
-    if not is_put:  # as by a move that was cut short: both sides then have one mark, by which undo finds them
+    if not is_added:  # it was there: if a move that was cut short put it there, this one goes on with its token
         last = next(target.timeline.commits(path, None, None), None)
         token = last.moved if last and last.moved and last.tool == "move" else token
 
@@ -62,11 +64,12 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     try:
         done = source.write(decide)
     except CrabmemError:
-        # Where it is gone from there, whoever moved it at the same time counts on it being here.
-        if is_put and source.read(entry.path) is not None:
+        # Take the copy back; but where somebody else has moved the entry meanwhile, it is the only one left.
+        if is_added and source.read(entry.path) is not None:
             returned = _note(target, f"{entry.name} back", entry, token)
             target.write(lambda now: Draft({path: None}, returned, None))
         raise
+    # `crabmem undo` in the memory at hand does not take back a move between two others: this command does.
     is_elsewhere = session.root not in (source.root, target.root)
     back = command("move", f"{to}:{entry.name}", f"--to {came_from}", command_for(session)) if is_elsewhere else ""
     return MovedFact(entry.name, path, entry.path, to, done.commit, back)

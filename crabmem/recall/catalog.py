@@ -39,13 +39,13 @@ class Catalog(SyncedIndex):
         self._layout = workspace.layout
         self.reader = EntryReader(workspace.layout)
         self._language = language
-        self._spoken = ""
+        self._indexed_language = ""
         self._progress = progress or (lambda done, total: None)
         #: The scan that the index is in step with; None for none.
         self._scan: Scan | None = None
         self._listing: Listing
         self._broken: dict[str, Unusable] = {}
-        self._halves: dict[str, Entry] = {}
+        self._being_written: dict[str, Entry] = {}
 
     def marks(self) -> Mapping[str, bytes]:
         """How the files looked whose words are known."""
@@ -54,7 +54,7 @@ class Catalog(SyncedIndex):
     def listing(self, scan: Scan) -> Listing:
         """The entries among the files of `scan`."""
         with self.guard:
-            if scan is not self._scan or self._language(scan) != self._spoken:
+            if scan is not self._scan or self._language(scan) != self._indexed_language:
                 self._follow(scan)
             elif self._listing.index is not self.index:  # joined meanwhile: it answers sooner
                 self._listing = replace(self._listing, index=self.index)
@@ -76,12 +76,12 @@ class Catalog(SyncedIndex):
     def _follow(self, scan: Scan) -> None:
         """Bring the index in step with `scan`."""
         language, layout = self._language(scan), self._layout
-        if language != self._spoken:
-            self._spoken, self._scan = language, None
+        if language != self._indexed_language:
+            self._indexed_language, self._scan = language, None
         paths = self._differing(scan)
         self.change(dict(self._read(scan, paths)))
         self._scan = scan
-        halves = tuple(self._halves[path] for path in sorted(self._halves))
+        halves = tuple(self._being_written[path] for path in sorted(self._being_written))
         unusable = (item for item in scan.unusable if not item.is_beside)
         broken = [
             *(each for each in unusable if layout.is_recalled(each.path) or layout.is_entry_folder(each.path)),
@@ -102,7 +102,7 @@ class Catalog(SyncedIndex):
         since = scan.since(self._scan) if self._scan else None
         if since is not None:
             return sorted(filter(self._layout.is_recalled, since))
-        known, files, words = self.marks(), scan.files, rules(self._spoken)
+        known, files, words = self.marks(), scan.files, rules(self._indexed_language)
         other = {path for path, mark in known.items() if not mark.endswith(words)}  # of another language
         other |= known.keys() - files.known.keys() - files.read.keys()  # gone
         other.update(path for path in known if not self._layout.is_recalled(path))  # of another layout
@@ -114,22 +114,26 @@ class Catalog(SyncedIndex):
             same -= remarked
         # Files that the scan knows by their marks are as the index has them, unless only the searcher had their marks.
         unindexed = filter(self._layout.is_recalled, files.known.keys() - known.keys())
-        return sorted({*other, *(read.keys() - same), *unindexed, *self._broken, *self._halves})
+        return sorted({*other, *(read.keys() - same), *unindexed, *self._broken, *self._being_written})
 
     def _mark(self, file: File) -> bytes:
         """What the index remembers a file by."""
-        return file.remembered + rules(self._spoken)
+        return file.remembered + rules(self._indexed_language)
 
     def _read(self, scan: Scan, paths: Sequence[str]) -> Iterator[tuple[str, Document | None]]:
         for done, path in enumerate(paths):
             self._broken.pop(path, None)
-            self._halves.pop(path, None)
+            self._being_written.pop(path, None)
             yield path, self._document(scan, path)
             if done % _TOLD_EVERY == 0 or done == len(paths) - 1:
                 self._progress(done + 1, len(paths))
 
     def _document(self, scan: Scan, path: str) -> Document | None:
-        """What the index is to know of a file; None for what is neither an entry nor a note that is recalled."""
+        """What the index is to know of a file; None for what it is not to have.
+
+        That is a file that is gone, or not recalled; one that cannot be read, which `_broken` then has; and one that
+        somebody was writing when it was read, which `_being_written` then has.
+        """
         file = scan.files.get(path)
         if file is None or not self._layout.is_recalled(path):
             return None
@@ -139,9 +143,9 @@ class Catalog(SyncedIndex):
             self._broken[path] = Unusable(path, str(error))
             return None
         if file.is_partial:
-            self._halves[path] = entry
+            self._being_written[path] = entry
             return None
-        return document(entry, self._mark(file), self._spoken)
+        return document(entry, self._mark(file), self._indexed_language)
 
 
 def _is_same(mark: bytes, file: File) -> bool:

@@ -41,7 +41,7 @@ _NO_HURRY = 60.0
 #: Texts in one batch for an embedder.
 AT_ONCE = 64
 # New vectors that are worth writing the file, and after how many `embed` writes it anyway.
-_WORTH_SAVING, _OFTEN = 32, 1_000
+_WORTH_SAVING, _SAVED_EVERY = 32, 1_000
 # Told unasked is only what is this many times as like a message as texts with something in common (`Model.floor`). With
 # all-MiniLM-L6-v2 notes of agents are told before .91 instead of .73 of the questions, and no more than one message of
 # small talk in a hundred is spoken to besides; with 1.2 times it was two to four.
@@ -164,28 +164,29 @@ class Meaning:
         return (embedder, kept, vector), ""
 
     def embed(self, source: EntrySource, rules: Vectors, progress: Progress | None = None) -> Reindexed:
-        """Give vectors to all entries that have none. A model that the settings name may be fetched for that.
+        """Make the vectors of all entries that have none. May download the model that the settings name.
 
         Raises:
             EmbedderFailed: they cannot be made; those that were are kept.
         """
         name, embedder = self._choose(rules, in_a_hurry=False)
-        with self._growing:
+        with self._growing:  # one thread at a time makes vectors
             kept = self._matching(embedder)
-            self._choice, self._kept = None, kept  # one that was chosen before may be another's
+            self._choice, self._kept = None, kept  # the embedder chosen before may be another, and its vectors, too
             missing = _missing(source.versions, kept)
 
-            def goes_on(before: int, done: int) -> bool:
+            def report(before: int, done: int) -> bool:
                 if progress:
                     progress(before + done, len(missing))
-                return True
+                return True  # never stop early: nobody waits for an answer
 
-            for start in range(0, len(missing), _OFTEN):
-                some = missing[start : start + _OFTEN]
-                self._add(kept, _embed(embedder, source, some, partial(goes_on, start)), source)
+            for start in range(0, len(missing), _SAVED_EVERY):
+                some = missing[start : start + _SAVED_EVERY]
+                self._add(kept, _embed(embedder, source, some, partial(report, start)), source)
                 kept = self._latest(kept)
                 self._write()
         self._choice = None  # somebody who asked meanwhile may have loaded the table before it was written
+        # It works: recall need not leave it alone for its failures any more.
         self._asking.gain()
         self._making.gain()
         return Reindexed(len(source.versions), name, kept.model.dimension, len(missing))

@@ -447,17 +447,18 @@ class Engine:
     # Settings
 
     def settings_now(self) -> KnownSettings:
-        """What `crabmem.toml` says now.
+        """What `crabmem.toml` says now, and what is wrong with its unknown keys.
 
         Raises:
-            InvalidSettings: it says something that cannot be.
+            InvalidSettings: it cannot be, or names another profile or layout than when the workspace was opened.
+            Unreadable: it is no regular file, or too large.
         """
         data = self.store.read(SETTINGS) or b""
-        return self._check_unchanged(*self._settings_in(blob_id(data), lambda: data))
+        return self._check_as_opened(*self._settings_in(blob_id(data), lambda: data))
 
     def settings_of(self, scan: Scan) -> KnownSettings:
         """What `crabmem.toml` says among the files of a look, which need not be read again."""
-        return self._check_unchanged(*self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS)))
+        return self._check_as_opened(*self._settings_in(scan.blob(SETTINGS), lambda: scan.data(SETTINGS)))
 
     def settings_at(self, commit: str) -> Settings:
         """The settings of a commit; the usual ones where they cannot be read."""
@@ -479,7 +480,7 @@ class Engine:
                 self._settings.pop(oldest, None)
         return found
 
-    def _check_unchanged(self, rules: Settings, problem: str) -> KnownSettings:
+    def _check_as_opened(self, rules: Settings, problem: str) -> KnownSettings:
         """These settings, which have to be those of the workspace as it was opened."""
         if rules is self._fit:  # every recall asks
             return rules, problem

@@ -37,9 +37,13 @@ def place_meant(
     home: str,
     here: str | None = None,
 ) -> str:
-    """The folder of the workspace that is meant, as `folder_of`; in it that of the project which `project` lies in.
+    """The folder of the workspace that options and environment name: `folder_of`, with the project of a folder.
 
-    Raises: as `project_meant`.
+    `project` is any folder in a project, not its name: `project_meant` finds that. `here` is where a relative one
+    begins. `workspace` is the name of an agent.
+
+    Raises:
+        InvalidArguments: there is no folder `project`, or no folder can have the name of the agent.
     """
     found = project_meant(project, environment, here)
     return folder_of(folder, workspace, environment, home, found.name if found else "")

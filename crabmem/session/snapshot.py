@@ -182,26 +182,26 @@ class Snapshot:
         return self._scan is None
 
     def get(self, name: str) -> Entry:
-        """The entry called `name`: by its path, name, file name or alias.
+        """The entry called `name`: by its path, name, file name or alias, also behind the name of this memory and `:`.
 
         Raises:
-            NotFound: there is none; the message has the nearest names.
+            NotFound: there is none; the message has the nearest names, or the command for an entry of another memory.
             InvalidArguments: there are several.
-            Unreadable: there is none, and a file that may be it cannot be read.
+            Unreadable: there is none, but a file where it would be, which cannot be read.
         """
         try:
             return entry_called(self.entries, name)
         except NotFound:
-            whose, own = name_parted(name)
-            if own and whose == self._engine.scopes.own:
-                return self.get(own)
+            whose, rest = name_parted(name)
+            if rest and whose == self._engine.scopes.own:
+                return self.get(rest)
             if whose in self.others:
                 program = program_at(str(self.others[whose].root), self._engine.environment)
-                there = command("show", own, program=program)
+                there = command("show", rest, program=program)
                 raise NotFound(f"{name} is in another memory: `{there}` shows it there") from None
             for path in [] if self.is_past else self._places_of(slug_of(name[:MAX_NAME])):
                 if self.view.allows(path) and (data := self._engine.store.read(path)):
-                    parse_entry(path, data)  # says so when the file is there and cannot be read
+                    parse_entry(path, data)  # raises Unreadable, which says more than that there is none
             raise
 
     def _places_of(self, slug: str) -> list[str]:

@@ -374,7 +374,7 @@ def _end(node: yaml.Node) -> int:
 
 
 def _check_bounds(text: str) -> None:
-    """Stop before the composer, which recurses, meets what was made to break it."""
+    """Refuse a header that may have been made to exhaust memory or the stack of the composer, which recurses."""
     if len(text) > MAX_HEADER:
         raise BadHeader(f"it is longer than {MAX_HEADER} characters")
     depth = 0

@@ -69,13 +69,14 @@ def drop(text: str, path: Path) -> str:
 
 
 def _blocks_at(blocks: list[_Block], path: Path) -> Iterator[_Block]:
-    """The lines of the table at `path`, and of the tables in it."""
+    """The blocks of the table at `path`, and of the tables in it; a number at its end picks one `[[element]]`."""
     names = tuple(key for key in path if isinstance(key, str))
     number = path[-1] if isinstance(path[-1], int) else None
-    count = -1
+    element = -1  # the number of the `[[element]]` that the blocks are at
     for block in blocks:
-        count += block.path == names and block.is_element
-        if block.path[: len(names)] == names and (number is None or count == number):
+        if block.path == names and block.is_element:
+            element += 1
+        if block.path[: len(names)] == names and number in (None, element):
             yield block
 
 

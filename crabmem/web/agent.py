@@ -16,7 +16,7 @@ def search(ask: Ask) -> Page:
     """What recall answers, with the share of each word; what memory would say before a message."""
     query, message, as_of, blame = (ask.query.one(name).strip() for name in ("q", "message", "as_of", "blame"))
     shown: dict[str, Any] = {"title": "Recall", "q": query, "message": message, "as_of": as_of, "found": None}
-    shown["blame"] = bool(blame)  # which takes long where there are many facts
+    shown["blame"] = bool(blame)  # asked for separately: it is slow where there are many facts
     if query:
         found = recall.recall(ask.session, query, _LIMIT, explain=True, blame=bool(blame), as_of=as_of or None)
         best = max((hit.score for hit in found), default=0.0)

@@ -160,14 +160,16 @@ class _Site:
         return await to_thread.run_sync(self._render, page, self._ask(request))
 
     def _ask(self, request: Request, form: Mapping[str, list[str]] | None = None) -> Ask:
+        """What a view is called with. `_memory_named` has put the memory of the request on the shelf before."""
         query = Given()
-        with suppress(ValueError):  # of more fields than a page has
+        with suppress(ValueError):  # more fields than any page has: the query counts as empty
             query = Given(parse_qs(request.url.query, keep_blank_values=True, max_num_fields=_FIELDS))
-        others, memory = scopes.others(self._session), request.scope.get("memory", "")
-        places = {"": self._session.engine.scopes.own, **{name: name for name in others}} if others else {}
-        ways = tuple((name, _way(memory, to), to == memory) for to, name in places.items())
+        memory = request.scope.get("memory", "")  # "" is the memory at hand
+        others = scopes.others(self._session)
+        titles = {"": self._session.engine.scopes.own, **{name: name for name in others}} if others else {}
+        memories = tuple((title, _way(memory, name), name == memory) for name, title in titles.items())
         shown, given = self._shelf[memory], Given(form or {})
-        return Ask(shown.session, shown.chronicle, shown.decided, request.url.path, query, given, memory, ways)
+        return Ask(shown.session, shown.chronicle, shown.decided, request.url.path, query, given, memory, memories)
 
     def _memory_named(self, request: Request) -> _Memory | None:
         """The memory that an address names, on the shelf from here on; None where no such memory is seen."""

@@ -31,15 +31,17 @@ def listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[
 
 
 def _at(value: Any, key: str) -> Any:
-    """What stands under a key, else at the end of the path that it is; None for nothing."""
-    if not isinstance(value, Mapping) or key in value:
-        return value[key] if isinstance(value, Mapping) else None
+    """The value of `key`; where no key is called so, it is a path with dots, as `user.name`. None where nothing is."""
+    if not isinstance(value, Mapping):
+        return None
+    if key in value:
+        return value[key]
     first, dot, rest = key.partition(".")
     return _at(value.get(first), rest) if dot else None
 
 
 def _fits(value: Any, wanted: Any) -> bool:
-    """Whether a value is as a filter wants it, part by part."""
+    """Whether a value matches a filter, key by key and element by element."""
     if isinstance(wanted, Mapping):
         if any(key.startswith("$") for key in wanted):
             return all(_compares(value, operator, other) for operator, other in wanted.items())

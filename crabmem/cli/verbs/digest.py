@@ -74,14 +74,14 @@ def digest(
 
 
 def _write(file: str, text: str) -> None:
-    """Write a page; one that is there is replaced."""
+    """Write a page, replacing one that is there; `-` is stdout."""
     if file == "-":
         return echo(text)
     try:
         fs.swap_in(Path(file).absolute(), text.encode("utf-8", "replace"))
     except (OSError, ValueError) as error:
         raise Unwritable(
-            f"{file} cannot be written: {fs.reason(error) if isinstance(error, OSError) else 'it is no name of a file'}"
+            f"{file} cannot be written: {fs.reason(error) if isinstance(error, OSError) else 'that is not a file name'}"
         ) from None
     tell(f"wrote {file}")
 

@@ -325,20 +325,24 @@ class PurgedLine:
         return self._commit(tree, parents, *kept)
 
     def _merged(self, tip: str, below: Sequence[str], is_kept: bool) -> tuple[str | None, Merged]:
-        """Return the tree of a commit, merged with what those on which it stands, `below`, became; and by path texts
-        with what these became, of which a line may have been moved in it."""
+        """Return the tree of the commit `tip` without what purges took from the commits below it; and by path pairs of
+        a text and what it became, by which `_made` finds purged lines that `tip` moved within the file.
+
+        `below` are the commits that it stands on, by their old ids. A proposal, which `is_kept`, is compared with these
+        alone.
+        """
         tree: str | None = self._objects.header(tip).tree
-        if tip in self._grounds:
+        if tip in self._grounds:  # without parents, and below proposals alone: it takes its files from the purged line
             tree = self._trees.grafted(None, self._as_it_became(self._files(tip)))
-        bases, merged = self._newest([each for each in below if self.ids[each] != each]), Merged()
-        # One in between may have removed what this has again at its path: so it is compared with what was purged, too;
-        # with its texts first, as merged with those below a text would not be the purged one any more.
-        earlier = () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases)))
-        for base in earlier:
+        bases = self._newest([each for each in below if self.ids[each] != each])
+        # A commit between a purged one and `tip` may have removed a text that `tip` has again: `bases` do not show it.
+        further_down = () if is_kept else self._newest(sorted(self._purged_below[tip].difference(bases)))
+        for base in further_down:  # first: the merge with `bases` changes texts, which then are not the purged ones
             tree = self._trees.grafted(tree, self._without_same(tree, base))
+        merged = Merged()
         for base in bases:
             tree = self._trees.grafted(tree, self._without(tree, base, merged))
-        for base in earlier:
+        for base in further_down:
             for path, (_, old) in self._touched(base).items():
                 if became := self._became(path, old):
                     merged.setdefault(became[0], []).append((self._text(old), self._text(became[1])))
