@@ -1,5 +1,7 @@
 """A web server on the loopback, which leaves signals to whoever runs it and writes no log."""
 
+import errno
+import os
 import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,15 +20,16 @@ _GRACE = 2
 
 @contextmanager
 def listening(port: int) -> Iterator[socket.socket]:
-    """A socket that listens at a port of this machine; 0 is any free one.
+    """A socket that listens on a port of this machine; 0 means any free one.
 
     Raises:
-        Inapplicable: the port is taken.
+        Inapplicable: the port is taken, or this user may not listen on it.
     """
     try:
         found = socket.create_server((HOST, port))
-    except OSError:
-        raise Inapplicable(f"port {port} is taken; name another with --port, or 0 for any that is free") from None
+    except OSError as error:
+        why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used: {os.strerror(error.errno or 0)}"
+        raise Inapplicable(f"port {port} {why}; name another with --port, or 0 for any that is free") from None
     with found:
         yield found
 

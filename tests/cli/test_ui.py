@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from crabmem import Memory
+from crabmem import Inapplicable, Memory
 from tests.conftest import Run
+
+#: The first port that every user may listen on.
+_FIRST_FREE = Path("/proc/sys/net/ipv4/ip_unprivileged_port_start")
 
 
 @pytest.fixture
@@ -75,6 +78,20 @@ def test_a_taken_port_is_named(root: Path, run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         answer = run("ui", "--no-open", "--port", str(taken.getsockname()[1]))
     assert answer.exit_code == 1 and "is taken; name another with --port" in answer.stderr
+
+
+@pytest.mark.skipif(int(_FIRST_FREE.read_text()) < 2, reason="every user may listen on every port here")
+def test_a_port_that_needs_rights_is_not_called_taken() -> None:
+    listening = pytest.importorskip("crabmem.loopback.server").listening
+    is_root = os.getuid() == 0
+    if is_root:
+        os.seteuid(65_534)
+    try:
+        with pytest.raises(Inapplicable, match="port 1 cannot be used: Permission denied; name another"), listening(1):
+            pass
+    finally:
+        if is_root:
+            os.seteuid(0)
 
 
 def test_without_its_libraries_it_says_how_to_get_them(root: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
