@@ -42,8 +42,10 @@ def test_all_code_that_it_names_is_there() -> None:
     source = "\n".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
     for name in CODE:
         owner, _, member = name.removesuffix("()").partition(".")
-        assert re.search(rf"^(class|def) {owner}\b|^{owner} = ", source, re.MULTILINE), name
-        assert not member or re.search(rf"^    def {member}\b|^    .*\b{member}\b.* = ", source, re.MULTILINE), name
+        found = re.search(rf"^(?:class|def) {owner}\b|^{owner} = ", source, re.MULTILINE)
+        assert found, name
+        own = re.split(r"\n(?=\S)", source[found.end() :], maxsplit=1)[0]
+        assert not member or re.search(rf"^    def {member}\b|^    .*\b{member}\b.*[:=] ", own, re.MULTILINE), name
 
 
 def test_every_link_leads_to_a_file() -> None:
