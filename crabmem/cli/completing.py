@@ -1,4 +1,4 @@
-"""What a shell completes arguments with: names of facts, agents, tags, profiles, commits, tools, files."""
+"""Completion of arguments in a shell: names of facts, agents, tags, profiles, commits, tools, files."""
 
 import os
 import re

@@ -85,7 +85,7 @@ def _section(title: str, items: Sequence[Html], *notes: Html) -> Html:
 
 
 def _waiting(memory: Session, waiting: Sequence[Proposal], now: datetime) -> Html:
-    """What waits, with what applying it would change."""
+    """Return what waits for the person, with what applying it would change; nothing if nothing waits."""
     if not waiting:
         return Html("")
     note = element(

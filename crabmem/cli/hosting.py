@@ -1,4 +1,4 @@
-"""What the verbs `install` and `uninstall` do; the verbs themselves are in `verbs`."""
+"""The work of the verbs `install` and `uninstall`; the verbs themselves are in `verbs`."""
 
 import os
 import shutil
@@ -53,7 +53,7 @@ class Request:
 
 @dataclass(frozen=True)
 class _Choice:
-    """What was decided for a host: whether it may use the tools unasked, and whose memory its agent has.
+    """The decisions for a host: whether it may use the tools unasked, and whose memory its agent has.
 
     `allow` is None if no config of the host takes such a permission.
     """

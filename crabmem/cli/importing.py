@@ -25,7 +25,10 @@ _TOLD = 5
 
 @dataclass(frozen=True)
 class Import:
-    """What came of an import."""
+    """The result of an import, or of a dry run of one.
+
+    `place` is what was imported, `kind` the name of its source (see `importers`).
+    """
 
     place: str
     kind: str

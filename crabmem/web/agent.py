@@ -31,10 +31,7 @@ def search(ask: Ask) -> Page:
 
 
 def _shares(hit: Hit) -> list[tuple[str, float, str]]:
-    """Return each word of the question with its share of the score (0 to 1) and the fields it was found in.
-
-    The word with the largest share comes first. What vectors add to the score is left out.
-    """
+    """Return each word of the question, the largest share first: its share of what words added, and its fields."""
     added, fields = Counter[str](), dict[str, dict[str, None]]()
     for match in hit.matches:
         added[match.word] += match.added  # type: ignore[assignment]
@@ -44,7 +41,7 @@ def _shares(hit: Hit) -> list[tuple[str, float, str]]:
 
 
 def prompt(ask: Ask) -> Page:
-    """What goes before a conversation of one kind: the account as a picture, and the text."""
+    """Show what goes before a conversation of one kind: the account as a picture, and the text."""
     kinds = get_args(Kind)
     asked = ask.query.one("kind")
     kind: Kind = asked if asked in kinds else "main"  # type: ignore[assignment]

@@ -62,10 +62,7 @@ STATIC = {"/page.css": "text/css", "/page.js": "text/javascript", "/page.svg": "
 
 
 def application(session: Session, entrance: Entrance, noticed: Callable[[], None] = lambda: None) -> ASGIApp:
-    """Return the ASGI application: the pages of one memory, and of those that are seen beside it.
-
-    `noticed` is called for each request that has the cookie.
-    """
+    """Return the ASGI app for one memory and those seen beside it; it calls `noticed` at requests with the cookie."""
     site = _Site(session, entrance)
     routes = [
         Route(PATH, site.enter),
@@ -112,10 +109,7 @@ class _Memory:
 
 
 def _way(here: str, to: str) -> str:
-    """Return the relative address of the first page of memory `to`, for a link in any page of memory `here`.
-
-    Both are names; "" is the memory at hand.
-    """
+    """Return the relative address from any page of memory `here` to the first of memory `to`; "" is the one at hand."""
     return f"{'../' if here else './'}{f'{to}/' if to else ''}"
 
 

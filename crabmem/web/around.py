@@ -1,4 +1,4 @@
-"""What is around the facts: other machines, other workspaces, and figures of how memory grew and was used."""
+"""Views on other machines, other workspaces, and figures of how memory grew and was used."""
 
 from typing import Any
 

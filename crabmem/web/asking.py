@@ -1,4 +1,4 @@
-"""What the views of the page are given and give back: a request without its protocol, and what to answer."""
+"""The argument and the results of views: a request without its protocol, a page, a redirect."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What waits for the person: texts that agents propose, and texts of which two machines had one each."""
+"""The inbox: texts that agents propose, and texts of other machines that conflict with what is here."""
 
 import re
 from collections import Counter
@@ -95,10 +95,7 @@ def _key(session: Session, each: Proposal) -> str:
 
 
 def decide(ask: Ask) -> Page | Go:
-    """Apply or reject the ticked proposals, as they were shown.
-
-    A proposal whose files were changed since is left alone, and the page says so.
-    """
+    """Apply or reject the ticked proposals. One whose files were changed since is left alone, and the page says so."""
     failed, decided, ticked = list[str](), list[Decision](), ask.form.get("which", [])
     for key in ticked:
         try:

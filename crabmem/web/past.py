@@ -1,4 +1,4 @@
-"""What was done, by whom and when, and how to take it back; what is gone, and how to bring it back."""
+"""The past: what was done, by whom and when, and how to take it back; what is gone, and how to bring it back."""
 
 from collections.abc import Sequence
 from itertools import groupby, islice

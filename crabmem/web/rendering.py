@@ -58,10 +58,7 @@ class Pages:
         return self._jinja.loader.get_source(self._jinja, name)[0]
 
     def door(self, way: str = "") -> str:
-        """Return the page that is shown without the cookie: a closed door, or a link to the address `way`.
-
-        It shows nothing of memory.
-        """
+        """Return the page for those without the cookie, which shows nothing of memory: closed, or a link to `way`."""
         return self._jinja.get_template("door.html").render(way=way)
 
     def of(self, page: Page, ask: Ask) -> str:

@@ -73,7 +73,7 @@ def _print(memory: Session, form: str | None, as_of: str | None, is_for_folder: 
 
 
 def _lines(done: Exported) -> Iterator[str]:
-    """Yield a line for each file that changes, and for each that is left out; of these only the first few per reason."""
+    """Yield a line for each file that changes, and for those left out, of these only the first few per reason."""
     width = max(map(len, _WOULD.values())) if done.dry_run else max(map(len, _STATES))
     for each in done.files:
         if each.state != "unchanged":
