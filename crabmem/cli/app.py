@@ -125,7 +125,7 @@ class Verbs(click.Group):
         """Find the verb that the words begin with: by its name, by a former one, or `help` and `version`.
 
         Raises:
-            UsageError: there is none; the message names a similar one.
+            UsageError: there is no such verb; the message names a similar one.
         """
         try:
             return super().resolve_command(ctx, args)

@@ -192,6 +192,7 @@ def _choose(installation: Installation, request: Request, is_by_project: bool) -
 
 
 def _ask_for_memory(host: Host, project: bool) -> Whose:
+    """Ask whose memory the agent is to have. "inside" is offered only if the host can do that, and not in a project."""
     assert host.own_memory is not None
     tell_always(f"{host.title} has a memory of its own, too ({host.own_memory.title}). Which is it to use?")
     tell_always("  beside  both: its own goes on beside this one")
@@ -243,6 +244,7 @@ def _import(host: Host, places: Sequence[Path], *, dry_run: bool, takes_in: bool
 
 
 def _choice_lines(installation: Installation, choice: _Choice, imported: Import | None) -> Iterator[str]:
+    """Yield what was decided: the permission, whose memory the agent has, and what was imported or could not be."""
     host, own, server = installation.host, installation.host.own_memory, installation.options.with_server
     if choice.allow:
         yield "allowed: it reads and writes memory without asking each time (--no-allow: it asks)"
@@ -335,6 +337,7 @@ def _action(change: Change) -> str:
 
 
 def _row(options: InstallOptions, here: Surroundings) -> dict[str, Any]:
+    """Return the row of a host; `gone` are programs that its configs call for crabmem and that no longer exist."""
     installations = [Installation(options, here, project_option) for project_option in here.scopes]
     there = {_SCOPES[number]: each for number, each in enumerate(installations) if _is_installed(each)}
     return {

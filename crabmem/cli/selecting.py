@@ -161,6 +161,7 @@ def _outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
 
 
 def _outcome_data(outcome: Outcome) -> dict[str, object]:
+    """Return an outcome for JSON; one that failed counts as "later", as the proposal still waits."""
     decision, error = outcome.decision, outcome.error
     done = "later" if error else decision.what
     return {

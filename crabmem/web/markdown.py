@@ -77,6 +77,7 @@ def _deeper(state: Any) -> None:
 
 
 def _reader() -> MarkdownIt:
+    """Return a parser without HTML and pictures, for links with `_SCHEMES` only; others stay as they are written."""
     reader = MarkdownIt("commonmark", {"html": False, "breaks": True})
     reader.enable(["table", "strikethrough"]).disable("image")
     reader.validateLink = lambda url: url.startswith(_SCHEMES)  # type: ignore[method-assign]

@@ -33,6 +33,7 @@ def serve(session: Session, port: int, ready: Callable[[Entrance], None]) -> Non
 
 
 async def _serve(session: Session, listens: socket.socket, ready: Callable[[Entrance], None]) -> None:
+    """Run the server, and beside it two tasks that end it: at a signal, or when nobody has asked for long."""
     # `seen` holds one number, the time of the last request.
     entrance, seen = Entrance(port_of(listens), time.monotonic), deque([time.monotonic()], maxlen=1)
     server = Server(application(session, entrance, lambda: seen.append(time.monotonic())))

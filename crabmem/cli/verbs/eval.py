@@ -147,6 +147,7 @@ def _show_asking(done: int, total: int) -> None:
 
 
 def _reactions(done: Reactions) -> str:
+    """Return the report of --speak: a table by kind of message, the figures, and each message answered wrong."""
     rows = [(kind, int(of["messages"]), of["spoken"], of["right"]) for kind, of in done.kinds.items()]
     width = max(len("all"), *(len(kind) for kind, *_ in rows))
     lines = [f"{counted(done.messages, 'message')}, {done.messages - len(done.wrong)} right"]
@@ -168,6 +169,7 @@ def _wrong(reaction: Reaction, threshold: float) -> list[str]:
 
 
 def _report(done: Evaluation) -> str:
+    """Return the report: the figures, the questions answered wrong, and with --compare what got better and worse."""
     lines = [
         f"{counted(len(done.answers), 'question')}, {len(done.answers) - len(done.misses)} answered right",
         *_table(done),

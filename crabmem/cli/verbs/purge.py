@@ -125,6 +125,7 @@ def _is_gone(found: Standing) -> bool:
 
 
 def _plan(plan: Purge) -> str:
+    """Return what a purge changes and removes, then what stays and who else has the text, a line each."""
     lines = [
         f"commits: {plan.rewritten:,} of {plan.commits:,} get a new id; {_count(plan.messages, 'message')} changed",
         f"files:   {_count(plan.versions, 'version')} of {_count(len(plan.paths), 'file')}{_listed(plan.paths)}",
@@ -181,6 +182,7 @@ def _at_remotes(done: Purge) -> list[str]:
 
 
 def _beside(memories: Mapping[str, int]) -> list[str]:
+    """Return a line for each other memory that holds the text, with the command that erases it there."""
     return [
         f"{folder} has it too, in {_count(files, 'file')}: "
         f"`{program_at(folder, os.environ)} purge`, with the same words, erases it there"

@@ -192,6 +192,7 @@ def _with_progress(memory: Session, **words: Any) -> Synced:
 
 
 def _summary(done: Synced) -> list[str]:
+    """Return what a sync did, and then each thing that a person may have to decide or repair, a line each."""
     came = f"{counted(len(done.taken), 'file')} came in" if done.taken else "nothing came in"
     went = f"{counted(done.sent, 'commit')} went out" if done.sent else "nothing went out"
     lines = [f"{done.remote}: {came}, {went}"]

@@ -21,6 +21,8 @@ _VET = "memory/entries/luna-s-vet.md"
 
 
 def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
+    """Return the steps of the tour: what to print before each ("": nothing), and the function that does it."""
+
     def run(*words: str) -> Callable[[], None]:
         return lambda: _run(root, *words)
 
