@@ -14,7 +14,7 @@ def main() -> None:
     except OSError as error:
         if error.filename is not None:
             raise
-        # Click prints the help by itself.
+        # Only what click prints itself, such as the help, gets here: `echo` reports what it cannot write.
         failure = unwritten(error)
         failure.show()
         raise SystemExit(failure.exit_code) from None

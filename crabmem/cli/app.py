@@ -50,11 +50,13 @@ _VERBS = Path(__file__).parent / "verbs"
 
 
 def _summary_in(module: Path) -> tuple[str, str]:
-    """The place of a verb in the help, as `verb` takes it, and its help text, both read from its source; "" if only an
-    import can tell. To import all verbs takes ten times as long as to read them."""
+    """Return the place of a verb in the help (`after` of `verb`) and its help text, both read from its module's source.
+
+    Both are "" if only an import can tell. Importing all verbs takes ten times as long as reading their sources.
+    """
     text = module.read_text("utf-8")
     _, group, rest = text.partition("\nfile_group(")
-    if group:
+    if group:  # its first four arguments are texts in quotes: name, after, file_name, about
         _, place, _, about = rest.split('"')[1:9:2]
         return place, ABOUT_A_FILE.format(about)
     _, head, rest = text.partition('\n@verb(after="')
@@ -68,9 +70,11 @@ class Verbs(click.Group):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        #: What `verb` says of the place of each verb in the help, of those that are loaded.
+        #: For each known verb the one that it follows in the help, or the title of the part that it begins.
         self.places: dict[str, str] = {}
+        #: Verbs that are loaded and have the global options.
         self._complete = set[str]()
+        #: Help texts of all verbs, once `parts` was called.
         self._summaries: dict[str, str] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -94,16 +98,19 @@ class Verbs(click.Group):
         return {title: self._after(title) for title in TITLES}
 
     def summary(self, name: str) -> str:
-        """What the help says of a verb that is among its `parts`: the first sentence of its own."""
+        """Return the first sentence of a verb's help. Call `parts` before."""
         return click.Command(name, help=self._summaries[name]).get_short_help_str(_WHOLE)
 
     def _after(self, place: str) -> list[str]:
-        """The verbs that follow a place. Of several chains from the same place, the longest comes last."""
+        """Return the verbs that follow `place`, a verb or a title, each with those that follow it in turn.
+
+        If several verbs follow the same place, the one with the longest chain behind it comes last.
+        """
         chains = [[name, *self._after(name)] for name, after in self.places.items() if after == place]
         return [name for chain in sorted(chains, key=lambda chain: (len(chain), chain)) for name in chain]
 
     def invoke(self, ctx: click.Context) -> Any:
-        gc.enable()  # which `__main__` disables while all is loaded: some verbs go on for long
+        gc.enable()  # `__main__` disabled it while modules load; but some verbs run for long
         try:
             return super().invoke(ctx)
         except click.UsageError as error:
@@ -115,6 +122,11 @@ class Verbs(click.Group):
             raise _error_to_show(error, self.get_command(ctx, ctx.invoked_subcommand or "") or self) from None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the verb that the words begin with: by its name, by a former one, or `help` and `version`.
+
+        Raises:
+            UsageError: there is no such verb; the message names a similar one.
+        """
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
@@ -128,6 +140,7 @@ class Verbs(click.Group):
             raise click.UsageError(f"No such command '{args[0]}'.{hint}", ctx) from None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `--help --all` at the end, in either order, for a help that names all verbs."""
         if {*args[-2:]} in ({"--help", "--all"}, {"-h", "--all"}):
             ctx.meta[_WITH_ALL] = True
             args = [*args[:-2], "--help"]
@@ -151,22 +164,28 @@ class Verbs(click.Group):
                 formatter.write_dl([(verb, self.summary(verb)) for verb in verbs])
 
     def _take_global_options(self, command: click.Command) -> None:
-        """Have `command`, and each one below it, take the global options too, as if they stood before the verb, unless
-        it has one of that name itself."""
+        """Let `command`, and each command below it, take the global options too, as if they stood before the verb.
+
+        An option of the command's own with the same name wins. The added ones are not in its help.
+        """
         own = {name for param in command.params for name in param.opts}
         for option in self.params:
             if isinstance(option, click.Option) and option.name in GLOBAL and own.isdisjoint(option.opts):
                 twin = copy(option)
-                twin.name = f"{AFTER}.{option.name}"  # an argument of the verb may be called so
+                twin.name = f"{AFTER}.{option.name}"  # the plain name may be that of an argument of the verb
                 twin.callback, twin.expose_value, twin.hidden = use_global, False, True
-                twin.default = twin.envvar = None  # what holds without it is known from before the verb
+                twin.default = twin.envvar = None  # the option before the verb has taken these into account
                 command.params.append(twin)
         for each in command.commands.values() if isinstance(command, click.Group) else ():
             self._take_global_options(each)
 
 
 def _error_to_show(error: CrabmemError | OverflowError | OSError, verb: click.Command) -> BaseException:
-    """An error of a verb as the command line shows it; one that click or Python shows stays as it is."""
+    """Return the exception by which the command line shows an error of `verb`, on one line.
+
+    Ways out in the message are named by options, if `verb` has them. An error that click or Python is to handle is
+    returned unchanged.
+    """
     if isinstance(error, CrabmemError):
         known = {flag for option in verb.params for flag in option.opts}
         names = {argument: flag for argument, flag in _FLAGS.items() if flag in known}
@@ -175,12 +194,15 @@ def _error_to_show(error: CrabmemError | OverflowError | OSError, verb: click.Co
     if isinstance(error, OverflowError):
         return Failure(BEYOND_TIME) if "_PyTime_t" in str(error) else error
     if isinstance(error, BrokenPipeError):
-        return error  # whoever reads what a verb prints has read enough, which click knows
+        return error  # the reader of the output, as `head`, has closed it: click ends quietly
     return Failure(f"{error.filename or 'the system'}: {fs.reason(error)}")
 
 
 def _todays_words(group: Verbs, ctx: click.Context, args: list[str]) -> list[str]:
-    """Return the words typed today for a verb by a former name, and its options by theirs."""
+    """Translate a command line that begins with a former verb into today's verb and options (`_FORMER`).
+
+    `proposals VERB` becomes `review VERB`, and `proposals` alone `review list`.
+    """
     verb, *rest = args
     words, options = _FORMER[verb]
     if verb == "proposals" and isinstance(review := group.get_command(ctx, words[0]), click.Group):
@@ -212,8 +234,8 @@ def _version(group: Verbs, ctx: click.Context, words: list[str]) -> Any:
     ctx.exit()
 
 
-#: The words typed today, by the former names of verbs, and of their options; "" for a name before its value, which
-#: stands alone. They go with the version after this one.
+#: For each former verb today's words, and today's names of its options; for "" the option's name is dropped and its
+#: value becomes an argument. The next version drops these.
 _FORMER: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "memory": (("overview",), {}),
     "soul": (("identity",), {}),
@@ -231,14 +253,14 @@ _FORMER: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 _WITHIN: dict[str, Callable[[Verbs, click.Context, list[str]], Any]] = {"help": _help, "version": _version}
 _TAGGED = "the facts with a tag are `crabmem list --tag TAG`, a search is `crabmem recall`"
 _IN_QUOTES = 'a name or a text of several words goes in quotes, as in crabmem remember "Deploy key" -d DESC -c TEXT'
-# What is typed of habit, by verb and how click answers it, and what is meant.
+# Habits of other programs: the verb, the beginning of click's error, and a hint that is added to it.
 _SLIPS = (
     ("remember", "Got unexpected extra argument", _IN_QUOTES),
     ("list", "Got unexpected extra argument", _TAGGED),
     ("log", "No such option '--oneline'", "each commit is one line as it is; -p shows more"),
     ("config", "No such command", "settings are changed in the file crabmem.toml, and `crabmem config` prints them"),
 )
-# What other programs call a verb of ours.
+# Our verbs by the names that they have in other programs.
 _ELSEWHERE = {
     "get": "show", "cat": "show", "read": "show", "view": "show", "search": "recall", "find": "recall",
     "grep": "recall", "query": "recall", "ask": "recall", "add": "remember", "save": "remember", "store": "remember",
@@ -249,7 +271,7 @@ _ELSEWHERE = {
     "checkout": "restore", "agent": "agents", "annotate": "blame", "redo": "undo",
 }  # fmt: skip
 _VERSION = "crabmem %(version)s"
-#: What the command line calls the arguments that errors offer as ways out, where a verb has them.
+#: Options by the Python arguments that errors offer as ways out; used where a verb has the option.
 _FLAGS = {
     "even_if_many=True": "--yes-really",
     "is_meant=True": "--yes-really",
@@ -260,9 +282,9 @@ _FLAGS = {
     "root=…": "--dir",
     "profile=…": "--profile",
 }
-# Where a context keeps that the help is to name all verbs.
+# Key in a context's `meta`: the help is to name all verbs.
 _WITH_ALL = "crabmem.help_with_all"
-# Characters of a verb's first sentence: all of them.
+# Characters to which click cuts a verb's first sentence: more than any has.
 _WHOLE = 1_000
 
 

@@ -1,4 +1,4 @@
-"""What a shell completes arguments with: names of facts, agents, tags, profiles, commits, tools, files."""
+"""Completion of arguments in a shell: names of facts, agents, tags, profiles, commits, tools, files."""
 
 import os
 import re
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from ..session.session import Session
 
 
-# Commits that are offered, and those whose writers are.
+# Commits that are offered, and newest commits whose agents, sessions, tools and authors are offered.
 _NEWEST = 20
 _LOOKED_AT = 200
 
@@ -51,7 +51,11 @@ def _find(ctx: click.Context, of: "Callable[[Session], Iterable[str]]", is_aroun
 
 
 def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    """The facts that begin so: by their files' names, and where those do not, by their own, in upper or lower case."""
+    """Complete the name of a fact.
+
+    First come slugs (file names without ending) that begin as typed, then names that do so in any case, of the other
+    facts. If nothing is typed yet, only slugs are offered, as no file has to be read for them.
+    """
     slugs = _slugs(ctx, begun)
     if not begun:
         return slugs
@@ -67,9 +71,10 @@ def complete_names(ctx: click.Context, param: click.Parameter, begun: str) -> li
 
 
 def _quoted_for_shell(name: str) -> str:
-    """`name` escaped as the shell takes a completion; "" where it cannot take it.
+    """Return `name` escaped for the shell that completes; "" if that shell cannot take it.
 
-    zsh and fish quote by themselves. bash does not, its script reads backslashes once, and it parts words at signs.
+    zsh and fish quote by themselves. bash does not, and click's script for it takes one backslash of two away. bash
+    also splits words at ":" and "=", so names with these are left out. Behind an opening quote nothing is escaped.
     """
     words = os.environ.get("COMP_WORDS", "")
     if not os.environ.get("_CRABMEM_COMPLETE", "").startswith("bash") or words.rpartition("\n")[2][:1] in ("'", '"'):
@@ -78,7 +83,7 @@ def _quoted_for_shell(name: str) -> str:
 
 
 def _slugs(ctx: click.Context, begun: str) -> list[str]:
-    """The files of facts whose names begin so, without their ending: they name facts too, and none need be read."""
+    """Return the slugs of facts that begin as typed: the names of their files without ending, so no file is read."""
     from ..disk.allowed import Allowed
     from ..session.locate import workspace_at
 
@@ -142,7 +147,7 @@ def complete_commits(ctx: click.Context, param: click.Parameter, begun: str) -> 
 
 
 def complete_listed_tools(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-    """Tools after the last comma."""
+    """Complete the last name in a list of tools with commas between them."""
     before, comma, last = begun.rpartition(",")
     return [f"{before}{comma}{name}" for name in complete_tools(ctx, param, last)]
 
@@ -173,7 +178,7 @@ def _tools(memory: "Session") -> list[str]:
 
 
 def _values_of(name: str) -> "Callable[[Session], list[str]]":
-    """What the newest commits say by that name: their agents, sessions, tools."""
+    """Return a function that finds the values of the attribute `name` of the newest commits, as of "agent"."""
 
     def said(memory: "Session") -> list[str]:
         from ..operations.history import log

@@ -85,7 +85,7 @@ def _section(title: str, items: Sequence[Html], *notes: Html) -> Html:
 
 
 def _waiting(memory: Session, waiting: Sequence[Proposal], now: datetime) -> Html:
-    """What waits, with what applying it would change."""
+    """Return what waits for the person, with what applying it would change; nothing if nothing waits."""
     if not waiting:
         return Html("")
     note = element(
@@ -95,6 +95,7 @@ def _waiting(memory: Session, waiting: Sequence[Proposal], now: datetime) -> Htm
 
 
 def _proposal(memory: Session, proposal: Proposal, now: datetime) -> Html:
+    """Return one proposal: what, who and why, and for each file a diff from what is there to what it would be."""
     who = f"{short(proposal.id)}, {byline(proposal.author, proposal.session)}, {age(proposal.time, now)}"
     clash = [element("p", "The same place was changed since: both texts are below.")] if proposal.clashes else []
     reason = [element("p", proposal.reason, dir="auto")] if proposal.reason else []
@@ -107,7 +108,10 @@ def _proposal(memory: Session, proposal: Proposal, now: datetime) -> Html:
 
 
 def _news(memory: Session, news: News, names: dict[str, News]) -> Html:
-    """One fact: what it is about, who wrote it, where it leads, and what was written, word by word."""
+    """Return one fact: what it is about, its commits, its links, and its diffs with the differing words marked.
+
+    `names` has the facts on this page by `name_key`, to link to.
+    """
     texts = texts_of(memory, news)
     about = [element("p", news.description, dir="auto")] if news.description else []
     leads = _links(texts[-1][1], names) if texts else []
@@ -135,7 +139,7 @@ def _anchor(news: News) -> str:
 
 
 def _links(text: str, names: dict[str, News]) -> list[Html]:
-    """Where a text leads: to what is on the page, else by its name."""
+    """Return the targets of the links in a text: as links to facts on this page, else as plain names."""
     targets = dict.fromkeys(link.target for link in links(text) if link.target)
     found: list[Html] = []
     for target in targets:
@@ -146,7 +150,7 @@ def _links(text: str, names: dict[str, News]) -> list[Html]:
 
 
 def _diff(before: str, after: str) -> Html:
-    """The lines that go and come, with the words marked that differ, and those beside them."""
+    """Return the lines removed and added, with the differing words marked, and some lines around them."""
     lines = [line for file in files_in(unified_diff(before, after, "")) for line in file.lines]
     return element("div", *map(_line, lines), class_="text")
 

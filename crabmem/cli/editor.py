@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 def edit_file(file: Path) -> None:
-    """Open `file` in the person's editor and wait.
+    """Open `file` in the person's editor and wait until it ends.
 
     Raises:
-        Failure: there is no such editor, or it says that it failed.
+        Failure: the editor cannot be started, or ends with an error.
     """
     try:
         click.edit(filename=str(file))
@@ -33,11 +33,11 @@ def edit_file(file: Path) -> None:
 
 
 def edit_copy(file: Path, write: Callable[[str, str | None], T], seed: str = "") -> T | None:
-    """What `write` says of the text that an agent made of a file's in an editor; None when it changed nothing.
+    """Let an agent edit a copy of `file` in an editor; return the result of `write`, or None if nothing was changed.
 
-    `write` takes the text and the version it was made of, None where there was no file: then the agent begins with
-    `seed`. The agent edits a copy. An edit of the file itself would be recorded as the person's by whoever writes or
-    watches while the editor is open. When `write` refuses the text, the copy stays and is named.
+    `write` gets the new text and the version that it was made of. If there is no file, the version is None and the
+    agent begins with `seed`. An edit of the file itself would not do: while the editor is open, any write or watcher
+    would record it as the person's. If `write` raises, the copy is kept and named.
     """
     before = fs.read(file)[0] if file.exists() else None
     text, version = (seed, None) if before is None else (decode(str(file), before), version_of(before))
@@ -45,9 +45,9 @@ def edit_copy(file: Path, write: Callable[[str, str | None], T], seed: str = "")
 
 
 def edit_copy_of(name: str, text: str, write: Callable[[str], T]) -> T | None:
-    """What `write` says of what was made of `text` in an editor, in a file of that name; None when nothing was.
+    """Open `text` in an editor, in a file called `name`; return the result of `write`, or None if nothing was changed.
 
-    When `write` refuses the text, the copy stays and is named.
+    If `write` raises, the copy is kept and named.
     """
     with edited_copy(name, text) as copy:
         return None if copy.text == text else write(copy.text)
@@ -55,7 +55,7 @@ def edit_copy_of(name: str, text: str, write: Callable[[str], T]) -> T | None:
 
 @dataclass
 class Copy:
-    """What somebody made of a text in an editor; whether its file `is_needed` still, for what is in it alone."""
+    """A text after it was in an editor. Set `is_needed` to keep the file: what it says is nowhere else."""
 
     text: str
     is_needed: bool = False
@@ -63,9 +63,10 @@ class Copy:
 
 @contextmanager
 def edited_copy(name: str, text: str) -> Iterator[Copy]:
-    """`text` as it is after an editor had it, in a file of that name.
+    """Open `text` in an editor, in a temporary file called `name`, and yield the result.
 
-    When something fails then, or in the editor itself, what was written stays and is named.
+    If the editor or the block fails after a change, or the block sets `is_needed`, keep the file and tell where it is;
+    else remove it.
     """
     folder = Path(tempfile.mkdtemp(prefix="crabmem-"))
     file, copy = folder / name.rpartition("/")[2], Copy(text)

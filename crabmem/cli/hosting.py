@@ -1,4 +1,4 @@
-"""What the verbs `install` and `uninstall` do; `installing` has the verbs themselves."""
+"""The work of the verbs `install` and `uninstall`; the verbs themselves are in `verbs`."""
 
 import os
 import shutil
@@ -38,7 +38,10 @@ _TEMPORARY = ("archive-v0", "environments-v2", "builds-v0")
 
 @dataclass(frozen=True)
 class Request:
-    """What a person asked for, beside the host. `allow` and `memory` are None where they did not say."""
+    """The options of `install` and `uninstall`. `allow` and `memory` are None where the person did not give them.
+
+    `project` means the configs of the project at hand, instead of the person's own.
+    """
 
     project: bool
     dry_run: bool
@@ -50,14 +53,25 @@ class Request:
 
 @dataclass(frozen=True)
 class _Choice:
-    """What was decided of a host: `allow` is None where no config of it takes a permission."""
+    """The decisions for a host: whether it may use the tools unasked, and whose memory its agent has.
+
+    `allow` is None if no config of the host takes such a permission.
+    """
 
     allow: bool | None
     memory: Whose
 
 
 def install(name: str, request: Request, *, hooks: bool = True, server: bool = True) -> None:
-    """Put crabmem into the configs of a host: its hooks, its server, or both."""
+    """Put crabmem into the configs of a host: its hooks, its server, or both. Print what was done.
+
+    Ask what the person has not decided yet, show the diffs, and write after a yes. If crabmem becomes the only memory,
+    then import what the host's own memory holds.
+
+    Raises:
+        InvalidArguments: the host has nothing that fits the options.
+        Failure: the person cannot be asked.
+    """
     host, here = host_named(name), surroundings()
     options = replace(options_for(host), with_hooks=hooks, with_server=server)
     installation = _installation(options, here, request)
@@ -143,6 +157,11 @@ def installed_in(mentioned: Iterable[tuple[Host, bool]]) -> list[dict[str, str]]
 
 
 def _installation(options: InstallOptions, here: Surroundings, request: Request) -> Installation:
+    """Return the installation in the person's configs, or with `request.project` in those of the project at hand.
+
+    Raises:
+        InvalidArguments: the host has no configs of projects, or we are in the person's home and not in a project.
+    """
     installation = Installation(options, here, request.project)
     if not installation.configs:
         raise InvalidArguments(f"{options.host.title} has no configs of projects; leave out --here")
@@ -152,11 +171,10 @@ def _installation(options: InstallOptions, here: Surroundings, request: Request)
 
 
 def _choose(installation: Installation, request: Request, is_by_project: bool) -> _Choice:
-    """What the person decides: what was asked for, else what they decided before, else what they answer.
+    """Return what the person decides: by an option, else as the configs have it already, else by an answer.
 
-    Where nobody can be asked the answer is that to which the question leans: whoever has memory installed wants the
-    agent to use it, and every write is a commit that can be read and undone. Nobody's own memory is switched off
-    unasked.
+    If nobody can be asked, take the default of each question. The agent is allowed to use memory, as the person
+    installs it for that, and every write can be undone. The host's own memory stays on.
     """
     host, is_there = installation.host, installation.is_there
     asks = can_ask() and not (request.yes or request.dry_run)
@@ -174,6 +192,7 @@ def _choose(installation: Installation, request: Request, is_by_project: bool) -
 
 
 def _ask_for_memory(host: Host, project: bool) -> Whose:
+    """Ask whose memory the agent is to have. "inside" is offered only if the host can do that, and not in a project."""
     assert host.own_memory is not None
     tell_always(f"{host.title} has a memory of its own, too ({host.own_memory.title}). Which is it to use?")
     tell_always("  beside  both: its own goes on beside this one")
@@ -191,10 +210,11 @@ def _ask_for_memory(host: Host, project: bool) -> Whose:
 def _known_to_host(
     installation: Installation, choice: _Choice, here: Surroundings, of_project: bool
 ) -> tuple[Sequence[Path], bool]:
-    """The places of the host's own memory to tell of or to import, and whether they are imported; none if that is done.
+    """Return the places of the host's own memory, and whether to import them (else they are only listed).
 
-    They are imported when this installation makes ours the only memory, and never again: what was forgotten since would
-    come back. `of_project`: that of the project at hand alone.
+    They are imported once, by the installation that makes ours the only memory: later, facts that were forgotten since
+    would come back. They are listed only if crabmem was not installed before. In all other cases, and if the host's
+    memory is kept inside ours, return no places. `of_project` limits them to the project at hand.
     """
     own, takes_in = installation.host.own_memory, choice.memory == "only"
     is_over = installation.has_our_memory_alone if takes_in else installation.is_there
@@ -204,7 +224,10 @@ def _known_to_host(
 
 
 def _import(host: Host, places: Sequence[Path], *, dry_run: bool, takes_in: bool, quiet: bool) -> Import | None:
-    """Import what a host remembers itself; None when there is nothing of it."""
+    """Import the host's own memory from `places`; None if there is nothing in it. Unless `quiet`, list what is there.
+
+    With `takes_in` False the list says by which command it could be imported.
+    """
     if host.own_memory is None or not places:
         return None
     done = take_in(open_session(tells_place=False), places, dry_run, host.own_memory.source)
@@ -221,6 +244,7 @@ def _import(host: Host, places: Sequence[Path], *, dry_run: bool, takes_in: bool
 
 
 def _choice_lines(installation: Installation, choice: _Choice, imported: Import | None) -> Iterator[str]:
+    """Yield what was decided: the permission, whose memory the agent has, and what was imported or could not be."""
     host, own, server = installation.host, installation.host.own_memory, installation.options.with_server
     if choice.allow:
         yield "allowed: it reads and writes memory without asking each time (--no-allow: it asks)"
@@ -246,7 +270,7 @@ def _choice_lines(installation: Installation, choice: _Choice, imported: Import 
 
 
 def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, done_word: str) -> bool:
-    """Show the diffs, ask, and write; whether anything was written.
+    """Show the diffs, ask, and write the configs; return whether anything was written.
 
     `done_word`, as "installed", words the refusal where nobody can be asked: "nothing was installed".
     """
@@ -313,6 +337,7 @@ def _action(change: Change) -> str:
 
 
 def _row(options: InstallOptions, here: Surroundings) -> dict[str, Any]:
+    """Return the row of a host; `gone` are programs that its configs call for crabmem and that no longer exist."""
     installations = [Installation(options, here, project_option) for project_option in here.scopes]
     there = {_SCOPES[number]: each for number, each in enumerate(installations) if _is_installed(each)}
     return {
@@ -338,18 +363,21 @@ def _is_installed(installation: Installation) -> bool:
 
 
 def options_for(host: Host) -> InstallOptions:
-    """Everything there is to register, and how a host is to call crabmem: this program by its whole path, with the
-    workspace unless it is yours, and with the profile that is named."""
+    """Return what to register in a host, with the command by which it is to call crabmem.
+
+    The command is this program by its whole path, with the options that name the workspace, unless that is the person's
+    usual one, and with the profile if one was named.
+    """
     wanted = global_options()
     root = wanted.root.absolute()
     workspace = workspace_at(root, wanted.profile, Allowed(os.environ))
-    if wanted.project:  # which the host's process finds, wherever it works then
+    if wanted.project:  # kept as an option: the host's process finds the project where it works
         base = replace(wanted, project="", workspace="").root.absolute()
         own = ("--workspace", wanted.workspace) if wanted.workspace else ()
     else:
         base, own = root, ()
     chosen: tuple[str, ...] = () if base == Path.home() / ".crabmem" and not wanted.project else ("--dir", str(base))
-    # With the folder always said, as a project's own settings of the host may set $CRABMEM_DIR.
+    # Then --dir is always given, too: a project's own settings for the host could set $CRABMEM_DIR.
     chosen += ("--project", wanted.project) if wanted.project else ()
     chosen += own
     chosen += ("--profile", workspace.profile) if wanted.profile and workspace.profile else ()
@@ -365,7 +393,7 @@ def _plain_options(host: Host) -> InstallOptions:
 
 
 def program() -> tuple[str, ...]:
-    """This program as anybody can call it."""
+    """Return the command that starts this program from any folder: its whole path, else Python with `-m`."""
     for file in (Path(sys.argv[0]), Path(sys.executable).parent / _MODULE):
         found = shutil.which(str(file.absolute())) if file.stem == _MODULE else None
         if found:

@@ -19,13 +19,16 @@ Done: TypeAlias = tuple[str, Saved | Skipped | CrabmemError]
 _STATES = ("made", "replaced", "waiting", "unchanged", "skipped")
 # What a dry run says of those that it changes nothing of.
 _WOULD = {"made": "would make", "replaced": "would replace"}
-# So many lines say the same reason, before only their number is said.
+# Lines that are shown for one reason; of more, only how many there are.
 _TOLD = 5
 
 
 @dataclass(frozen=True)
 class Import:
-    """What came of an import."""
+    """The result of an import, or of a dry run of one.
+
+    `place` is what was imported, `kind` the name of its source (see `importers`).
+    """
 
     place: str
     kind: str
@@ -69,9 +72,9 @@ def take_in(memory: Session, places: Sequence[Path], dry_run: bool, source: str 
 
 
 def place_name(place: Path) -> str:
-    """What a file's path is told from: the folder with its whole path, from `~` on where that is yours.
+    """Return the folder that the paths of imported files are relative to: whole, or from `~` on if it is in the home.
 
-    "" for standard input, which has no place.
+    Return "" for standard input, which has no place.
     """
     if str(place) == "-":
         return ""
@@ -86,6 +89,7 @@ def shown_place(place: str) -> str:
 
 
 def outcomes(found: Sequence[Found], saved: Sequence[Saved | CrabmemError]) -> tuple[Done, ...]:
+    """Return what became of each find. `saved` has the results for the facts among them, in their order."""
     results = iter(saved)
     return tuple((item.where, next(results) if isinstance(item.what, Fact) else item.what) for item in found)
 
@@ -102,6 +106,7 @@ def _summed(count: int, state: str, dry_run: bool) -> str:
 
 
 def _state(item: Saved | Skipped | CrabmemError) -> str:
+    """Return one of `_STATES`, or "failed". A fact that is there already and says something else counts as skipped."""
     if isinstance(item, Saved) and item.proposal and not item.commit:
         return "waiting"
     if isinstance(item, Saved):
@@ -114,9 +119,10 @@ def _reason(item: Skipped | CrabmemError) -> str:
 
 
 def import_lines(done: Import, quiet: bool, hint: str = ": -v") -> Iterator[str]:
-    """Yield a line for each thing, or each that was not taken; of many that came to the same, the first few.
+    """Yield a line for each item, with `quiet` only for those that were not saved; failed ones come last.
 
-    Last are those that failed, each with its reason. `hint` says how to see all.
+    If many items share a state and reason, only the first few are shown, and how many more there are with `hint`, which
+    says how to see them. Failed ones are all shown.
     """
     width = max(map(len, _WOULD.values())) if done.dry_run else max(map(len, _STATES))
     groups = dict[tuple[bool, str, str], list[str]]()

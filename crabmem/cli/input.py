@@ -7,17 +7,20 @@ import click
 
 from ..errors import InvalidArguments
 
-# Where a context notes that standard input was read.
+# Key in a context's `meta`: standard input was read already.
 _IS_READ = "crabmem.stdin"
 
 
 def _text(value: str) -> str:
-    """The type of an option or argument that is a text: `-` is what standard input says."""
+    """Convert an option or argument that is a text: `-` becomes what standard input says.
+
+    While a shell completes (`resilient_parsing`), nothing is read.
+    """
     return value if value != "-" or click.get_current_context().resilient_parsing else standard_input()
 
 
 def _line(value: str) -> str:
-    """The same of a text on one line: the line breaks that end standard input are none of it."""
+    """Convert an option or argument that is one line: as `_text`, without the line breaks at the end of the input."""
     return value if value != "-" else _text(value).rstrip("\r\n")
 
 
@@ -26,11 +29,11 @@ TEXT, LINE = _text, _line
 
 
 def standard_input() -> str:
-    """All of standard input.
+    """Return all of standard input.
 
     Raises:
-        UsageError: something else of this command was read from it.
-        InvalidArguments: not UTF-8.
+        UsageError: another text of this command was read from it already.
+        InvalidArguments: it is not UTF-8.
     """
     noted = click.get_current_context().meta
     if noted.get(_IS_READ):
@@ -40,15 +43,16 @@ def standard_input() -> str:
 
 
 def words_of(words: Sequence[str]) -> str:
-    """The text that words on the command line are; of a single `-`, standard input."""
+    """Return the words of the command line as one text; for a single `-` standard input without its last line break."""
     return standard_input().rstrip("\r\n") if tuple(words) == ("-",) else " ".join(words)
 
 
 def content_of(text: str | None, file: str | None, source: str | None) -> str:
-    """The content a person gave: as an option's text, in a file, or on stdin for `-`.
+    """Return the content that a person gave: as the text of an option, in a file, or for `-` on standard input.
 
     Raises:
-        InvalidArguments: not UTF-8, or the file cannot be read.
+        UsageError: there is no content, or more than one, or `source` is not `-`.
+        InvalidArguments: the content is not UTF-8, or the file cannot be read.
     """
     given = [item for item in (text, file, source) if item is not None]
     if not given:
@@ -63,10 +67,10 @@ def content_of(text: str | None, file: str | None, source: str | None) -> str:
 
 
 def text_in(file: str) -> str:
-    """What a file says that a person named.
+    """Return the text of a file that a person named.
 
     Raises:
-        InvalidArguments: not UTF-8, or it cannot be read.
+        InvalidArguments: the file is not UTF-8, or cannot be read.
     """
     try:
         with open(file, "rb") as opened:

@@ -21,16 +21,20 @@ from .output import echo, tell, warn
 if TYPE_CHECKING:  # what opens a memory is loaded by the verb that opens one
     from ..session.session import Session
 
-# Fewer entries are read before anybody has read that.
+# Entries from which on progress is shown: fewer are read before a person could notice it.
 _MANY = 2_000
 
 
 def open_session(is_person: bool = True, tells_place: bool = True, is_brief: bool = True) -> Session:
-    """The memory that the global options name, closed when the verb is done.
+    """Open the memory that the global options name; click closes it when the verb ends.
 
-    Who types a verb without naming an agent is the person, unless `is_person` says otherwise. Where there is no memory
-    yet, the person is told, for the folder may be mistyped; not so without `tells_place`. A verb that goes on for long
-    is not `is_brief`. In a session of a kind whose tools only look, verbs write nothing either.
+    The session is the person's unless an agent is named; with `is_person` False it is nobody's then. If there is no
+    memory in the folder yet, tell so, as the folder may be mistyped; `tells_place` False leaves that out. A verb that
+    runs for long gives `is_brief` False. If the profile gives sessions of this kind only tools that read, verbs cannot
+    write either.
+
+    Also tells what a crash left and was finished, warns of unknown settings, and tells at the end what waits for the
+    person instead of being written.
     """
     from ..session.engine import Options
     from ..session.init import is_begun
@@ -72,10 +76,10 @@ def open_session(is_person: bool = True, tells_place: bool = True, is_brief: boo
 
 @contextmanager
 def _warning(problem: str) -> Iterator[None]:
-    """Warn of settings at the end, but where an agent's write was refused for them: the refusal says the same.
+    """Warn of a problem in the settings after the block, unless the block raises InvalidSettings, which says the same.
 
     Raises:
-        InvalidSettings: the refusal.
+        InvalidSettings: the block raised it: an agent's write was refused.
     """
     is_said = False
     try:
@@ -89,7 +93,7 @@ def _warning(problem: str) -> Iterator[None]:
 
 
 def _tell_waiting(memory: Session) -> None:
-    """Say what of an agent's write was not written, as it waits for the person, and in which memory if not here."""
+    """Tell which writes of the session wait for the person, each with its id; if in another memory, in which."""
     if not memory.withheld:
         return
     from ..operations.proposals import places_beside  # late, as what follows: mostly nothing waits
@@ -105,17 +109,17 @@ def _tell_waiting(memory: Session) -> None:
 
 
 def _tell_new_history(git: str) -> None:
-    """Say that a verb began a history beside files: somebody may have removed the one that was there."""
+    """Tell if a verb began a history for files that had none: somebody may have removed the old one by mistake."""
     if os.path.lexists(git):
         tell(f"began a new history: there was none in {git}")
 
 
 @contextmanager
 def telling_whole_file(memory: Session, name: str) -> Iterator[None]:
-    """Where no fact is called `name`, but MEMORY.md, Crab.md or the settings are, name the verb that shows that file.
+    """Let a NotFound of the block name the verb to use, if `name` means MEMORY.md, Crab.md or the settings.
 
     Raises:
-        NotFound: what was looked for within is not there.
+        NotFound: the block found no fact `name`.
     """
     try:
         yield
@@ -130,10 +134,10 @@ def telling_whole_file(memory: Session, name: str) -> Iterator[None]:
 
 @contextmanager
 def _telling_place(memory: Session) -> Iterator[None]:
-    """Say of a folder without a memory that it is one, or that a verb began a memory there.
+    """For a folder without a memory: tell at the end that there is none, or that the verb began one.
 
     Raises:
-        NotFound: the verb did not find something, which says now that there is nothing at all.
+        NotFound: the block did not find something; the message now says that there is no memory at all.
     """
     from ..session.init import is_begun
     from ..session.locate import neighbours
@@ -152,6 +156,6 @@ def _telling_place(memory: Session) -> Iterator[None]:
 
 
 def _show_reading(done: int, total: int) -> None:
-    """Say how far the first reading of many entries is."""
+    """Show how many entries were read, if there are many."""
     if total >= _MANY:
         echo(f"\rreading facts: {done:,} of {total:,}" if done < total else "\r\033[K", err=True)

@@ -12,7 +12,7 @@ import click
 from ..text.values import fields_of, replace
 from ..workspace.workspace import folder_of
 
-#: Where a context keeps the global options that stand after the verb.
+#: Key in a context's `meta` for the global options that stand after the verb.
 AFTER = "crabmem.after_the_verb"
 
 
@@ -46,7 +46,7 @@ class GlobalOptions:
 
     @classmethod
     def of(cls, *, profile: str | None, kind: str | None, **others: Any) -> Self:
-        """The options as they were given, of which an empty profile or kind is none."""
+        """Return the options as they were given. An empty profile counts as none, an empty kind as main."""
         return cls(profile=profile or None, kind=kind or "main", **others)
 
     @property
@@ -56,7 +56,7 @@ class GlobalOptions:
 
     @property
     def place(self) -> str:
-        """The same as a text."""
+        """The folder of the workspace as a text, found by these options and the environment."""
         if self.project or (self.project is None and os.environ.get("CRABMEM_PROJECT")):
             from ..session.locate import place_meant  # late: few ask for a memory of each project
 
@@ -71,11 +71,11 @@ class GlobalOptions:
 
     @property
     def names_agent(self) -> bool:
-        """Whether it is an agent's own workspace in one that was named, too."""
+        """Whether an agent's own workspace is named; that also names the workspace around it."""
         return bool(os.environ.get("CRABMEM_WORKSPACE") if self.workspace is None else self.workspace)
 
 
-# The global options that say something when they are "": no agent's own workspace, no project.
+# Global options that mean something when they are "": no agent's own workspace, no project, whatever the environment.
 _MAY_BE_EMPTY = ("workspace", "project")
 #: The names of the global options.
 GLOBAL = fields_of(GlobalOptions)
@@ -155,17 +155,20 @@ def with_global_options(function: Any) -> Any:
 
 
 def options_so_far(ctx: click.Context) -> GlobalOptions:
-    """The global options as far as they are typed: while a shell completes, no verb runs that would know them."""
+    """Return the global options as far as they are typed, for completion: no verb runs then that would set them."""
     given: dict[str, Any] = {**ctx.find_root().params, **ctx.meta.get(AFTER, {})}
     named: dict[str, Any] = {name: given.get(name) for name in GLOBAL}
     return GlobalOptions(**named)
 
 
 def use_global(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    """Take a global option that stands after the verb for the one that stands before it; "" is mostly none."""
+    """Callback of a global option after the verb: it replaces the one before the verb.
+
+    "" changes nothing, except for the options in `_MAY_BE_EMPTY`.
+    """
     name = (param.name or "").rpartition(".")[2]
     if value or (value is not None and name in _MAY_BE_EMPTY):
-        ctx.meta[AFTER] = {**ctx.meta.get(AFTER, {}), name: value}  # all that a completion knows
+        ctx.meta[AFTER] = {**ctx.meta.get(AFTER, {}), name: value}  # for `options_so_far`
         ctx.obj = replace(global_options(), **{name: value})
 
 
@@ -242,10 +245,10 @@ def in_option(about: str, *former: str) -> Callable[..., Any]:
 
 
 def tool_names(tools: str | None) -> list[str] | None:
-    """The tools that an option names; None without it.
+    """Return the tools that the option --tools names, with commas between them; None without the option.
 
     Raises:
-        UsageError: it names none.
+        UsageError: the option names no tool.
     """
     names = None if tools is None else [name.strip() for name in tools.split(",") if name.strip()]
     if names == []:

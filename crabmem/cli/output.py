@@ -42,7 +42,7 @@ _AT_ONCE = 8_000
 
 
 class Written(Protocol):
-    """The answer of an operation that has written something: its commit, None for none, and its diff."""
+    """The result of an operation that writes: its commit, None if nothing was committed, and its diff."""
 
     @property
     def commit(self) -> str | None: ...
@@ -51,30 +51,34 @@ class Written(Protocol):
 
 
 def echo(text: str, err: bool = False) -> None:
-    """Print `text` as it is, at once: as `click.echo`, which has to deal with escapes and other encodings."""
+    """Print `text` as it is and flush. Only text with escapes, or in another encoding, needs `click.echo`.
+
+    Raises:
+        Failure: the stream cannot be written.
+    """
     stream = sys.stderr if err else sys.stdout
     try:
         if "\x1b" in text or stream.encoding.lower() != "utf-8":
             return click.echo(text, nl=False, err=err, color=in_colour(stream))
         stream.write(text)
         stream.flush()
-    except BrokenPipeError:  # whoever reads has read enough, which click knows
+    except BrokenPipeError:  # the reader of the output, as `head`, has closed it: click ends quietly
         raise
     except OSError as error:
         raise unwritten(error, "error" if err else "output") from None
 
 
 def unwritten(error: OSError, stream: str = "output") -> Failure:
-    """The failure to print an answer, in words: an operation comes before its answer, and is done."""
+    """Return a Failure for output that cannot be written; its words say that the operation itself is done by then."""
     lost = "what was to be said is lost, what was done stays done"
     return Failure(f"standard {stream} cannot be written: {fs.reason(error)}; {lost}")
 
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on the terminal: what it yields is called with how much is done, and of how much.
+    """Yield a function that shows a bar on the terminal; call it with how much is done and the total.
 
-    It is made at the first call, as the total is not known before; without a terminal nothing shows.
+    The bar is made at the first call, as the total is not known before. Without a terminal nothing is shown.
     """
     with ExitStack() as stack:
         shown: list[Any] = []
@@ -90,7 +94,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def show(json_wanted: bool, data: Mapping[str, object], text: Callable[[], str]) -> None:
-    """Print `data` as JSON, always an object, or `text` for a person; nothing for an empty text."""
+    """Print `data` as JSON, always an object, or else the result of `text`, for a person; if that is empty, nothing."""
     if json_wanted:
         return echo(as_text(data, indent=2) + "\n")
     words = _without_surrogates(text())
@@ -99,6 +103,7 @@ def show(json_wanted: bool, data: Mapping[str, object], text: Callable[[], str])
 
 
 def _without_surrogates(text: str) -> str:
+    """Replace lone surrogates, as names of files may have them: they cannot be encoded."""
     try:
         text.isascii() or text.encode()
     except UnicodeEncodeError:
@@ -131,7 +136,7 @@ def _print(pieces: Iterable[str]) -> None:
 
 
 def _for_pager(pieces: Iterable[str]) -> Iterator[str]:
-    """Pieces as a pager is given them, which gets the last end of a line from click."""
+    """Yield the pieces with a line break between them and none at the end: click adds that one."""
     between = ""
     for piece in filter(None, pieces):
         yield between + piece.removesuffix("\n")
@@ -139,7 +144,7 @@ def _for_pager(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def as_text(data: object, indent: int | None = None) -> str:
-    """`data` as JSON, in which what nobody sees, or no terminal should, is escaped."""
+    """Return `data` as JSON in which invisible characters, and those that steer a terminal, are escaped."""
     text = json.dumps(data, ensure_ascii=False, indent=indent)
     if text.isascii() and "\x7f" not in text:
         return text
@@ -147,18 +152,21 @@ def as_text(data: object, indent: int | None = None) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` without what would steer a terminal, when it goes to one, or is coloured as for one."""
+    """Return `text` without invisible characters, such as those that steer a terminal, if stdout is one or is coloured.
+
+    Elsewhere return it unchanged.
+    """
     return visible(text) if sys.stdout.isatty() or in_colour(sys.stdout) else text
 
 
 def tell(text: str) -> None:
-    """Say something to the person, beside the data; nothing with --quiet."""
+    """Print a remark for the person on stderr; nothing with --quiet."""
     if not _is_set("quiet"):
         tell_always(text)
 
 
 def tell_always(text: str) -> None:
-    """Say what a person has to know, as for a question that follows: --quiet leaves it in."""
+    """Print on stderr what a person has to know, even with --quiet: for instance before a question."""
     echo(visible(text) + "\n", err=True)
 
 
@@ -211,7 +219,7 @@ class Failure(click.ClickException):
 
 
 class WrongUsage(Failure):
-    """The same of what was given and cannot be used, whatever there is in memory; exit status 2, as click has it."""
+    """An error in what was typed, whatever is in memory; exit status 2, as click's own errors of usage."""
 
     exit_code = 2
 
@@ -222,10 +230,11 @@ def can_ask() -> bool:
 
 
 def confirm(question: str, refused: str) -> None:
-    """Ask the person, where there is one.
+    """Ask the person a question that has to be answered by yes.
 
     Raises:
-        Failure: nobody is there, and so it was `refused`.
+        Failure: standard input is no terminal; the message says "nothing was `refused`".
+        Abort: the person says no.
     """
     if not can_ask():
         raise Failure(f"nothing was {refused}: this needs a terminal, or --yes")
@@ -279,16 +288,20 @@ def commit_line(commit: Commit) -> str:
 
 
 def few(lines: Sequence[str], more: str, alike: int | None = None) -> Sequence[str]:
-    """Return lines that are `alike`; of more than so many, 20 unless said, the first five and how many `more`. With
-    --verbose all."""
+    """Return the lines; if they are more than `alike` (20 by default), the first five and a line "N `more`".
+
+    With --verbose return all of them.
+    """
     if len(lines) <= (alike or _ALIKE) or _is_set("verbose"):
         return lines
     return [*lines[:_FIRST], f"{len(lines) - _FIRST:,} {more}"]
 
 
 def diff_of_commit(done: Written) -> str:
-    """Return the diff of what was just committed, coloured; of a long one the beginning. Of a dry run, and with
-    --verbose, all of it."""
+    """Return the diff of what was just written, coloured; of a long one only the beginning.
+
+    With --verbose, or if nothing was committed, as in a dry run, return all of it.
+    """
     lines = done.diff.split("\n")
     shown, size = 0, 0
     while shown < min(len(lines), _MOST_LINES) and size < _MOST_SIGNS:
@@ -308,7 +321,7 @@ def coloured_diff(diff: str) -> str:
 
 
 def worded_diff(diff: str) -> str:
-    """The same with the words marked that differ within changed lines, `[-so-]` and `{+so+}` as `git diff` does."""
+    """As `coloured_diff`, with differing words in changed lines marked `[-so-]` and `{+so+}`, as by `git diff`."""
     from ..text.word_diff import worded
 
     return coloured_diff(worded(diff))

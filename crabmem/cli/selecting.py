@@ -63,7 +63,7 @@ class Selection:
         return shlex.join(word for option, value in named if value is not None for word in (option, value))
 
     def words_of_none(self, memory: Session) -> str:
-        """Return what to say where nothing is found: what waits all the same, here and in memories seen beside it."""
+        """Return the words for an empty selection: what else waits, here and in the memories seen beside this one."""
         words = NONE
         if self.options:
             count = len(proposals.proposals(memory))
@@ -115,6 +115,8 @@ def selected_by_id(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_selection(function: Callable[..., Any], options: Iterable[Callable[..., Any]]) -> Callable[..., Any]:
+    """Give a verb the `options`; `function` gets their values as one `Selection`, its argument `meant`."""
+
     @wraps(function)
     def call(
         *args: Any,
@@ -134,7 +136,11 @@ def _with_selection(function: Callable[..., Any], options: Iterable[Callable[...
 
 
 def show_outcomes(json_wanted: bool, outcomes: Sequence[Outcome], proposed: Iterable[Proposal]) -> None:
-    """Print what became of decisions on what was proposed, then raise what the first that failed did."""
+    """Print what became of decisions on the proposals in `proposed`.
+
+    Raises:
+        CrabmemError: a decision failed: the first such error, after all outcomes are printed.
+    """
     about = {each.id: each.change for each in proposed}
     data = {"proposals": [_outcome_data(each) for each in outcomes]}
     show(json_wanted, data, lambda: "\n".join(_outcome_line(each, about) for each in outcomes))
@@ -155,6 +161,7 @@ def _outcome_line(outcome: Outcome, about: Mapping[str, str]) -> str:
 
 
 def _outcome_data(outcome: Outcome) -> dict[str, object]:
+    """Return an outcome for JSON; one that failed counts as "later", as the proposal still waits."""
     decision, error = outcome.decision, outcome.error
     done = "later" if error else decision.what
     return {

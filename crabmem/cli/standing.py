@@ -6,7 +6,7 @@ from .output import minute, plain
 
 
 def standing(state: SyncState) -> list[str]:
-    """What there is to say, a line each; of a remote first."""
+    """Return how syncing stands, in lines; the first names the remote, or says that there is none."""
     if state.remote is None:
         return ["syncs with nothing: `crabmem sync --to URL` names a remote"]
     behind = f", {counted(state.behind, 'commit')} to take in" if state.behind else ""

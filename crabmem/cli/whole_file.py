@@ -24,10 +24,12 @@ def file_group(
     seed: Callable[[Session], str],
     check: Callable[[Session], None],
 ) -> None:
-    """Make the verb `name` with show, set and edit for a file.
+    """Make the verb `name`, with show, set and edit for one file.
 
-    `read` returns the file, now or as it was at a revision or time. `check` refuses whoever may not write it, before
-    an editor opens.
+    `after` is its place in the help, `about` the words for the file there. `read` returns the file as it is, or as it
+    was at a revision or time. `write` replaces its text; its last argument is the version that it must still be, None
+    for any. `seed` is the text that an editor begins with if there is no file. `check` raises before the editor opens
+    if the session may not write the file.
     """
 
     @verb(
@@ -93,6 +95,7 @@ def file_group(
         if memory.actor.is_agent:
             done = edit_copy(file, lambda text, version: write(memory, text, version), seed(memory))
             return show_changed(False, done) if done else tell("nothing changed")
+        # A file that is made only for the editor is removed again if the person leaves it as it was.
         made, text = not file.exists(), seed(memory)
         if made:
             fs.make_folder(file.parent)
@@ -111,7 +114,7 @@ def _with_examples(about: str, *commands: str) -> str:
 
 
 def show_changed(json_wanted: bool, done: Changed) -> None:
-    """Print what became of the overview or the identity, and say what to mind."""
+    """Print what was written to a file, or waits for the person, with the diff; then the warnings."""
     state = "updated" if done.commit else "said so already"
     if isinstance(done, Proposed):
         state = f"not changed: `crabmem review apply {short(done.proposal.id)}` would"

@@ -1,1 +1,1 @@
-"""What servers on this machine have in common. Each answers on the loopback alone."""
+"""The common part of the servers `mcp --http` and `ui`. Each answers on the loopback alone."""

@@ -27,7 +27,7 @@ class Refusal(NamedTuple):
 
 
 def own_hosts(port: int) -> frozenset[str]:
-    """What `Host` says of a server on that port: a browser leaves out the usual one."""
+    """Return the values of `Host` that name a server of ours on `port`; browsers leave out port 80."""
     ending = "" if port == _USUAL_PORT else f":{port}"
     return frozenset(f"{name}{ending}" for name in _NAMES)
 
@@ -35,10 +35,11 @@ def own_hosts(port: int) -> frozenset[str]:
 def refusal(
     method: str, headers: Headers, hosts: Collection[str], is_page: bool = False, is_opened: bool = False
 ) -> Refusal | None:
-    """The reason to refuse a request to a server that is reached as one of `hosts`; None to answer it.
+    """Return why to refuse a request to a server that is reached as one of `hosts`; None to answer it.
 
-    Programs send no `Origin`. Where the server `is_page`, browsers alone ask, which name it whenever something would
-    change. What a browser `is_opened` at may be a link of any page.
+    A request without `Origin` is answered, as programs send none. With `is_page` only browsers ask, which send `Origin`
+    with every form: there a request that may change something needs it. `is_opened` says that a browser opens this
+    address as a page of its own: it may come from a link on any other site.
     """
     said = headers.getlist("host")
     if len(said) != 1 or said[0].lower() not in hosts:
@@ -49,17 +50,17 @@ def refusal(
         return Refusal(_FORBIDDEN, "pages of other addresses are not answered")
     if is_page and not is_safe and not origins:
         return Refusal(_FORBIDDEN, "who asks is not said: the browser has to name the page (Origin)")
-    site = headers.get("sec-fetch-site", "same-origin")
+    site = headers.get("sec-fetch-site", "same-origin")  # "none": the person typed the address, or has a bookmark
     if site != "same-origin" and not (is_safe and (is_opened or site == "none")):
         return Refusal(_FORBIDDEN, "pages of other addresses are not answered")
     return None
 
 
 class Guard:
-    """Lets through to `app` what `refusal` has nothing against, at the server's `port`.
+    """ASGI middleware that answers requests with their `refusal`, if there is one, and passes all others to `app`.
 
-    Links from elsewhere lead to what begins with the path `entrance`, where there is one: a browser may open that, and
-    nothing else may ask for it.
+    `port` is the one that the server listens on. Links on other sites may lead to paths that begin with `entrance` ("":
+    nowhere): a browser may open them as a page, and other sites can do nothing else with them.
     """
 
     def __init__(self, app: ASGIApp, port: int, *, is_page: bool = False, entrance: str = "") -> None:
@@ -70,13 +71,13 @@ class Guard:
             headers = Headers(scope=scope)
             is_opened = self._is_opened(scope, headers)
             if found := refusal(scope["method"], headers, self._hosts, self._is_page, is_opened):
-                # No body is read of who is refused, so the connection ends here.
+                # The body of a refused request is not read, so the connection cannot be used again.
                 answer = PlainTextResponse(found.words + "\n", found.status, {"Connection": "close"})
                 return await answer(scope, receive, send)
         await self._app(scope, receive, send)
 
     def _is_opened(self, scope: Scope, headers: Headers) -> bool:
-        """Whether a browser opens the entrance as a page of its own, from wherever the link was."""
+        """Return whether a browser opens the entrance as a page of its own, and not as a part of another page."""
         is_entrance = bool(self._entrance) and scope["path"].startswith(self._entrance)
         how = headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")
         return is_entrance and scope["method"] == "GET" and how == ("navigate", "document")

@@ -14,13 +14,13 @@ from ..errors import Inapplicable
 from .connections import AT_ONCE, WAITING, Connection
 from .guard import HOST
 
-# Seconds that open answers have to end in.
+# Seconds that answers under way have when the server ends.
 _GRACE = 2
 
 
 @contextmanager
 def listening(port: int) -> Iterator[socket.socket]:
-    """A socket that listens on a port of this machine; 0 means any free one.
+    """Yield a socket that listens on a port of this machine; 0 means any free one.
 
     Raises:
         Inapplicable: the port is taken, or this user may not listen on it.
@@ -40,7 +40,7 @@ def port_of(listens: socket.socket) -> int:
 
 
 class WithHeaders:
-    """An application whose every answer has `headers`, those of whoever refuses too."""
+    """ASGI middleware that adds `headers` to every answer of `app`, refusals included."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app, self._headers = app, headers
@@ -55,7 +55,10 @@ class WithHeaders:
 
 
 class Server(uvicorn.Server):
-    """Serves `app`. Connections are for those who are trusted (`connections.trust`); `should_exit` ends it."""
+    """Serves `app`, and closes connections on which no request is trusted (`connections.trust`).
+
+    Set `should_exit` to end it.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         super().__init__(
@@ -66,12 +69,12 @@ class Server(uvicorn.Server):
         )  # fmt: skip
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, with room for more connections than are accepted at once."""
+        """Listen, then once more with a longer queue: asyncio has only one number for the queue and for `AT_ONCE`."""
         await super().startup(sockets)
         for each in sockets or ():
             each.listen(WAITING)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone."""
+        """Leave signals to the caller: uvicorn would handle them itself."""
         yield

@@ -23,9 +23,12 @@ _CODE = "import sys; sys.path.insert(0, sys.argv[1]); from crabmem.__main__ impo
 
 @contextmanager
 def offering(environment: Mapping[str, str]) -> Iterator[None]:
-    """Stand by meanwhile, for all workspaces of this user. One server at a time does; when it ends, the next."""
+    """Stand by within the block, in a thread, for all workspaces of this user.
+
+    Of several servers one stands by; when it ends, another takes over. Do nothing where the system lacks what it takes.
+    """
     where = place(environment)
-    # Without a name for who asks nobody can be told apart, and without files in memory nothing held back.
+    # SO_PEERCRED tells which user asks. Files in memory hold the output of a verb back until all of it can be sent.
     if not (where and sys.executable and hasattr(socket, "SO_PEERCRED") and hasattr(os, "memfd_create")):
         yield
         return
@@ -35,16 +38,19 @@ def offering(environment: Mapping[str, str]) -> Iterator[None]:
     try:
         yield
     finally:
-        os.close(stopping)  # which wakes the thread
+        os.close(stopping)  # makes `stop` readable, which wakes the thread
         thread.join()
         os.close(stop)
 
 
 def _offer(where: str, stop: int) -> None:
-    """Stand by as soon as nobody else does, until the other end of `stop` is closed."""
+    """Stand by at the socket `where` as soon as no other server does.
+
+    End when the other end of the pipe `stop` is closed, or when the helper cannot start.
+    """
     folder, is_broken = Path(where).parent, False
     while not is_broken and not _ready(SOON, stop):
-        # A disk that is full or read-only, a path that is too long for a socket, another server that stands by.
+        # Tried again later: the disk is full or read-only, the path too long for a socket, another server stands by.
         with suppress(OSError, CrabmemError):
             fs.make_folder(folder)
             if is_private(str(folder)):
@@ -54,9 +60,10 @@ def _offer(where: str, stop: int) -> None:
 
 @contextmanager
 def _listening(where: str) -> Iterator[socket.socket]:
+    """Yield a socket that listens at the path `where`; remove the path afterwards. The caller holds the lock."""
     with socket.socket(socket.AF_UNIX) as listens:
         with suppress(FileNotFoundError):
-            fs.unlink(Path(where))  # a server's that was killed
+            fs.unlink(Path(where))  # left over from a server that was killed, as we hold the lock
         listens.bind(where)
         listens.listen(_BACKLOG)
         listens.setblocking(False)
@@ -67,18 +74,21 @@ def _listening(where: str) -> Iterator[socket.socket]:
 
 
 def _answer(listens: socket.socket, stop: int) -> bool:
-    """Start the helper whenever somebody asks and none runs, until `stop`; False if it cannot start."""
+    """Start the helper whenever a client asks and none runs, until `stop` is readable. Return False if it cannot start.
+
+    The helper writes one byte to its stdout once it accepts clients itself; the end of its stdout tells that it ended.
+    """
     asked = listens.fileno()
     while stop not in _ready(None, asked, stop):
         with _helper(asked) as helper:
             assert helper.stdout
             told = helper.stdout.fileno()
             while not {told, stop}.intersection(_ready(None, asked, told, stop)):
-                with suppress(BlockingIOError):  # it became ready just now, and took the client
-                    listens.accept()[0].close()  # whoever asks meanwhile does it alone
+                with suppress(BlockingIOError):  # the helper became ready just now, and took the client
+                    listens.accept()[0].close()  # while the helper loads, clients run their verbs themselves
             if told in _ready(0, told) and not os.read(told, 1):
-                return False
-            _ready(None, told, stop)
+                return False  # its stdout ended without that byte
+            _ready(None, told, stop)  # until it ends
     return True
 
 
@@ -89,7 +99,10 @@ def _ready(timeout: float | None, *handles: int) -> list[int]:
 
 @contextmanager
 def _helper(asked: int) -> Iterator["Popen[bytes]"]:
-    """The process that answers. It ends when its standard input does, as it does when this process is killed."""
+    """Start the process that answers, and end it after the block.
+
+    It also ends when its standard input does, and so even when this process is killed.
+    """
     command = [sys.executable, "-P", "-c", _CODE, os.fspath(Path(__file__).parent.parent.parent), str(asked)]
     with Popen(
         command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd="/", pass_fds=[asked], start_new_session=True

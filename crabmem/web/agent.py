@@ -13,7 +13,7 @@ _LIMIT = 20
 
 
 def search(ask: Ask) -> Page:
-    """What recall answers, with the share of each word; what memory would say before a message."""
+    """Show what recall answers to `q`, with the share of each word, and what memory would say before `message`."""
     query, message, as_of, blame = (ask.query.one(name).strip() for name in ("q", "message", "as_of", "blame"))
     shown: dict[str, Any] = {"title": "Recall", "q": query, "message": message, "as_of": as_of, "found": None}
     shown["blame"] = bool(blame)  # asked for separately: it is slow where there are many facts
@@ -31,7 +31,7 @@ def search(ask: Ask) -> Page:
 
 
 def _shares(hit: Hit) -> list[tuple[str, float, str]]:
-    """Each word of the question, its share of what words added to the score, and the fields that it stood in."""
+    """Return each word of the question, the largest share first: its share of what words added, and its fields."""
     added, fields = Counter[str](), dict[str, dict[str, None]]()
     for match in hit.matches:
         added[match.word] += match.added  # type: ignore[assignment]
@@ -41,7 +41,7 @@ def _shares(hit: Hit) -> list[tuple[str, float, str]]:
 
 
 def prompt(ask: Ask) -> Page:
-    """What goes before a conversation of one kind: the account as a picture, and the text."""
+    """Show what goes before a conversation of one kind: the account as a picture, and the text."""
     kinds = get_args(Kind)
     asked = ask.query.one("kind")
     kind: Kind = asked if asked in kinds else "main"  # type: ignore[assignment]

@@ -32,7 +32,7 @@ VIEWS: Mapping[str, View] = {
     "/recall": agent.search, "/prompt": agent.prompt, "/figures": around.figures, "/sync": around.sync,
     "/workspaces": around.workspaces,
 }  # fmt: skip
-#: What changes something.
+#: Handlers of forms (POST), by path. Handlers in `VIEWS` change nothing.
 ACTIONS: Mapping[str, View] = {
     "/": inbox.decide, "/proposal": inbox.decide_one, "/fact": facts.change, "/new": facts.add,
     "/revert": past.take_back, "/undo": past.undo,
@@ -40,6 +40,7 @@ ACTIONS: Mapping[str, View] = {
 #: Bytes of a form: the largest fact, each of whose characters may take nine in a form.
 LARGEST = 4_000_000
 _FORM = "application/x-www-form-urlencoded"
+# Fields of a form or a query at most.
 _FIELDS = 2_000
 # Seconds that a wrong ticket costs.
 _PAUSE = 0.5
@@ -47,6 +48,7 @@ _POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
+# Headers of every answer.
 _SAID = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -55,12 +57,12 @@ _SAID = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-#: What lies beside the pages, for everybody.
+#: Files that are served without the cookie, with their types.
 STATIC = {"/page.css": "text/css", "/page.js": "text/javascript", "/page.svg": "image/svg+xml"}
 
 
 def application(session: Session, entrance: Entrance, noticed: Callable[[], None] = lambda: None) -> ASGIApp:
-    """The page over one memory; `noticed` is called for each request of the person."""
+    """Return the ASGI app for one memory and those seen beside it; it calls `noticed` at requests with the cookie."""
     site = _Site(session, entrance)
     routes = [
         Route(PATH, site.enter),
@@ -73,14 +75,18 @@ def application(session: Session, entrance: Entrance, noticed: Callable[[], None
 
 
 class _Door:
-    """Lets requests with the cookie through; without it, takes a ticket, and shows all else the closed door."""
+    """ASGI middleware that lets only requests with the cookie through to the pages.
+
+    Their scope gets the name of the memory and the path of the page in it. The address of a ticket, and `STATIC` files,
+    need no cookie. Every other request is answered by the closed door (403).
+    """
 
     def __init__(self, app: ASGIApp, entrance: Entrance, pages: Pages, noticed: Callable[[], None]) -> None:
         self._app, self._entrance, self._pages, self._noticed = app, entrance, pages, noticed
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(PATH):
-            # Whatever stands behind it is a ticket, and leads to nothing else.
+            # All that follows `PATH` is the ticket, even with a slash in it: no other route can match.
             scope = {**scope, "path": PATH, "ticket": scope["path"].removeprefix(PATH)}
         elif scope["type"] == "http" and scope["path"] not in STATIC:
             page = self._entrance.page(scope["path"], Headers(scope=scope).getlist("cookie"))
@@ -94,29 +100,34 @@ class _Door:
 
 
 class _Memory:
-    """One memory whose pages are shown, what was decided on in it, and how its pages look."""
+    """One memory whose pages are shown."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.chronicle = session, Chronicle(session)
+        #: `decided` has the ids of proposals decided on since the server began: only these can be taken back by `undo`.
         self.decided, self.pages = set[str](), Pages(session)
 
 
 def _way(here: str, to: str) -> str:
-    """The address of the first page of a memory, as seen from any page of another."""
+    """Return the relative address from any page of memory `here` to the first of memory `to`; "" is the one at hand."""
     return f"{'../' if here else './'}{f'{to}/' if to else ''}"
 
 
 class _Site:
-    """The views of a memory, and of those that are seen beside it, as a web server calls them."""
+    """Calls the views for requests, for one memory and for those that are seen beside it."""
 
     def __init__(self, session: Session, entrance: Entrance) -> None:
         self._session, self._entrance = session, entrance
+        #: Memories by name: "" is the one at hand, the others are added when they are first asked for.
         self._shelf = {"": _Memory(session)}
         self.pages = self._shelf[""].pages
 
     async def enter(self, request: Request) -> Response:
-        """Change a ticket for the cookie. The way on is a link of this page, and no redirect: of a page that another
-        program opened, a browser would not send the cookie along."""
+        """Take a ticket, and answer with the cookie and a page that links to the first one; 403 for a wrong ticket.
+
+        A redirect would not do: when another program made the browser open this address, the browser would follow the
+        redirect without the cookie, which is `SameSite=Strict`.
+        """
         if not self._entrance.takes(request.scope["ticket"]):
             await sleep(_PAUSE)
             return HTMLResponse(self.pages.door(), 403)
@@ -126,18 +137,18 @@ class _Site:
         return response
 
     async def static(self, request: Request) -> Response:
-        """The style, or the script."""
+        """Answer with a `STATIC` file."""
         path = request.url.path
         return Response(self.pages.source(path[1:]), media_type=STATIC[path])
 
     async def look(self, request: Request) -> Response:
-        """A page, of which nothing changes."""
+        """Answer a GET with the page of a view, which changes nothing."""
         if self._memory_named(request) is None:
             return await self.nowhere(request)
         return await to_thread.run_sync(self._answer, VIEWS[request.url.path], self._ask(request))
 
     async def act(self, request: Request) -> Response:
-        """What a form asks for."""
+        """Do what a form asks for, and answer with the page that follows; refuse one of more than `LARGEST` bytes."""
         if request.headers.get("content-type", "").partition(";")[0].strip() != _FORM:
             return PlainTextResponse("a form is wanted\n", 415)
         if self._memory_named(request) is None:
@@ -154,13 +165,13 @@ class _Site:
         return await to_thread.run_sync(self._answer, ACTIONS[request.url.path], self._ask(request, form))
 
     async def nowhere(self, request: Request, error: Exception | None = None) -> Response:
-        """What is at no address."""
+        """Answer 404, with a page in the frame of the memory at hand."""
         request.scope["memory"] = ""
         page = Page("error", {"title": "Not found", "problem": "there is no such page"}, 404)
         return await to_thread.run_sync(self._render, page, self._ask(request))
 
     def _ask(self, request: Request, form: Mapping[str, list[str]] | None = None) -> Ask:
-        """What a view is called with. `_memory_named` has put the memory of the request on the shelf before."""
+        """Return the argument of a view. Call `_memory_named` before: it puts the request's memory on the shelf."""
         query = Given()
         with suppress(ValueError):  # more fields than any page has: the query counts as empty
             query = Given(parse_qs(request.url.query, keep_blank_values=True, max_num_fields=_FIELDS))
@@ -172,18 +183,19 @@ class _Site:
         return Ask(shown.session, shown.chronicle, shown.decided, request.url.path, query, given, memory, memories)
 
     def _memory_named(self, request: Request) -> _Memory | None:
-        """The memory that an address names, on the shelf from here on; None where no such memory is seen."""
+        """Return the memory that the address names, and put it on the shelf; None if no such memory is seen."""
         name = request.scope.get("memory", "")
         if name:
             other = scopes.others(self._session).get(name)
             if other is None:
                 return None
-            # Another engine: one that could not be read was closed, and its memory opened anew.
+            # The engine is another one if the memory could not be read, was closed, and was opened anew.
             if name not in self._shelf or self._shelf[name].session.engine is not other.engine:
                 self._shelf[name] = _Memory(other)
         return self._shelf[name]
 
     def _answer(self, view: View, ask: Ask) -> Response:
+        """Call a view; an error becomes a page: 404 if the request is wrong or finds nothing, else 500."""
         try:
             found = view(ask)
         except CrabmemError as error:

@@ -1,4 +1,4 @@
-"""What is around the facts: other machines, other workspaces, and figures of how memory grew and was used."""
+"""Views on other machines, other workspaces, and figures of how memory grew and was used."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _MOST_USED = 15
 
 
 def sync(ask: Ask) -> Page:
-    """How syncing stands, as far as is known here: nobody is asked. And what two machines disagree about."""
+    """Show how syncing stands, without asking the remote, and the texts that two machines disagree about."""
     waiting = [each for each in ask.waiting if proposals.is_of_sync(each)]
     return Page("sync", {"title": "Sync", "state": syncing.sync_status(ask.session), "conflicts": waiting})
 
@@ -33,7 +33,7 @@ def figures(ask: Ask) -> Page:
 
 
 def _most_used(ask: Ask) -> list[tuple[Any, int, Any]]:
-    """The facts that were used most, how often, and when last."""
+    """Return the headers of the facts that were used most, each with how often and when last."""
     known = ask.session.engine.uses.known()
     headers, _ = reading.headers_and_unreadable(ask.session)
     found = [(header, used.times, used.last) for header in headers if (used := known(header.path))]

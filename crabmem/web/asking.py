@@ -1,4 +1,4 @@
-"""What the views of the page are given and give back: a request without its protocol, and what to answer."""
+"""The argument and the results of views: a request without its protocol, a page, a redirect."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,41 +15,42 @@ from ..text.hashes import version_of
 
 #: The status of a page that says why nothing was done.
 CONFLICT = 409
-#: What an address says of what was just done.
+#: Fields of a query that tell what was just done: the commits made, and the ids of proposals. See `Go`.
 OUTCOME = ("done", "rejected", "applied", "again")
 _OK = 200
 _DIGITS = 7
 
 
 class Given(dict[str, list[str]]):
-    """The fields of a query or a form, each with all that was said for it."""
+    """The fields of a query or a form, each with all values that were given for it."""
 
     def one(self, name: str, otherwise: str = "") -> str:
-        """What was said last for a field."""
+        """Return the last value of a field, `otherwise` if it is missing."""
         return (self.get(name) or [otherwise])[-1]
 
     def needed(self, name: str) -> str:
-        """The same of one that has to be there.
+        """Return the last value of a field that has to be there.
 
         Raises:
-            InvalidArguments: it is not, or blank.
+            InvalidArguments: the field is missing or empty.
         """
         if said := self.one(name):
             return said
         raise InvalidArguments(f"{name} is missing")
 
     def number(self, name: str, otherwise: int = 0) -> int:
-        """A number that is not below 0; `otherwise` where that is none."""
+        """Return the last value of a field as a number from 0 on; `otherwise` if it is none of at most seven digits."""
         said = self.one(name)
         return int(said) if said.isascii() and said.isdigit() and len(said) <= _DIGITS else otherwise
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A request of the person: the memory, what was `decided` on here, the address, and what they filled in.
+    """A request of the person, with the memory it is about.
 
-    `memory` is what one beside the memory at hand is called, "" for that. `memories` are all that are seen where there
-    are several: what each is called, where its pages begin, and whether it is this one.
+    `decided` has the ids of the proposals decided on in this memory since the server began; views add to it. `path` is
+    that of the page. `memory` is the name of a memory beside the one at hand, "" for that one. `memories` are all that
+    can be shown, if there are several: the name of each, the address of its first page, and whether it is this one.
     """
 
     session: Session
@@ -63,13 +64,13 @@ class Ask:
 
     @cached_property
     def waiting(self) -> list[Proposal]:
-        """All that waits for the person, the oldest first."""
+        """All proposals that wait for the person, the oldest first; read once for each request."""
         return proposals.waiting(self.session).all()
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page to show: the template, and what is in it."""
+    """A page to show: the name of its template, and the variables for it."""
 
     template: str
     shown: Mapping[str, Any]
@@ -78,8 +79,11 @@ class Page:
 
 @dataclass(frozen=True)
 class Go:
-    """A page to go to after something was done, which may be taken back: by which commits, what was `rejected` or
-    `applied`; what was taken back waits `again`."""
+    """A redirect to another page after something was done. That page tells what was done, and offers to take it back.
+
+    `done` are the commits that were made, None for a step without one. `rejected` and `applied` are the ids of
+    proposals decided on; `again` those that were taken back, and wait again.
+    """
 
     path: str
     query: Mapping[str, str] = field(default_factory=dict)
@@ -90,7 +94,7 @@ class Go:
 
     @property
     def address(self) -> str:
-        """Where that is, as seen from any page."""
+        """The address relative to any page, with what was done in its query (`OUTCOME`)."""
         done = [commit for commit in self.done if commit]
         outcome = {"done": done, "rejected": self.rejected, "applied": self.applied, "again": self.again}
         query = urlencode({**self.query, **outcome}, doseq=True)
@@ -104,7 +108,10 @@ def version_at(session: Session, path: str, commit: str | None = None) -> str:
 
 
 def paged(items: Sequence[Any], ask: Ask, size: int) -> dict[str, Any]:
-    """Those of `items` on the page that is asked for, and where the pages before and after it are."""
+    """Return the items of the page that `from` in the query asks for, for the template: see the keys.
+
+    `before` and `after` are the addresses of the pages before and after it, None where there is none.
+    """
     start = min(ask.query.number("from"), max(0, len(items) - 1)) // size * size
     query = {name: said[-1] for name, said in ask.query.items() if name not in ("from", *OUTCOME)}
 

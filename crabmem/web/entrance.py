@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from ..loopback.guard import HOST
 
-#: Where a ticket leads to.
+#: The path of the address that a ticket is appended to.
 PATH = "/enter/"
 COOKIE = "crabmem"
 #: Seconds for which a ticket is good.
@@ -17,15 +17,17 @@ LIFE = 60.0
 
 
 class Entrance:
-    """Gives out tickets, each good for one browser within a minute, and knows the cookie that they are changed for."""
+    """Gives out tickets, good for one browser within a minute, and knows the cookie that a browser gets for it."""
 
     def __init__(self, port: int, clock: Callable[[], float]) -> None:
         self.port, self.address = port, f"http://{HOST}:{port}"
+        #: `_tickets` has for each ticket the time of `clock` at which it expires.
         self._clock, self._tickets = clock, dict[str, float]()
+        #: `folder` is the path that all pages and the cookie are limited to, `secret` the value of the cookie.
         self.folder, self.secret = f"/{secrets.token_urlsafe(32)}/", secrets.token_urlsafe(32)
 
     def ticket(self) -> str:
-        """A new ticket. Those that nobody took stay good for their time."""
+        """Make a new ticket. Earlier ones stay good until they are used or expire."""
         made = secrets.token_urlsafe(32)
         self._tickets[made] = self._clock() + LIFE
         return made
@@ -35,16 +37,16 @@ class Entrance:
         return f"{self.address}{PATH}{self.ticket()}"
 
     def takes(self, ticket: str) -> bool:
-        """Use up a ticket; whether it was good."""
+        """Use up a ticket, and return whether it was good."""
         found = next((each for each in self._tickets if _is_same(each, ticket)), "")
         return bool(found) and self._tickets.pop(found) >= self._clock()
 
     def page(self, path: str, cookies: Iterable[str]) -> tuple[str, str] | None:
-        """The name of a memory and the path of its page, "/" first; None where that is not below the folder, or the
-        cookie is missing. The memory at hand, "", has its pages in the folder, each other in one of its name.
+        """Return the name of the memory that `path` is in, and the path of the page there, which begins with "/".
 
-        `cookies` are the headers of that name. A server on another port can add a cookie of the same name to ours, so
-        any of several counts.
+        Return None if `path` is not below the folder or the cookie is missing. Pages of the memory at hand, "", lie in
+        the folder itself; those of another memory in a subfolder of its name. `cookies` are the `Cookie` headers. A
+        server on another port can set a cookie of the same name, so it is enough if one of several is right.
         """
         start, _, name = path.rpartition("/")
         outer, _, memory = start.rpartition("/")

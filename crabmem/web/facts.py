@@ -20,16 +20,21 @@ from .asking import CONFLICT, Ask, Go, Page, paged
 from .markdown import rendered
 
 VIEWS = {"read": "Read", "lines": "Lines", "history": "History", "links": "Links", "edit": "Edit"}
+# Facts on a page, and tags above them.
 _SHOWN, _TAGS = 60, 24
-# Facts of which the text is searched for, the best.
+# Facts that a search takes from recall at most.
 _FOUND = 200
-# Signs of a last word from which on it counts as the beginning of one, too.
+# Characters from which on the last word of a search also finds words that begin with it.
 _BEGUN = 2
 _FIELDS = ("name", "description", "content", "tags")
 
 
 def listing(ask: Ask) -> Page:
-    """All facts, or those with a tag; of words, those with them in name, description, tags, then what recall finds."""
+    """List all facts, those with a tag, or those that a search finds.
+
+    A search lists first the facts that have all its words in name, description or tags, by name, then those that recall
+    finds in texts, the best first.
+    """
     (headers, unreadable), layout = reading.headers_and_unreadable(ask.session), ask.session.layout
     q, tag, words = ask.query.one("q"), ask.query.one("tag"), ask.query.one("q").casefold().split()
     tagged = [header for header in headers if not tag or tag in header.labels]
@@ -50,21 +55,21 @@ def _says_all(header: Any, words: Sequence[str]) -> bool:
 
 
 def _in_texts(ask: Ask, q: str, among: Sequence[Any], but: Sequence[Any]) -> list[Any]:
-    """Facts of which the text has the words, the best first."""
+    """Return the facts of `among` that recall finds for `q`, without those in `but`, the best first."""
     paths, known = {each.path for each in but}, {each.path: each for each in among}
-    last = q.split()[-1]  # may be typed in part yet
+    last = q.split()[-1]  # may be typed only in part: searched for as the beginning of a word, too
     hits = recall(ask.session, f"{q} {last}*" if len(last) >= _BEGUN and last.isalnum() else q, limit=_FOUND)
     return [known[hit.entry.path] for hit in hits if hit.entry.path in known and hit.entry.path not in paths]
 
 
 def blank(ask: Ask, problem: str = "") -> Page:
-    """A form for a new fact, with what was filled in already."""
+    """Show the form for a new fact, with what was filled in already; `problem` is why it was not saved."""
     shown = {"title": "New fact", "problem": problem, "given": {name: ask.form.one(name) for name in _FIELDS}}
     return Page("new", shown, CONFLICT if problem else 200)
 
 
 def add(ask: Ask) -> Page | Go:
-    """Remember a new fact, under a name that no other has."""
+    """Remember a new fact under a name that no other fact has; on an error show its form again, as it was filled in."""
     name, description, content, tags = (ask.form.one(each).replace("\r\n", "\n") for each in _FIELDS)
     try:
         done = facts.remember(ask.session, name, description, content, tags=_split_tags(tags), if_version="")
@@ -81,7 +86,7 @@ def _split_tags(tags: str) -> list[str]:
 
 
 def fact(ask: Ask) -> Page | Go:
-    """One fact, or the overview, the identity or a daily note; one that was forgotten has its history."""
+    """Show one file of memory: a fact, the overview, the identity or a daily note. A `name` leads to the path of it."""
     if name := ask.query.one("name"):
         return Go("/fact", {"path": reading.path_of(ask.session, name)})
     return _page_of(ask, _path(ask))
@@ -95,6 +100,14 @@ def _path(ask: Ask) -> str:
 
 
 def _page_of(ask: Ask, path: str, view: str = "", problem: str = "", **more: Any) -> Page:
+    """Show a file in one of its `VIEWS`: `view`, else the one that the query names; a forgotten file in its history.
+
+    `problem` says why the last action did nothing. `more` replaces variables of the template.
+
+    Raises:
+        NotFound: no such file is or was in memory.
+        InvalidArguments: there is no such view.
+    """
     session, data = ask.session, ask.session.read(path)
     last = next(history.commits(session, path), None)
     if data is None and last is None:
@@ -126,7 +139,7 @@ def _lines(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any
 
 
 def _history(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, Any]:
-    """The commits of the file, oldest first, and how it was at one of them, or at a date."""
+    """Return the commits of the file, oldest first, with its text at the one asked for and what changed since then."""
     commits = list(history.commits(ask.session, path))[::-1]
     if not commits:
         return {"commits": commits}
@@ -143,7 +156,11 @@ def _history(ask: Ask, path: str, entry: Entry | None, text: str) -> dict[str, A
 
 
 def _step_asked_for(ask: Ask, commits: list[Commit]) -> int:
-    """Which of the commits is looked at: by number, by id, or by a date; else the newest."""
+    """Return the index of the commit that the query names by `day`, by id (`as_of`) or by number (`step`).
+
+    By `day` it is the last one up to the end of that day, else the first of all. Without any of the three, or if the id
+    is unknown, it is the newest.
+    """
     last, asked, day = len(commits) - 1, ask.query.one("as_of"), ask.query.one("day")
     if day:
         known = ask.session.timeline.before(day, is_end=True)
@@ -168,7 +185,10 @@ _PARTS: Mapping[str, Callable[[Ask, str, Entry | None, str], dict[str, Any]]] = 
 
 
 def change(ask: Ask) -> Page | Go:
-    """What the person does with a fact, in the version that they saw."""
+    """Do what a form asks for with a file, if it still is the version that the person saw.
+
+    If it is not, or on another error, show the page again with the reason and what the person had typed.
+    """
     path, do, text = _path(ask), ask.form.needed("do"), ask.form.one("text")
     filled: dict[str, dict[str, Any]] = {
         "save": {"given": text}, "tags": {"tags": ask.form.one("tags"), "is_tagged": True},
@@ -187,7 +207,7 @@ def change(ask: Ask) -> Page | Go:
 
 
 def _save(ask: Ask, path: str, version: str) -> Go:
-    if not version:  # a new file would have a name that nobody checked
+    if not version:  # there was no file: one made here would have a path that nobody checked
         raise NotFound(f"there is no {path} that was shown: a new fact has a form of its own")
     text, is_entry = ask.form.one("text"), ask.session.layout.is_entry(path)
     write = facts.rewrite_entry if is_entry else partial(changes.write_file, tool="edit")
@@ -201,8 +221,11 @@ def _rename(ask: Ask, path: str, version: str) -> Go:
 
 
 def _tag(ask: Ask, path: str, version: str) -> Go:
-    """Give the fact the tags of the form and no others: each on a line, or with commas between them. What was one tag
-    stays one, with its comma."""
+    """Give the fact the tags of the form and no others.
+
+    The form has them on lines or with commas between them. A line that is a tag of the fact already is not split, even
+    if it has a comma in it.
+    """
     entry, lines = facts.get(ask.session, path), map(str.strip, ask.form.one("tags").splitlines())
     tags = [tag for line in lines for tag in ([line] if line in entry.tags else _split_tags(line))]
     text = with_tags(path, lenient_text(ask.session.read(path)) or "", [*dict.fromkeys(tags)])
@@ -214,6 +237,7 @@ def _forget(ask: Ask, path: str, version: str) -> Go:
 
 
 def _restore(ask: Ask, path: str, version: str) -> Go:
+    """Bring a file back to how it was at a commit, and go to the path that it has then."""
     commit = ask.session.timeline.commit_at(ask.form.needed("commit"))
     done = revert.rollback(ask.session, commit, path, if_version=version)
     there = [each for each in done.paths if each not in done.removed]

@@ -1,4 +1,4 @@
-"""What waits for the person: texts that agents propose, and texts of which two machines had one each."""
+"""The inbox: texts that agents propose, and texts of other machines that conflict with what is here."""
 
 import re
 from collections import Counter
@@ -20,20 +20,27 @@ from ..text.word_diff import files_in
 from ..text.words import counted, shortened
 from .asking import CONFLICT, Ask, Go, Page, paged, version_at
 
+# Proposals on a page, and commits that are shown when nothing waits.
 _SHOWN, _NEWEST = 40, 6
+# Characters of the reasons why ticked proposals could not be carried out.
 _TOLD = 600
-# Bytes of proposals on one page, whose first lines it shows: comparing 262,144 takes up to 0.4 s.
+# Bytes of proposals that a page compares with memory to show their first lines: 262,144 take up to 0.4 s.
 _COMPARED = 500_000
+# Changed lines among which the one that stands for a proposal is sought.
 _LOOKED_AT = 500
-# Bytes of a new fact that is shown as fields: one that is longer is shown as lines, of which a page has a bound.
+# Bytes of a new fact that is shown as fields. A longer one is shown as a diff, of which a page shows a limited part.
 _READ = 50_000
+# Separates the id and the versions in a `_key`.
 _BETWEEN = "@"
-# What a fact says comes after such lines.
+# Lines of a fact's header; the text of a fact tells more.
 _HEADER = re.compile(r"-{3}|\w+:.*")
 
 
 def inbox(ask: Ask, problem: str = "") -> Page:
-    """All that waits, or what an agent, a session or a tag has of it: by session, and in each the oldest first."""
+    """Show what waits, grouped by author and session, the oldest first in each group.
+
+    The fields `by`, `in` and `tag` of the query limit it to an agent, a session or a tag.
+    """
     session, stands = ask.session, status.status(ask.session)
     by, within, tag = meant = [ask.query.one(name) for name in ("by", "in", "tag")]
     waiting = ask.waiting
@@ -53,18 +60,19 @@ def inbox(ask: Ask, problem: str = "") -> Page:
 
 
 def _source(each: Proposal) -> tuple[str, str]:
-    """The author of a text that waits, and the session; ("", "") of another machine."""
+    """Return the author and the session of a text that waits; ("", "") if a sync brought it from another machine."""
     return ("", "") if proposals.is_of_sync(each) else (each.author, each.session or "")
 
 
 def _split_by_size(items: Sequence[Proposal]) -> tuple[Sequence[Proposal], Sequence[Proposal]]:
-    """Those whose lines the list compares and shows, and those after very long texts."""
+    """Split proposals into those whose lines the list shows, and the rest: those after the first `_COMPARED` bytes."""
     sizes = (sum(len(file.data or b"") + len(file.base or b"") for file in each.files) for each in items)
     near = sum(before < _COMPARED for before in islice(accumulate(sizes, initial=0), len(items)))
     return items[:near], items[near:]
 
 
 def _row(session: Session, each: Proposal) -> dict[str, Any]:
+    """Return what the list shows of a proposal; `gists` are the line removed and the line added that tell most."""
     lines = [line for file in files_in(each.diff, with_words=False) for line in file.lines]
     signs = [line.sign for line in lines]
     gists = [(shown, name, _gist(lines, sign)) for shown, name, sign in (("−", "minus", "-"), ("+", "plus", "+"))]
@@ -75,19 +83,19 @@ def _row(session: Session, each: Proposal) -> dict[str, Any]:
 
 
 def _gist(lines: Sequence[Any], sign: str) -> str:
-    """The first of the lines with a sign that says something."""
+    """Return the first line with `sign` that is neither blank nor part of a header; else the first not blank, or ""."""
     changed = islice((line for line in lines if line.sign == sign), _LOOKED_AT)
     texts = ("".join(text for text, _ in line.pieces).strip() for line in changed)
     return min(filter(None, texts), key=lambda text: bool(_HEADER.fullmatch(text)), default="")
 
 
 def _key(session: Session, each: Proposal) -> str:
-    """What a form says of a proposal: which it is, and the versions of its files that the person sees."""
+    """Return the value by which a form names a proposal: its id, and the version of each of its files as shown."""
     return _BETWEEN.join([each.id, *(version_at(session, file.path) for file in each.files)])
 
 
 def decide(ask: Ask) -> Page | Go:
-    """Apply or reject what was ticked, each as it was shown: of what was changed since nothing is done, and is told."""
+    """Apply or reject the ticked proposals. One whose files were changed since is left alone, and the page says so."""
     failed, decided, ticked = list[str](), list[Decision](), ask.form.get("which", [])
     for key in ticked:
         try:
@@ -103,9 +111,9 @@ def decide(ask: Ask) -> Page | Go:
 
 
 def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProxyType({})) -> Page:
-    """What waits, and what it would change word by word; whose words those are now, and facts like it.
+    """Show one proposal: what it would change word by word, who wrote the lines that are there now, and similar facts.
 
-    `texts` are the person's own, by path.
+    `texts` are the person's own wordings by path, shown again after a `problem`.
     """
     session, found = ask.session, proposals.proposal(ask.session, ask.query.needed("id"))
     ids, files = [each.id for each in ask.waiting], files_in(found.diff)
@@ -123,14 +131,18 @@ def proposal(ask: Ask, problem: str = "", texts: Mapping[str, str] = MappingProx
 
 
 def _new(session: Session, verdicts: Sequence[Verdict]) -> dict[str, Entry]:
-    """Facts that a proposal would make, by path; of very long ones none."""
+    """Return the facts that a proposal would create, by path, without those longer than `_READ`."""
     made = ((each.path, each.after) for each in verdicts if each.now is None and session.layout.is_entry(each.path))
     found = {path: entry_in(path, after) for path, after in made if after is not None and len(after) <= _READ}
     return {path: entry for path, entry in found.items() if entry is not None}
 
 
 def decide_one(ask: Ask) -> Page | Go:
-    """Apply a text, or another one in its place, or let it go; then comes the next one that waits."""
+    """Apply one proposal, as proposed or as the person reworded it, or reject it; go on to the next one that waits.
+
+    Raises:
+        NotFound: the proposal does not wait any more.
+    """
     id, said = ask.query.needed("id"), dict(zip(ask.form.get("path", []), ask.form.get("text", []), strict=False))
     ids = [each.id for each in ask.waiting]
     [outcome] = _carry_out(ask, [_decision(ask, ask.form.needed("which"), said)])
@@ -143,17 +155,17 @@ def decide_one(ask: Ask) -> Page | Go:
 
 
 def _words_for(error: CrabmemError) -> str:
-    """The words of a page on an error: of a version that is another now, what its reader can do."""
+    """Return the words for an error; if a file was changed meanwhile, what the person can do."""
     words = "the file was changed since this page was made: look at what it would change now, and decide again"
     return words if isinstance(error, Stale) else error.text()
 
 
 def _decision(ask: Ask, key: str, texts: Mapping[str, str] = MappingProxyType({})) -> Decision:
-    """What the person decided on a proposal, as a form says it; with `texts` of theirs, by path.
+    """Return what the person decided on the proposal with this `_key`; `texts` are their own wordings, by path.
 
     Raises:
-        InvalidArguments: the form is none of ours.
-        NotFound: it does not wait any more.
+        InvalidArguments: the form is not one that this page made, or a wording is blank.
+        NotFound: the proposal does not wait any more.
     """
     do, (id, *versions) = ask.form.needed("do"), key.split(_BETWEEN)
     found = proposals.proposal(ask.session, id)
@@ -171,7 +183,12 @@ def _decision(ask: Ask, key: str, texts: Mapping[str, str] = MappingProxyType({}
 
 
 def _carry_out(ask: Ask, decided: Sequence[Decision]) -> list[Outcome]:
-    """What became of decisions. Where several are about one file, each goes by what those before it made of that."""
+    """Carry out decisions one after the other, and note in `ask.decided` which succeeded.
+
+    Each decision expects its files in the versions that the person saw. If an earlier decision of the same form changed
+    a file, the later one expects the version that came of it.
+    """
+    # By path and the version that was seen: the version now.
     made, outcomes = dict[tuple[str, str], str](), list[Outcome]()
     for each in decided:
         versions = {path: made.get((path, seen), seen) for path, seen in each.versions.items()}
@@ -184,7 +201,7 @@ def _carry_out(ask: Ask, decided: Sequence[Decision]) -> list[Outcome]:
 
 
 def _go_on(path: str, query: Mapping[str, str], outcomes: Sequence[Outcome]) -> Go:
-    """Where the person goes on, with the way back."""
+    """Return the redirect to the next page, which offers to take the outcomes back."""
     rejected = [each.decision.id for each in outcomes if each.decision.what == "reject"]
     applied = [each.decision.id for each in outcomes if each.decision.what == "apply"]
     return Go(path, query, [each.commit for each in outcomes], rejected, applied)

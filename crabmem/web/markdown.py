@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from ..text.quoting import spelled
 
-# Below the heading of the page and that of the part.
+# Levels by which headings are lowered, as the page and its part have one each; the lowest that HTML has.
 _DEEPER, _DEEPEST = 2, 6
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "span",
@@ -27,7 +27,7 @@ _SCHEMES = ("http://", "https://", "mailto:")
 
 
 def rendered(text: str) -> Markup:
-    """The HTML of a text, in which what nobody sees is spelled out; a text of very many characters is not rendered."""
+    """Return a text as HTML, with invisible characters spelled out; a very long one as it is, in a `pre`."""
     if len(text) > _RENDERED:
         note = f"It has {len(text):,} characters: more than {_RENDERED:,} are shown as they are."
         return Markup('<p class="note">{}</p><pre class="said">{}</pre>').format(note, spelled(text))
@@ -37,7 +37,10 @@ def rendered(text: str) -> Markup:
 
 
 def _wiki_link(state: StateInline, silent: bool) -> bool:
-    """A `[[link]]` to a fact, as Obsidian writes it."""
+    """Parse `[[target#heading|label]]`, a link to a fact as Obsidian writes it: an inline rule of markdown-it.
+
+    Return whether there is one at `state.pos`, and move past it. With `silent` add no tokens.
+    """
     if not state.src.startswith("[[", state.pos):
         return False
     start = state.pos + 2
@@ -58,7 +61,7 @@ def _wiki_link(state: StateInline, silent: bool) -> bool:
 
 
 def _link_close(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    """The end of a link, and where it leads, which the text of a link may hide."""
+    """Render the end of a link, and its address behind it unless the link's text is that: the text may name another."""
     starts = (place for place in range(at, -1, -1) if tokens[place].type == "link_open")
     start = next(place for place in starts if tokens[place].level == tokens[at].level)
     address = str(tokens[start].attrs.get("href", ""))
@@ -74,6 +77,7 @@ def _deeper(state: Any) -> None:
 
 
 def _reader() -> MarkdownIt:
+    """Return a parser without HTML and pictures, for links with `_SCHEMES` only; others stay as they are written."""
     reader = MarkdownIt("commonmark", {"html": False, "breaks": True})
     reader.enable(["table", "strikethrough"]).disable("image")
     reader.validateLink = lambda url: url.startswith(_SCHEMES)  # type: ignore[method-assign]

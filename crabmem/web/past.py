@@ -1,4 +1,4 @@
-"""What was done, by whom and when, and how to take it back; what is gone, and how to bring it back."""
+"""The past: what was done, by whom and when, and how to take it back; what is gone, and how to bring it back."""
 
 from collections.abc import Sequence
 from itertools import groupby, islice
@@ -22,7 +22,7 @@ _TAKES: dict[str, Take] = {"ours": "ours", "theirs": "theirs"}
 
 
 def timeline(ask: Ask) -> Page:
-    """Commits by day, and in a day by who wrote them: all, or those that are asked for as `crabmem log` does."""
+    """Show commits by day, and within a day by author: all, or those that the fields of the form select."""
     asked, start, problem = {name: ask.query.one(name).strip() for name in _ASKED}, ask.query.number("from"), ""
     try:
         found = history.commits(ask.session, **{name: said or None for name, said in asked.items()})
@@ -31,6 +31,7 @@ def timeline(ask: Ask) -> Page:
         commits, problem = [], error.text()
     strides = [] if any(asked.values()) or start else ask.chronicle.strides(_STRIDES)
     shown = {
+        # The commits before `start` are not read; a None for each lets `paged` count them.
         "title": "Timeline", "days": _days(commits[:_SHOWN]), "rows": paged([None] * start + commits, ask, _SHOWN),
         "asked": asked, "problem": problem, "plot": columns(strides, ask.chronicle.people()) if strides else None,
     }  # fmt: skip
@@ -38,7 +39,7 @@ def timeline(ask: Ask) -> Page:
 
 
 def _days(commits: Sequence[Commit]) -> list[tuple[Commit, list[list[Commit]]]]:
-    """Commits by day, with the first of each; in a day, those that follow each other of one writer in one session."""
+    """Group commits by day, each with its first commit, and within a day into runs of one author and session."""
     days = []
     for _, day in groupby(commits, lambda commit: local(commit.time).date()):
         runs = [list(run) for _, run in groupby(day, lambda commit: (commit.author, commit.session))]
@@ -47,7 +48,7 @@ def _days(commits: Sequence[Commit]) -> list[tuple[Commit, list[list[Commit]]]]:
 
 
 def commit(ask: Ask) -> Page:
-    """One commit: what it changed, word by word; of very many files, as of an import, their names alone."""
+    """Show one commit with its diff; if it has more than `_MOST` files, as an import may, only their names."""
     known = ask.session.engine.history
     found = known.commit(ask.session.timeline.commit_at(ask.query.needed("id")))
     files = files_in(history.patch(ask.session, found.commit)) if len(found.paths) <= _MOST else []
@@ -56,7 +57,11 @@ def commit(ask: Ask) -> Page:
 
 
 def preview(ask: Ask, problem: str = "", given: Given | None = None, may_be_meant: bool = False) -> Page:
-    """What taking back commits, or all that was done in a session, would change now."""
+    """Show what taking back commits, or all that was done in a session or by an agent, would change now.
+
+    The query says what is to be taken back, or `given`, a form that was sent. `problem` says why it was not done;
+    `may_be_meant` has the page ask whether so large a loss is meant.
+    """
     asked = given or ask.query
     conflicts: tuple[Conflict, ...] = ()
     try:
@@ -72,7 +77,7 @@ def preview(ask: Ask, problem: str = "", given: Given | None = None, may_be_mean
 
 
 def take_back(ask: Ask) -> Page | Go:
-    """Take back what the person saw a preview of, while it still would change the same."""
+    """Take back what the person saw a preview of; if it would change something else by now, show the preview again."""
     try:
         if _fingerprint(_reverted(ask, ask.form, dry_run=True)) != ask.form.one("seen"):
             words = "memory was changed since this page was made: look at what would change now, and decide again"
@@ -83,7 +88,13 @@ def take_back(ask: Ask) -> Page | Go:
 
 
 def undo(ask: Ask) -> Page | Go:
-    """Take back at once what was just done, as long as nobody wrote over it."""
+    """Take back what was just done: its commits are reverted, and proposals decided on wait again.
+
+    If the same lines were changed since, show the preview instead, and leave the proposals as they are.
+
+    Raises:
+        NotFound: a proposal was not decided on in this page.
+    """
     decided = [*ask.form.get("rejected", []), *ask.form.get("applied", [])]
     if strange := [id for id in decided if id not in ask.decided]:
         raise NotFound(f"{short(strange[0])} is no text that was decided on here")
@@ -102,6 +113,7 @@ def _what(asked: Given) -> dict[str, list[str]]:
 
 
 def _reverted(ask: Ask, asked: Given, dry_run: bool) -> Reverted:
+    """Revert what the fields of a query or form name."""
     session, agent, since = (asked.one(name) or None for name in ("session", "agent", "since"))
     commits, take, is_meant = asked.get("commit", ()), _TAKES.get(asked.one("take")), bool(asked.one("is_meant"))
     return revert.revert(
@@ -111,7 +123,7 @@ def _reverted(ask: Ask, asked: Given, dry_run: bool) -> Reverted:
 
 
 def _fingerprint(done: Reverted) -> str:
-    """What stands for all that a preview says."""
+    """Return a hash of what a preview shows, its commits and its diff, to tell whether that is still the same."""
     return version_of("\n".join([*(commit.commit for commit in done.commits), done.diff]).encode())
 
 

@@ -12,15 +12,15 @@ from ..text.values import value
 
 # In units of the picture, which is as wide as there is room.
 _WIDTH, _HEIGHT, _GAP = 720, 118, 1.5
-# Classes of the style: those of agents by number, the person's, and that of what is nobody's.
+# Classes in the style sheet: how many there are for agents, that of the person, that of all other authors together.
 _AGENTS, _PERSON, _NOBODY = 10, "by-person", "c5"
-# The first start of the sum by which the eight hosts that are used most have eight colours.
+# Start value of the CRC-32: the first with which the eight hosts used most get eight different colours.
 _START = 13_851
 
 
 @value
 class Bar:
-    """A rectangle: where it is, which colour it has, and what it says."""
+    """A rectangle: its place and size in units of the picture, the class of its colour, and its tooltip."""
 
     x: float
     y: float
@@ -32,9 +32,10 @@ class Bar:
 
 @value
 class Plot:
-    """Bars, the names of their colours with how much each has, and the numbers by day: writes and files.
+    """A plot, and the same numbers as text.
 
-    `most` is what the highest column says.
+    `names` is the legend: author, class of the colour, number of commits. `rows` is the table: first day of each
+    stretch of time, commits in it, files at its end. `most` is the value of the highest column.
     """
 
     bars: tuple[Bar, ...]
@@ -49,7 +50,7 @@ def colour_of(author: str, is_person: bool) -> str:
 
 
 def columns(strides: Sequence[Stride], people: Collection[str]) -> Plot:
-    """Commits by stretch of time, those of each author stacked in the colour of theirs; `people` are no agents."""
+    """Plot commits by stretch of time, stacked by author. `people` are the authors that are persons, not agents."""
     totals = Counter[str]()
     for stride in strides:
         totals.update(stride.writes)
@@ -63,7 +64,7 @@ def columns(strides: Sequence[Stride], people: Collection[str]) -> Plot:
 
 
 def growth(strides: Sequence[Stride]) -> Plot:
-    """How many files there were."""
+    """Plot the number of files in memory over time."""
     return _plot(strides, [[(stride.files, "c1", "files")] for stride in strides], 0.0)
 
 
@@ -71,6 +72,7 @@ def _plot(
     strides: Sequence[Stride], stacks: Sequence[Sequence[tuple[int, str, str]]], gap: float,
     names: tuple[tuple[str, str, int], ...] = (),
 ) -> Plot:  # fmt: skip
+    """Draw a column for each stride. Its stack has the parts from the bottom up: value, class of the colour, words."""
     most = max(1, *(sum(count for count, _, _ in stack) for stack in stacks))
     wide, bars = _WIDTH / len(strides), list[Bar]()
     for at, (stride, stack) in enumerate(zip(strides, stacks, strict=True)):

@@ -27,8 +27,10 @@ KEYS = (
     ("j k", "move"), ("Enter", "opens"), ("x", "ticks"), ("a", "applies"), ("r", "rejects"), ("e", "edits"),
     ("n", "next, or new"), ("u", "undoes"), ("/", "search"),
 )  # fmt: skip
+# The part of the menu that a page belongs to which is not in the menu itself.
 _WITHIN = {"/proposal": "/", "/fact": "/facts", "/new": "/facts", "/commit": "/timeline", "/revert": "/timeline"}
 _ID = re.compile("[0-9a-f]{40}")
+# How `spelled` begins a character that it spells out.
 _SIGN = "‹U+"
 _AGES = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"))
 
@@ -42,6 +44,7 @@ class Pages:
             loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
             lstrip_blocks=True, finalize=_spell, auto_reload=False,
         )  # fmt: skip
+        # A value that a form sends back is `raw`: spelled out it would be another one.
         self._jinja.filters |= {
             "here": _here, "when": _when, "age": self._age, "short": short, "shortened": shortened, "counted": counted,
             "raw": escape, "unseen": _unseen,
@@ -50,16 +53,20 @@ class Pages:
         self._jinja.globals["parts"] = self._jinja.get_template("parts.html").module
 
     def source(self, name: str) -> str:
-        """The style or the script, as it is."""
+        """Return a file beside the templates, such as the style sheet, as it is."""
         assert self._jinja.loader
         return self._jinja.loader.get_source(self._jinja, name)[0]
 
     def door(self, way: str = "") -> str:
-        """The page before the others: closed, or with the `way` on. It says nothing of memory."""
+        """Return the page for those without the cookie, which shows nothing of memory: closed, or a link to `way`."""
         return self._jinja.get_template("door.html").render(way=way)
 
     def of(self, page: Page, ask: Ask) -> str:
-        """The HTML of a page."""
+        """Return the HTML of a page: its template within the frame.
+
+        The frame also tells what was just done, as the query says (`OUTCOME`), and offers to undo it. Only commits of
+        this history and proposals decided on here count, as any link may lead to an address with such a query.
+        """
         known = {name: [id for id in ask.query.get(name, []) if _ID.fullmatch(id)] for name in OUTCOME}
         history = self._session.engine.history
         commits = [history.commit(id, with_paths=False) for id in known["done"] if history.reaches(id)]
@@ -79,7 +86,7 @@ class Pages:
         return self._jinja.get_template(f"{page.template}.html").render({**around, **page.shown})
 
     def _name(self, id: str) -> str:
-        """What was proposed, as long as Git still has it."""
+        """Return the subject of a proposal as long as Git still has its commit, else its short id."""
         history = self._session.engine.history
         return history.commit(id, with_paths=False).subject.removeprefix("propose: ") if history.has(id) else short(id)
 
@@ -92,7 +99,7 @@ class Pages:
 
 
 def _from_home(folder: Path, home: str | None) -> str:
-    """A folder as a person names it: what lies in their own begins with ~."""
+    """Return a folder as a person would write it: with `~/` if it lies in their home."""
     return f"~/{folder.relative_to(home)}" if home and folder.is_relative_to(home) else str(folder)
 
 
@@ -102,17 +109,17 @@ def link(to: str, /, **query: object) -> str:
 
 
 def _spell(value: Any) -> Any:
-    """What is shown of a value: of a text that is no HTML of ours, what nobody sees spelled out."""
+    """Spell out invisible characters in a value that a template prints. Markup, a subclass of str, stays as it is."""
     return spelled(value) if type(value) is str else value
 
 
 def _unseen(text: str | None) -> int:
-    """How many signs of a text are spelled out."""
+    """Return how many characters of a text are invisible, and so spelled out."""
     return spelled(text or "").count(_SIGN) - (text or "").count(_SIGN)
 
 
 def _here(when: datetime, form: str = "%Y-%m-%d %H:%M") -> str:
-    """A moment in the zone of who reads."""
+    """Return a moment in the reader's time zone."""
     return f"{local(when):{form}}"
 
 

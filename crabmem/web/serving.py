@@ -13,23 +13,28 @@ from ..session.session import Session
 from .app import application
 from .entrance import Entrance
 
-#: Seconds after which a page that nobody looks at ends.
+#: Seconds without a request after which the server ends.
 IDLE = 8 * 3_600
+# Seconds between two checks of that.
 _LOOK = 60
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def serve(session: Session, port: int, ready: Callable[[Entrance], None]) -> None:
-    """Serve the page of a memory; port 0 is any free one. `ready` is told how to get in.
+    """Serve a memory until a signal comes or `IDLE` seconds pass without a request; port 0 is any free one.
+
+    `ready` is called with the entrance once the server can be ended by a signal.
 
     Raises:
-        Inapplicable: the port is taken.
+        Inapplicable: the port is taken, or this user may not listen on it.
     """
     with listening(port) as listens:
         anyio.run(_serve, session, listens, ready)
 
 
 async def _serve(session: Session, listens: socket.socket, ready: Callable[[Entrance], None]) -> None:
+    """Run the server, and beside it two tasks that end it: at a signal, or when nobody has asked for long."""
+    # `seen` holds one number, the time of the last request.
     entrance, seen = Entrance(port_of(listens), time.monotonic), deque([time.monotonic()], maxlen=1)
     server = Server(application(session, entrance, lambda: seen.append(time.monotonic())))
 

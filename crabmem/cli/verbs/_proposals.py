@@ -154,7 +154,7 @@ VERBS = (list_, show_, apply_, edit, reject, restore)
 
 
 def _choose(memory: Session, meant: Selection, is_sure: bool, verb: str) -> list[Proposal]:
-    """The proposals that are meant, once the person has seen them and said yes."""
+    """Return the proposals that are named, after the person has seen them and said yes; with `is_sure` unasked."""
     found, now = meant.chosen(memory), memory.engine.clock()
     if found and not is_sure:
         lines = "\n".join(_line(each, now) for each in found)
@@ -163,6 +163,7 @@ def _choose(memory: Session, meant: Selection, is_sure: bool, verb: str) -> list
 
 
 def _line(proposal: Proposal, now: datetime) -> str:
+    """Return a proposal on one line. What it changes is left out if that is only the name of its file."""
     days = (now - proposal.time).days
     old = f" ({counted(days, 'day')})" if days > 0 else ""
     paths = listed([file.path for file in proposal.files], _PATHS)

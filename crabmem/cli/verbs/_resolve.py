@@ -80,7 +80,10 @@ def resolve(name: str | None, ours: bool, theirs: bool, both: bool, is_edited: b
 
 
 def _write_by_hand(memory: Session, found: list[Disputed]) -> bool:
-    """Have the person write it, beginning with the lines of both; whether they did. Other texts for the file go."""
+    """Let the person write the text in an editor that opens with the lines of both; return whether they changed it.
+
+    If they did, the first proposal is applied with their text and all others in `found` are rejected.
+    """
     first, path = found[0].proposal, found[0].path
     before, text = memory.look(lambda now: now.read(path)), conflicts.both_texts(memory, first)[0]
     wording = {path: text.decode("utf-8", "replace")}
@@ -95,13 +98,17 @@ def _write_by_hand(memory: Session, found: list[Disputed]) -> bool:
 
 
 def _file_with_marks(name: str, paths: tuple[str, ...]) -> str | None:
-    """The file with marks that a name means: a path, a file name, or the name of a fact; None for another."""
+    """Return which of `paths`, files with marks, a name means: by path, file name or name of a fact; None for none."""
     ends = {name, f"{name}.md", f"{slug_of(name)}.md"}
     return next((path for path in paths if path == name or path.rpartition("/")[2] in ends), None)
 
 
 def _disputes_of(memory: Session, name: str, waiting: list[Disputed]) -> list[Disputed]:
-    """What waits for the file that a name means; of an id, that alone."""
+    """Return the disputes that a name means: by the beginning of an id, by path, or by the name of a fact.
+
+    Raises:
+        NotFound: nothing waits for that file, or there is no such fact.
+    """
     by_id = [each for each in waiting if each.proposal.id.startswith(name.lower()) or each.path == name]
     found = by_id or [each for each in waiting if each.path == facts.get(memory, name).path]
     if not found:
@@ -119,6 +126,7 @@ def _who(commit: Commit | None) -> str:
 
 
 def _both_texts(each: Disputed) -> str:
+    """Return a dispute for a person: who wrote each text when, then a diff from what is there to what waits."""
     commits = (("there", each.ours), ("waits", each.theirs))
     lines = [f"{what}  {_who(commit)}  {short(commit.commit)}" for what, commit in commits if commit]
     head = "\n".join([f"{short(each.proposal.id)}  {each.path}", each.proposal.reason, *lines])

@@ -28,9 +28,9 @@ from ..options import dry_run_option, global_options, json_option, yes_really_op
 from ..output import plain, progress_bar, show, tell
 from .record import fail_if_unrecorded, record, report
 
-# Files at the top of a folder that are looked at, to know whose it is.
+# Files at the top of a folder by which `_is_claude_code` recognises it.
 _LOOKED_AT = 200
-# Files that are named of those left out for the same reason.
+# Files that are named for one reason why they are left out; of more, only the number.
 _NAMED = 5
 
 
@@ -61,6 +61,15 @@ def adopt(ctx: click.Context, folder: str | None, yes_really: bool, dry_run: boo
 
 
 def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bool, json_wanted: bool) -> None:
+    """Write into the folder's settings what it is, begin a history there with all its files, and print what is in it.
+
+    A profile that is a file elsewhere is allowed for this folder. An agent's folder is joined to the workspace of its
+    family (`_join`). With `dry_run` only print which files that would be.
+
+    Raises:
+        UsageError: a global option names another folder.
+        Failure: a loss of many facts was not recorded, as nobody confirmed it.
+    """
     if global_options().folder or global_options().workspace or global_options().project:
         raise click.UsageError("the folder to adopt is the workspace; leave out --dir, --project and --workspace")
     meant = replace(global_options(), folder=folder, workspace="", project="")
@@ -102,7 +111,7 @@ def _adopt_folder(ctx: click.Context, folder: str, yes_really: bool, dry_run: bo
 
 
 def _would_adopt(root: Path, profile: str | None, is_meant: bool, json_wanted: bool) -> None:
-    """Say which files the history would have, and which are facts; nothing is written."""
+    """Print which files the history would have, and how many of them are facts; write nothing."""
     _declare(root, profile, is_meant, dry_run=True)
     workspace = Workspace(root, FLAT) if profile is None else workspace_at(root, profile, Allowed(os.environ))
     paths = sorted(Store(workspace, time.time_ns).scan().files.keys() - {SETTINGS})
@@ -116,7 +125,7 @@ def _would_adopt(root: Path, profile: str | None, is_meant: bool, json_wanted: b
 
 
 def _left_out(workspace: Workspace) -> Iterator[str]:
-    """A line for each file that is no part of memory; of those with the same reason, for the first few."""
+    """Yield a line for each file that is no part of memory, with the reason; for each reason only the first few."""
 
     times = Counter[str]()
     for found in left_out(workspace):
@@ -146,7 +155,11 @@ def _is_claude_code(memory: Session) -> bool:
 
 
 def _declare(root: Path, profile: str | None, is_meant: bool, dry_run: bool = False) -> str:
-    """Have the settings say what the folder is; the name of the profile, or its whole path."""
+    """Write into the settings what the folder is: a flat folder of facts, or the workspace of a profile.
+
+    Return the profile as the settings name it, a file by its whole path; "" without a profile. With `is_meant` the
+    folder may lie in a repository; with `dry_run` nothing is written, but the same is refused.
+    """
     if profile is None:
         setup.declare(root, "layout", FLAT.name, is_meant, dry_run)
         return ""
@@ -157,7 +170,11 @@ def _declare(root: Path, profile: str | None, is_meant: bool, dry_run: bool = Fa
 
 
 def _join(root: Path, profile: str) -> None:
-    """Have an agent's folder show what it lacks of the workspace that its family keeps beside `agents/`."""
+    """Let an agent's folder show the files that it lacks from the workspace of its family, and tell so.
+
+    Do nothing unless the folder lies in `agents/` and the profile says where that workspace is (`parent`). If crabmem
+    does not keep it yet, tell how to adopt it.
+    """
     way = load_profile(profile).parent
     if not way or root.parent.name != AGENTS:
         return

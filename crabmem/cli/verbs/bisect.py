@@ -77,7 +77,11 @@ def _claims(option: str, sentences: Sequence[str], is_wanted: bool) -> list[Clai
 
 
 def _check_names(memory: Session, claims: Sequence[Claim], until: str | None) -> None:
-    """Refuse a name that nothing has where it is found now: then there would be nothing to find."""
+    """Check that each fact that must not be returned exists at `until`, else now: else there would be nothing to find.
+
+    Raises:
+        NotFound: there is no such fact.
+    """
     for claim in claims:
         if not claim.is_wanted:
             facts.get(memory, claim.name, "HEAD" if until is None else until)
@@ -88,6 +92,10 @@ def _by_claims(claims: Sequence[Claim], limit: int) -> Test:
 
 
 def _by_command(command: Sequence[str]) -> Test:
+    """Return a test that runs a command in a temporary folder with the files of a moment.
+
+    Exit status 0 is good, 125 cannot be told (None), any other is bad.
+    """
     program, *arguments = command
     if os.path.dirname(program):
         program = os.path.abspath(program)  # it runs elsewhere
@@ -102,7 +110,13 @@ def _by_command(command: Sequence[str]) -> Test:
 
 
 def _status(command: Sequence[str], folder: str) -> int:
-    """How the command ended; what it prints goes beside the data."""
+    """Run the command and return its exit status. Its output goes to stderr (2), as stdout is for our data.
+
+    $CRABMEM_DIR names the folder; variables that would choose another workspace are removed.
+
+    Raises:
+        Failure: the command cannot be run.
+    """
     elsewhere = ("CRABMEM_WORKSPACE", "CRABMEM_PROJECT")
     own = {name: value for name, value in os.environ.items() if name not in elsewhere} | {"CRABMEM_DIR": folder}
     try:

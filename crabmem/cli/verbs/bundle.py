@@ -73,7 +73,12 @@ def bundle(kind: str, place: str, name: str | None, json_wanted: bool) -> None:
 
 
 def _write(folder: Path, files: dict[str, bytes]) -> list[str]:
-    """Write new files below `folder`; nothing when one of them is there."""
+    """Write new files below `folder`, and return their paths.
+
+    Raises:
+        AlreadyThere: one of them is there already; then none is written.
+        Unwritable: the disk refused.
+    """
     taken = next((path for path in files if (folder / path).exists()), None)
     if taken:
         raise AlreadyThere(f"{folder / taken} is there already; choose another place")
@@ -95,7 +100,7 @@ def _desktop_bundle() -> bytes:
 
 
 def _package() -> dict[str, bytes]:
-    """The files of crabmem as they are once installed."""
+    """Return the files of crabmem, by the paths that they have when it is installed."""
     prompts = next(folder for folder in (_PACKAGE / "prompts", _PACKAGE.parent / "prompts") if folder.is_dir())
     homes = (("crabmem", _PACKAGE, "*.py"), ("crabmem", _PACKAGE, "*.toml"), ("crabmem/prompts", prompts, "*.md"))
     return {

@@ -46,8 +46,8 @@ def call(tool: str, arguments: str, tools: str | None, json_wanted: bool) -> Non
 
 
 def _is_offered_by_name_only(memory: Session, tool: str) -> bool:
-    """Whether there is a tool of that name that is only offered to who names it."""
+    """Return whether there is a tool of that name that is not offered unless it is asked for by name."""
     try:
         return tool not in Toolbox(memory).usual and bool(Toolbox(memory).chosen([tool]))
-    except CrabmemError:  # there is none, or what is wrong is said by the call
+    except CrabmemError:  # there is no such tool, or the call itself will report what is wrong
         return False

@@ -131,6 +131,7 @@ def disallow(json_wanted: bool) -> None:
 
 
 def _folder_lines(asked: Reach, is_sent: bool) -> Iterator[str]:
+    """Yield what is done with each folder elsewhere, a line each; `is_sent`: a service makes vectors of its texts."""
     more = "; they are sent to that service, too" if is_sent else ""
     for folder in asked.extra_paths:
         yield f"show agents the texts in {folder} and below it that answer a question{more}"
@@ -141,7 +142,7 @@ def _folder_lines(asked: Reach, is_sent: bool) -> Iterator[str]:
 
 
 def _vectors_lines(rules: Vectors, root: Path) -> Iterator[str]:
-    """What is sent and loaded for vectors, a line for each thing."""
+    """Yield what is sent to a service for vectors, and which model is loaded, a line each."""
     from ...embeddings.http import checked_url
     from ...embeddings.local import folder_of
 

@@ -77,9 +77,10 @@ def doctor(fix: bool, reindex: bool, json_wanted: bool) -> None:
 
 
 def _without_profile() -> list[Finding]:
-    """What is wrong with the profile that the settings name, without which no file is known for what it is.
+    """Return findings about the profile that the settings name, if it cannot be used.
 
-    Empty when nothing is wrong with it, or it was not the settings that named it.
+    Without the profile nobody knows which file is what, so nothing else can be checked. Return nothing if the profile
+    is fine, or if --profile names it.
     """
     wanted = global_options()
     root = wanted.root.absolute()
@@ -112,10 +113,11 @@ def _show_embedding(done: int, total: int) -> None:
 
 
 def _mend(memory: Session) -> None:
+    """Mend what can be mended without a choice, and tell what was; an error is only told."""
     try:
         for words in maintenance.mend(memory):
             tell(f"mended: {words}")
-    except CrabmemError as error:  # what is wrong is told with the rest
+    except CrabmemError as error:  # the checks that follow report what is wrong
         tell(f"not mended: {error}")
 
 

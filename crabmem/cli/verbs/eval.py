@@ -21,15 +21,20 @@ _OF_SPEAKING = ("spoken", "silent", "right")
 _GATES = (*FIGURE_NAMES, "right", "spoken", "silent")
 _TITLES = {"r@1": "R@1", "r@5": "R@5", "r@10": "R@10", "mrr": "MRR", "ndcg@10": "nDCG@10", "right": "right"}
 _WIDTH = 100
-# Fewer questions are answered before anybody has read that.
+# Questions from which on progress is shown: fewer are answered before a person could notice it.
 _MANY = 200
+# Questions between two updates of it.
 _TOLD_EVERY = 100
-# A figure of so many digits is no other when the sum of the same numbers came out otherwise.
+# Rounding error that a figure may be under its gate by: a mean depends on the order in which it is summed.
 _SAME = 1e-9
 
 
 def _gate(text: str) -> tuple[str, float]:
-    """The type of --fail-under: a figure and the least it may be, of a text like `r@5=0.8`."""
+    """Convert a value of --fail-under, like `r@5=0.8`, to the name of the figure and the least it may be.
+
+    Raises:
+        BadParameter: there is no such figure, or the number is not from 0 to 1.
+    """
     name, _, least = text.partition("=")
     if name.strip().lower() not in _GATES:
         raise click.BadParameter(f"{name} is no figure; there are: {', '.join(_GATES)}")
@@ -136,12 +141,13 @@ def _fail_under(figures: Mapping[str, float], gates: Iterable[tuple[str, float]]
 
 
 def _show_asking(done: int, total: int) -> None:
-    """Say how far many questions are."""
+    """Show how many questions were answered, if there are many."""
     if total >= _MANY and (done % _TOLD_EVERY == 0 or done == total):
         click.echo(f"\rasking: {done:,} of {total:,}" if done < total else "\r\033[K", nl=False, err=True)
 
 
 def _reactions(done: Reactions) -> str:
+    """Return the report of --speak: a table by kind of message, the figures, and each message answered wrong."""
     rows = [(kind, int(of["messages"]), of["spoken"], of["right"]) for kind, of in done.kinds.items()]
     width = max(len("all"), *(len(kind) for kind, *_ in rows))
     lines = [f"{counted(done.messages, 'message')}, {done.messages - len(done.wrong)} right"]
@@ -154,6 +160,7 @@ def _reactions(done: Reactions) -> str:
 
 
 def _wrong(reaction: Reaction, threshold: float) -> list[str]:
+    """Return lines on a message before which memory told the wrong thing, spoke, or kept silent by mistake."""
     what, find = reaction.message, ", ".join(reaction.message.find)
     told = f"told: {', '.join(reaction.told)}" if reaction.told else "silent"
     wanted = f"instead of: {find}" if find else "instead of anything" if what.speak else "instead of silence"
@@ -162,6 +169,7 @@ def _wrong(reaction: Reaction, threshold: float) -> list[str]:
 
 
 def _report(done: Evaluation) -> str:
+    """Return the report: the figures, the questions answered wrong, and with --compare what got better and worse."""
     lines = [
         f"{counted(len(done.answers), 'question')}, {len(done.answers) - len(done.misses)} answered right",
         *_table(done),
@@ -183,6 +191,7 @@ def _table(done: Evaluation) -> list[str]:
 
 
 def _miss(answer: Answer, limit: int) -> list[str]:
+    """Return lines on a question answered wrong: facts that were not found, else facts not first; then what came."""
     missing = [f"  not among the first {limit}: {', '.join(answer.missing)}"] if answer.missing else []
     wanted = [] if missing else [f"  not first: {', '.join(answer.question.find)}"]
     hits = answer.recall.hits
@@ -199,8 +208,8 @@ def _change(then: Answer, now: Answer) -> str:
 
 
 def _place(answer: Answer) -> str:
-    """Where the first of what was wanted came, and how much of it is missing."""
-    if not answer.figures.mrr:
+    """Return in words the place of the first fact that was wanted, and how many of them are missing."""
+    if not answer.figures.mrr:  # MRR is 1 / place
         return "not found"
     rest = f" with {len(answer.missing)} missing" if answer.missing else ""
     return f"place {round(1 / answer.figures.mrr)}{rest}"

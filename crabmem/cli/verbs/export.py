@@ -17,7 +17,7 @@ from ..output import Failure, as_text, echo, plain, show, tell
 _KEPT = ": memory has it no more, and it was changed here since: delete it, or an import brings it back"
 _STATES = ("made", "replaced", "unchanged", "removed", "kept")
 _WOULD = {"made": "would make", "replaced": "would replace", "removed": "would remove"}
-# So many lines say the same reason, before only their number is said.
+# Files that are named for one reason why they are left out; of more, only the number.
 _TOLD = 5
 # Files that an error names.
 _NAMED = 3
@@ -73,7 +73,7 @@ def _print(memory: Session, form: str | None, as_of: str | None, is_for_folder: 
 
 
 def _lines(done: Exported) -> Iterator[str]:
-    """A line for each file that changes, or is not there; of those left out for the same reason, for the first few."""
+    """Yield a line for each file that changes, and for those left out, of these only the first few per reason."""
     width = max(map(len, _WOULD.values())) if done.dry_run else max(map(len, _STATES))
     for each in done.files:
         if each.state != "unchanged":
@@ -109,7 +109,11 @@ def _word(state: str, done: Exported) -> str:
 
 
 def _fail_if_unreadable(unreadable: Sequence[LeftOut]) -> None:
-    """Raises Failure: a file of memory is in no export though it should be."""
+    """Fail after an export that lacks files of memory.
+
+    Raises:
+        Failure: some files could not be read.
+    """
     if unreadable:
         named = listed([f"{each.file}: {each.reason}" for each in unreadable], _NAMED)
         raise Failure(f"{counted(len(unreadable), 'file')} could not be read: {named}")

@@ -255,7 +255,11 @@ def purge(is_whole: bool, yes: bool) -> None:
 
 @contextmanager
 def _index(is_brief: bool = False) -> "Iterator[Postgres]":
-    """The index that $CRABMEM_FLEET names; a brief one waits for nothing as long as a person would notice."""
+    """Connect to the index that $CRABMEM_FLEET names; with `is_brief` wait for it at most `PATIENCE` seconds.
+
+    Raises:
+        Failure: the libraries of the extra `fleet` are missing.
+    """
     try:
         from ...fleet.asking import address_in
         from ...fleet.postgres import PATIENCE, Postgres
@@ -269,7 +273,11 @@ def _index(is_brief: bool = False) -> "Iterator[Postgres]":
 
 @contextmanager
 def _index_of_person() -> "Iterator[Postgres]":
-    """The same, for the person alone."""
+    """Connect to the index for a verb that only the person may use.
+
+    Raises:
+        Failure: an agent is named, or the libraries are missing.
+    """
     if global_options().agent:
         raise Failure(
             "which memories are followed, and who may ask, is for the person: leave out --agent (CRABMEM_AGENT)"
@@ -279,7 +287,11 @@ def _index_of_person() -> "Iterator[Postgres]":
 
 
 def _place(state: Path | None) -> Path:
-    """The folder of the mirrors, made where it is not there."""
+    """Return the folder of the mirrors, and make it if it is missing.
+
+    Raises:
+        Failure: no folder is named, and this user has no home.
+    """
     own = state_folder(os.environ)
     if state is None and own is None:
         raise Failure("this user has no home: name a folder for mirrors by --state")
@@ -289,6 +301,12 @@ def _place(state: Path | None) -> Path:
 
 
 def _read_list(file: "IO[str]") -> list[tuple[str, str]]:
+    """Return the names and addresses in a list: one pair on a line, with blanks between them; `#` begins a comment.
+
+    Raises:
+        InvalidArguments: a line has not two words, or the list is not UTF-8.
+        NotFound: the list is empty.
+    """
     named = []
     try:
         for number, line in enumerate(file, 1):

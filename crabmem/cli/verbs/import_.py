@@ -29,13 +29,15 @@ _SECTIONS = ("facts", "overview", "whole")
 
 
 class _WithKinds(click.Command):
+    """Lists the kinds of memory that can be imported at the end of its help."""
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Kinds, recognised by their look or named with --from"):
             formatter.write_dl([(source.name, source.about) for source in sources()])
 
 
 class _Place(click.Path):
-    """A path that is not empty: an unset variable would mean the current folder."""
+    """A path that is not empty: an unset shell variable would mean the current folder."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not str(value).strip():
@@ -44,7 +46,7 @@ class _Place(click.Path):
 
 
 def _not_blank(value: str) -> str:
-    """The type of --only: an unset variable would mean every name."""
+    """Check a value of --only: an empty one, as from an unset shell variable, would select every fact."""
     if not value.strip():
         raise click.BadParameter("it is empty; leave --only out to take all")
     return value
@@ -158,7 +160,7 @@ def import_(
 
 
 def _ask_what_becomes(told: list[Found]) -> str:
-    """Return what becomes of files that tell agents what to do."""
+    """Ask what files such as CLAUDE.md become, and return one of `_SECTIONS`; without a terminal "facts"."""
     if not can_ask():
         return "facts"
     names = listed([item.where for item in told], 3)
@@ -167,7 +169,11 @@ def _ask_what_becomes(told: list[Found]) -> str:
 
 
 def _take_apart(item: Found, tree: Tree, way: str) -> list[Found]:
-    """Return what becomes of a file that tells agents what to do."""
+    """Return what a file such as CLAUDE.md becomes, by the choice `way`.
+
+    For "whole" it is one fact, for "overview" none, as its text is added to the overview later; else it is a fact for
+    each heading, in the folder that the file lies in.
+    """
     fact = item.what
     assert isinstance(fact, Fact)
     if way == "whole":
@@ -182,7 +188,7 @@ def _take_apart(item: Found, tree: Tree, way: str) -> list[Found]:
 
 
 def _add_to_overview(memory: Session, texts: list[str]) -> None:
-    """Put texts behind what the overview says, but for those that it has."""
+    """Append texts to the overview, except those that it contains already; tell how to undo that."""
     before = files.overview(memory)
     new = [text for text in texts if text not in before.text]
     if new:
@@ -200,7 +206,11 @@ def _read(source: Source, tree: Tree) -> list[Found]:
 
 
 def _conclude(done: Import, json_wanted: bool) -> None:
-    """Sum up for the person; a Failure when nothing could be taken."""
+    """Print a summary of the import.
+
+    Raises:
+        Failure: something failed, and all else was skipped.
+    """
     counts = done.counts
     if not json_wanted:
         words = import_summary(done)
@@ -213,7 +223,7 @@ def _conclude(done: Import, json_wanted: bool) -> None:
     things = "files" if Path(done.place).is_dir() else "things"
     words = f"{counts['failed']} of {len(done.items)} {things} in {shown_place(done.place)} could not be taken"
     words = " ".join(words.split())
-    if not counts.keys() - {"failed", "skipped"}:  # else a script would take what was written for nothing
+    if not counts.keys() - {"failed", "skipped"}:  # if some were written, a script must not believe that none were
         raise Failure(words)
     if json_wanted:
         warn([words])

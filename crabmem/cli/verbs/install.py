@@ -12,7 +12,11 @@ _FORMER = {"ours": "only", "host": "beside", "both": "inside"}
 
 
 def check_host(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """The name of a host, checked."""
+    """Callback of the argument HOST: return the name of the host; None if none is given.
+
+    Raises:
+        BadParameter: there is no such host.
+    """
     from ...hosts.table import host_named
 
     try:

@@ -74,6 +74,7 @@ def win_(words: str, json_wanted: bool) -> None:
 
 
 def _learn(lesson: Lesson, json_wanted: bool) -> None:
+    """Add a lesson to its file, and print that; tell if the profile's prompt does not show this file to agents."""
     memory = open_session(is_person=False)
     changed = notes.learn(memory, lesson)
     state = "learned" if changed.commit else "waits" if changed.proposal else "said so already"

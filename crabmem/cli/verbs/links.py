@@ -40,7 +40,7 @@ def links_(name: str | None, json_wanted: bool) -> None:
 
 
 def _lines(found: Links) -> str:
-    """A line for each link; one that stands several times in a text is said once."""
+    """Return a line for each link, once if a text has it several times; without a fact, for each that leads nowhere."""
     if found.path is None:
         return "".join(dict.fromkeys(f"{plain(link.path)}: {_shown_link(link)}\n" for link in found.broken))
     out = (f"out  {_shown_link(link):{_WIDTH}}  {plain(link.to or 'nowhere')}\n" for link in found.out)

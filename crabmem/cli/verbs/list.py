@@ -112,8 +112,11 @@ def list_(
 
 
 def _show_tags(entries: Sequence[Entry | Header], unreadable: int, json_wanted: bool, has_tag: bool) -> None:
-    """Print the tags of facts, those first that most have; with `has_tag` of those that were asked for."""
-    spelled: dict[str, str] = {}
+    """Print the tags of facts, the most used ones first. Upper and lower case count as one tag.
+
+    `has_tag`: only facts with a certain tag are listed; exit with status 1 if there are none.
+    """
+    spelled: dict[str, str] = {}  # each tag as it is spelled where it comes first
     counts = Counter(
         spelled.setdefault(label.casefold(), label) and label.casefold()
         for entry in entries
@@ -124,14 +127,14 @@ def _show_tags(entries: Sequence[Entry | Header], unreadable: int, json_wanted: 
         return show(True, {"tags": [{"tag": spelled[label], "facts": count} for label, count in found]}, str)
     paged((f"{count:6,}  {plain(spelled[label])}\n" for label, count in found))
     if has_tag and not found:
-        exit_failed()  # which tag none has is said
+        exit_failed()  # `tell_unknown_tags` has told which tag no fact has
     if not found and (entries or not unreadable):
         tell("no fact has a tag; `crabmem remember NAME -t TAG` gives one")
 
 
 def _lines(memory: Session, entries: Sequence[Entry | Header], changed: Mapping[str, datetime] | None) -> Iterator[str]:
-    """The facts in columns; with when they were `changed` by path, the long form."""
-    # Asked once: of thousands, each would ask the system.
+    """Yield the facts in columns. `changed` has the last change of each path, for the long form; None for the short."""
+    # Decided once: `plain` and `coloured` would ask the system for each of thousands of facts.
     clean = plain if sys.stdout.isatty() or in_colour(sys.stdout) else str
     paint = coloured if in_colour(sys.stdout) else _uncoloured
     labels = [clean(memory.layout.label(entry.path)) for entry in entries]
@@ -149,7 +152,7 @@ def _more(
     clean: Callable[[str], str],
     paint: Callable[[str, str], str],
 ) -> Iterator[str]:
-    """What the long form says more of each: the day of the last change, and tags where any fact has one."""
+    """Yield the additional columns of the long form: the day of the last change, and the tags if any fact has some."""
     tags = [shortened(clean(",".join(entry.labels)), _TAGS) for entry in entries]
     width = max(map(_width, tags), default=0)
     for entry, own in zip(entries, tags, strict=True):

@@ -72,7 +72,7 @@ def mcp(ctx: click.Context, http: bool, port: int, token: str | None, tools: str
 
         needed = how_to_get("mcp-http")
         raise Failure(f"`crabmem mcp --http` needs the libraries of the extra mcp-http: {needed}") from None
-    # Nobody's host started us: what stands in our surroundings is of who typed the command.
+    # No host started this process: its environment is that of the person who typed the command, and not a client's.
     served = _open_served(tools, data, {})
     made = token or secrets.token_urlsafe(24)
 
@@ -94,7 +94,10 @@ def _refuse_what_is_for_http(ctx: click.Context) -> None:
 
 
 def _open_served(tools: str | None, data: bool, environment: Mapping[str, str]) -> "Served":
-    """The memory that the options name, for clients; `environment` is what their host gave us, nothing over HTTP."""
+    """Open the memory that the options name, for clients.
+
+    `environment` is the one that the client's host started us with; over HTTP there is none.
+    """
     from ...mcp.served import Served
 
     wanted = global_options()

@@ -40,6 +40,7 @@ def prompt(account: bool, as_of: str | None, json_wanted: bool) -> None:
 
 
 def _account(memory: Session, found: Context) -> str:
+    """Return the account: a table of the files with their size, what is injected and the limit; then the totals."""
     rows = [["file", "", "characters", "tokens", "injected", "tokens", "limit"]]
     for part in found.parts:
         counts = (part.raw, part.raw_tokens, part.injected, part.injected_tokens, part.limit)

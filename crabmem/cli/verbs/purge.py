@@ -108,7 +108,7 @@ def _data(purges: Mapping[str, Purge], everywhere: bool) -> Mapping[str, object]
 
 
 def _under_place(place: str, text: str) -> str:
-    """What is said of a workspace; of an agent's with its folder."""
+    """Return `text`; for a workspace inside this one, indented below its path."""
     return text if place == ALL else f"{place}:\n{indent(text, '  ')}"
 
 
@@ -120,11 +120,12 @@ def _verify(found: Standing, json_wanted: bool) -> None:
 
 
 def _is_gone(found: Standing) -> bool:
-    """Return whether it stands nowhere, and no file that might hold it was kept from us."""
+    """Return whether the text is found nowhere, and the system let us read every file that might hold it."""
     return not found.places and not found.unreadable
 
 
 def _plan(plan: Purge) -> str:
+    """Return what a purge changes and removes, then what stays and who else has the text, a line each."""
     lines = [
         f"commits: {plan.rewritten:,} of {plan.commits:,} get a new id; {_count(plan.messages, 'message')} changed",
         f"files:   {_count(plan.versions, 'version')} of {_count(len(plan.paths), 'file')}{_listed(plan.paths)}",
@@ -163,6 +164,7 @@ def _plan(plan: Purge) -> str:
 
 
 def _outcome(done: Purge, with_plan: bool) -> str:
+    """Return what a purge did, what is left of the purged text and where; `with_plan` if no plan was shown before."""
     assert done.standing is not None
     told = [_plan(done)] if with_plan else []
     known = "purged" if not done.standing.unreadable else "purged where it could be looked for"
@@ -173,13 +175,14 @@ def _outcome(done: Purge, with_plan: bool) -> str:
 
 
 def _at_remotes(done: Purge) -> list[str]:
-    """What has to be done about each remote that has it, and what none of that reaches."""
+    """Return what is left to do for each remote that has the purged text, and what none of that reaches; or nothing."""
     lines = [f"not yet: {done.syncs_with}: `crabmem sync` takes it out there"] if done.syncs_with else []
     lines += [f"not rewritten: {name} {url}: `git push --force` does that" for name, url in done.remotes.items()]
     return [*lines, _FORGES] if lines else []
 
 
 def _beside(memories: Mapping[str, int]) -> list[str]:
+    """Return a line for each other memory that holds the text, with the command that erases it there."""
     return [
         f"{folder} has it too, in {_count(files, 'file')}: "
         f"`{program_at(folder, os.environ)} purge`, with the same words, erases it there"
@@ -189,6 +192,10 @@ def _beside(memories: Mapping[str, int]) -> list[str]:
 
 
 def _verification(found: Standing, beside: Mapping[str, int]) -> str:
+    """Return how much was searched, where the text is still found, and what could not be read.
+
+    `beside` has the number of files that hold it in other memories, by their folders.
+    """
     places = "".join(f"\n  {place}" for place in found.places[:_SHOWN]) + _more(len(found.places))
     what = f"{_count(found.objects, 'object')} and {_count(found.files, 'file')} read, {found.size:,} bytes"
     unread = "".join(f"\nnot looked into: {place}" for place in found.unread[:_SHOWN]) + _more(len(found.unread))

@@ -120,7 +120,7 @@ def recall(
 
 
 def _hit_for_person(hit: Hit, asked: str, language: str) -> str:
-    """A hit as a person sees it: as it is, with its file and the words it was found by."""
+    """Return a hit as a person sees it on a terminal: its text, its file, and the words that it was found by marked."""
     caveat = hit.caveat_with("`crabmem confirm NAME`")
     aside = f"({caveat})" if caveat else ""
     text = entry_text(hit.entry.name, f"{hit.entry.description} {aside}".strip(), hit.shown)
@@ -132,12 +132,13 @@ def _passage_for_person(hit: FileHit, asked: str, language: str) -> str:
 
 
 def _hit_for_model(hit: Hit) -> str:
-    """A hit as a model reads it; where it comes from is said above what it says itself."""
+    """Return a hit as a model reads it, with its provenance above its own text."""
     heading, source, *rest = text_of(hit).split("\n", 2)
     return "\n".join([heading, source, *filter(None, [_provenance(hit).strip()]), *rest])
 
 
 def _provenance(hit: Hit) -> str:
+    """Return who wrote the fact when, and whether a person ever did, after a blank line; "" if that is not known."""
     known = hit.provenance
     if known is None:
         return ""
@@ -154,7 +155,7 @@ def _provenance(hit: Hit) -> str:
 
 
 def _explanation(hit: Hit, explain: bool) -> str:
-    """What the score of a hit is made of, a line for each word, the most telling first."""
+    """Return what the score of a hit is made of, a line for each word, the largest part first; "" unless `explain`."""
     if not explain:
         return ""
     fields: dict[str, list[Match]] = {}

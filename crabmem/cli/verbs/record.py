@@ -47,7 +47,7 @@ def _edit(edit: UnrecordedEdit) -> str:
 
 
 def report(memory: Session, commit: Commit | None, about: dict[str, object], json_wanted: bool) -> None:
-    """Say what was recorded."""
+    """Print what was recorded; as JSON, `about` is added to it."""
     if json_wanted:
         show(json_wanted, {**about, "commit": json_of(commit) if commit else None}, str)
     else:

@@ -19,9 +19,10 @@ from ..opening import open_session
 from ..options import completing, json_option
 from ..output import diff_of_commit, plain, show, tell, warn
 
-# Words that a text has at least, and signs of one in a script that knows no spaces. Fewer are rather a name.
+# What is typed alone counts as a text, and not as a name, from so many words on. Scripts without spaces have no words
+# to count: there it counts as a text if it has more characters than that.
 _WORDS, _SIGNS = 3, 8
-# The same where something else than the text is to be changed: the name of a fact, with a slip in it, has fewer.
+# Words from which on it counts as a text if options would change a fact too: a name with a typing error has fewer.
 _WORDS_OF_NAME = 5
 _NO_NAME = "the name is empty"
 
@@ -141,6 +142,7 @@ def remember(
         check_name(memory, new_name or "", "-n {rest} --to {whose} writes a new one there, `crabmem move` moves one")
     if to is not None:
         memory = scope(memory, to)
+    # Unicode categories: P is punctuation, Z separators, C controls and unassigned.
     is_signs_alone = name.isprintable() and {unicodedata.category(char)[0] for char in name} <= {*"PZC"}
     is_whole = is_said and description is not None and not is_signs_alone  # a look costs as much as the write does
     before = None if name == "-" or is_whole else _called(memory, name, by_other_name=True)
@@ -199,7 +201,7 @@ def remember(
 
 
 def _called(memory: Session, name: str, by_other_name: bool = False) -> Entry | None:
-    """Return the fact that is called `name`, or `by_other_name` by alias, file or path; None for none."""
+    """Return the fact whose name is `name`, `by_other_name` also by alias, file name or path; None if there is none."""
     try:
         entry = facts.get(memory, name)
     except NotFound:
@@ -208,10 +210,13 @@ def _called(memory: Session, name: str, by_other_name: bool = False) -> Entry | 
 
 
 def _check_text(memory: Session, text: str, is_change: bool) -> None:
-    """Refuse what is rather a name than a text; with `is_change` a longer one, for it may be a name with a slip.
+    """Refuse a text that is so short that a name is likely meant, of a fact that does not exist.
+
+    With `is_change`, options would change a fact called so: then longer texts are refused too, as they may be a name
+    with a typing error.
 
     Raises:
-        UsageError: it is so short.
+        UsageError: the text is too short; the message offers the nearest name.
     """
     if len(text.split()) >= (_WORDS_OF_NAME if is_change else _WORDS) or (not text.isascii() and len(text) > _SIGNS):
         return

@@ -31,7 +31,10 @@ def rename(old: str, new: str, keep_alias: bool, dry_run: bool, json_wanted: boo
 
 
 def show_renamed(done: Renamed, json_wanted: bool, dry_run: bool = False, scope: str | None = None) -> None:
-    """Say what became of a fact that was to be renamed, in the memory `scope` where that is another."""
+    """Print what became of renaming a fact, and warn of links to the old name that were left.
+
+    `scope` names the memory of the fact, if it is another than the one at hand.
+    """
     verb = "would rename" if dry_run else "waits" if done.proposal else "renamed"
     is_new = done.paths or done.proposal
     words = (

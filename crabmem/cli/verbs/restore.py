@@ -50,7 +50,7 @@ def restore(name: str | None, to: str | None, dry_run: bool, yes_really: bool, j
 
 
 def done_or_waits(memory: Session, words: str) -> str:
-    """`words`, unless nothing of what they say was written: it waits for a person, which is told when the verb ends."""
+    """Return `words`, or "waits" if all of the session's writes wait for the person; the verb's end tells which."""
     return "waits" if memory.withheld and not memory.has_written else words
 
 

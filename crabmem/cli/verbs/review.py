@@ -68,7 +68,10 @@ for each in (*VERBS, resolve):
 
 
 def _decide_in_editor(memory: Session, shown: list[Block], is_sure: bool) -> list[Outcome]:
-    """What became of what the person decided in the editor. The file stays when that cannot be told or done."""
+    """Open the proposals in an editor, carry out what the person decided there, and return the outcomes.
+
+    Ask before anything is done, unless `is_sure`. Keep the file if a decision was not understood or failed.
+    """
     text = operation.rendered(shown)
     with edited_copy("review.md", text) as copy:
         decided = operation.decisions(copy.text, shown)
@@ -80,7 +83,7 @@ def _decide_in_editor(memory: Session, shown: list[Block], is_sure: bool) -> lis
 
 
 def _summary(decided: list[Decision], shown: list[Block]) -> str:
-    """What is about to happen: how much of what, and a line for each, first those that do not just go as they are."""
+    """Return what is about to happen: counts, then a line for each decision. Plain approvals come last."""
     counts = Counter[str](each.what for each in decided)
     reworded = sum(bool(each.wording) for each in decided)
     asides = {"apply": f" ({reworded} reworded)" if reworded else ""}

@@ -42,7 +42,7 @@ def show_(name: str, as_of: str | None, json_wanted: bool) -> None:
 
 
 def _about(entry: Entry) -> str:
-    """The rest of a fact, beside its text: tags, other names, the files it rests on, its last day; "" for nothing."""
+    """Return the rest of a fact on one line: tags, aliases, sources, the day it is stale after; "" if it has none."""
     rows = {"tags": entry.tags, "aliases": entry.aliases, "sources": _sources(entry)}
     told = [f"{key}: {', '.join(values)}" for key, values in rows.items() if values]
     return "; ".join([*told, *([f"stale after {entry.stale_after}"] if entry.stale_after else [])])

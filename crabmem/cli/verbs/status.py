@@ -55,7 +55,7 @@ def status(is_path: bool, json_wanted: bool) -> None:
 
 
 def _show_path(root: str, json_wanted: bool) -> None:
-    """Print the folder; of a project, say whether it has a memory of its own."""
+    """Print the folder of the memory; if a project was asked for, tell what is odd about it, or that there is none."""
     wanted = global_options().project
     project = project_meant(wanted, os.environ)
     show(json_wanted, {"path": root, "project": project and project.place}, lambda: root)
@@ -79,7 +79,7 @@ def _hosts() -> list[dict[str, str]]:
 
 
 def _beside(memory: Session) -> Iterator[str]:
-    """Say what waits in other memories that are seen here."""
+    """Yield a line for each other memory seen here in which proposals wait."""
     if settings_problem(memory) or not memory.engine.sees_others(memory.settings):
         return
     from ...operations.proposals import waiting_beside  # late: most see no other memory
@@ -140,7 +140,7 @@ def _sync(found: Status) -> Iterator[str]:
 
 
 def _edits(edits: tuple[UnrecordedEdit, ...]) -> Iterator[str]:
-    """What `adopt` would record: the first few by name."""
+    """Yield lines on the edits that no commit has yet, with the paths of the first few."""
     if not edits:
         return (yield _line("edits", "all recorded"))
     count = counted(len(edits), "edited file")

@@ -24,13 +24,13 @@ from ..standing import standing
 #: The JSON of what was done, and lines for a person.
 Done: TypeAlias = tuple[Mapping[str, object], list[str]]
 _NAMED = 5
-#: Seconds between two words of progress.
+#: Seconds between two updates of the progress line.
 EVERY = 1.0
 _KEPT = (
     "what was there before is kept unseen until `git gc --prune=now` is run there; a forge does that when asked, and "
     "keeps forks, caches and pull requests besides"
 )
-# Commits of each way that a look ahead lists.
+# Commits that --dry-run lists in each direction.
 _MOST = 20
 
 
@@ -115,9 +115,10 @@ def sync(
 def _in_all(
     memory: Session, work: Callable[[Session], Done], named: Mapping[str, str], is_status: bool, json_wanted: bool
 ) -> bool:
-    """Do `work` in this workspace and those in it, a line for each as it is done; whether none failed.
+    """Do `work` in this workspace and in each one inside it; print a line for each when it is done.
 
-    `named` are the remotes to name first, by place.
+    `named` has the remote of each workspace, by its place (path in this one): one that is not its remote yet is named
+    before the work. Return whether nothing failed.
     """
     from ...operations.agents import in_each  # late: what makes agents loads half the program
 
@@ -142,7 +143,7 @@ def _in_all(
 
 
 def _way_out(error: CrabmemError) -> str:
-    """What is wrong, and what to do, in words of the command line."""
+    """Return the words of an error, with its way out as an option of the command line."""
     if isinstance(error, Unexpected):
         words = "if that is meant" if error.is_meant else "if it is yours"
         return f"{error}: give {'--join' if error.is_apart else '--yes'} {words}"
@@ -156,6 +157,11 @@ def _show_what_goes(error: Unexpected) -> None:
 
 
 def _sync(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bool) -> Synced:
+    """Sync. If that needs a person's word, ask for it and sync again.
+
+    Raises:
+        Unexpected: a person's word is needed, and nobody can be asked, or `yes` did not suffice.
+    """
     try:
         return _with_progress(memory, is_expected=yes, joins_apart=joins, even_if_many=yes_really)
     except Unexpected as error:
@@ -168,7 +174,7 @@ def _sync(memory: Session, yes: bool, joins: bool, yes_really: bool, may_ask: bo
 
 
 def _with_progress(memory: Session, **words: Any) -> Synced:
-    """Sync, and tell a terminal once a second what is under way."""
+    """Sync, and show on a terminal what is under way, at most once a second; clear that line at the end."""
     told, is_shown = time.monotonic(), False
 
     def progress(step: str, done: int) -> None:
@@ -186,6 +192,7 @@ def _with_progress(memory: Session, **words: Any) -> Synced:
 
 
 def _summary(done: Synced) -> list[str]:
+    """Return what a sync did, and then each thing that a person may have to decide or repair, a line each."""
     came = f"{counted(len(done.taken), 'file')} came in" if done.taken else "nothing came in"
     went = f"{counted(done.sent, 'commit')} went out" if done.sent else "nothing went out"
     lines = [f"{done.remote}: {came}, {went}"]
@@ -228,6 +235,7 @@ def _summary(done: Synced) -> list[str]:
 
 
 def _of_purges(done: Synced) -> Iterator[str]:
+    """Yield lines on purges that came from other machines or went to the remote, and on what they did not reach."""
     if done.purges:
         yield f"took in {counted(done.purges, 'purge')}: what it took is gone from the files here, and from history"
     if done.given_up:

@@ -65,7 +65,13 @@ def tidy(days: int, host: str | None, json_wanted: bool) -> None:
 
 
 def _run(name: str, session: str, prompt: str) -> int:
-    """Have a host work off the prompt, with our server alone; its status. What it says goes to standard error."""
+    """Run a host once with the prompt, in a temporary folder and with our server alone; return its exit status.
+
+    All that the host writes in the session waits for the person (`--propose`). Its output goes to stderr (2).
+
+    Raises:
+        Failure: the host is not on PATH.
+    """
     from ..hosting import options_for  # late: who only lists needs no configs
 
     host, where = _RUNS[name], shutil.which(name)
@@ -86,7 +92,7 @@ def _run(name: str, session: str, prompt: str) -> int:
         for path, text in run.files.items():
             fs.make_folder(Path(folder, path).parent)
             fs.create(Path(folder, path), text.encode())
-        # The variable is for hooks, and for what a model types in a shell.
+        # --propose is for our server alone; the variable is for hooks of the host, and for commands of its model.
         environment = {**os.environ, **run.environment, PROPOSE: "1"}
         tell(f"starting {host.title}; all that it writes waits for you, in session {session}")
         words = [where, *run.command[1:]]

@@ -21,6 +21,8 @@ _VET = "memory/entries/luna-s-vet.md"
 
 
 def _commands(root: Path) -> list[tuple[str, Callable[[], None]]]:
+    """Return the steps of the tour: what to print before each ("": nothing), and the function that does it."""
+
     def run(*words: str) -> Callable[[], None]:
         return lambda: _run(root, *words)
 
@@ -58,7 +60,7 @@ def try_(keep: bool) -> None:
     root = Path(tempfile.mkdtemp(prefix="crabmem-try-"))
     try:
         with session_at(root) as memory:
-            setup.init(memory)  # or the first command would tell which folder it begins, as if that could be a mistake
+            setup.init(memory)  # else the first command would tell that it began a memory there, as if by mistake
         for words, action in _commands(root):
             if words:
                 time.sleep(_PAUSE if sys.stdout.isatty() else 0)
@@ -72,7 +74,7 @@ def try_(keep: bool) -> None:
 
 
 def _goodbye() -> str:
-    """How to go on, with the command as it can be typed here."""
+    """Return how to go on, with the command as it can be typed on this machine."""
     command = "crabmem" if shutil.which("crabmem") else sys.argv[0]
     return (
         f"The folder is gone again; `{command} try --keep` leaves it to look around in.\n"

@@ -60,18 +60,23 @@ def ui(port: int, no_open: bool) -> None:
 
 
 class _WayIn:
-    """Shows the person the way in: on a terminal as an address, else as a file that only they can read, as what is
-    printed may go into a log."""
+    """Shows the person the way into the page.
+
+    On a terminal the address with its ticket is printed. Elsewhere output may end in a log that others can read, so
+    only a file is named, which the person alone can read and which leads a browser to that address.
+    """
 
     def __init__(self, memory: Session, opens: bool) -> None:
         self._root, self._opens = memory.root, opens
         folder = state_folder(os.environ, memory.root)
+        #: None if this user has no folder for it, or it could not be written. Each process has a file of its own.
         self._file = folder and folder / f"ui-{os.getpid()}.html"
 
     def show(self, entrance: Entrance) -> None:
+        """Print the way in, and open a browser if there is one; on a terminal, Enter then prints a new address."""
         is_seen = sys.stdout.isatty()
         self._file = self._file and _write_way_in(self._file, entrance.fresh())
-        # No link: without a ticket that is a closed door.
+        # Without "http://" a terminal makes no link of it: an address without a ticket leads to a closed door.
         place = entrance.address.removeprefix("http://")
         tell_always(f"the memory in {self._root} is served at {place} until Ctrl-C; open this within a minute:")
         if is_seen:
@@ -91,10 +96,10 @@ class _WayIn:
 
 
 def _write_way_in(file: Path, address: str) -> Path | None:
-    """The file, which leads to an address now; None where the disk does not take it."""
+    """Write the file that leads a browser to `address`, and return it; None if the disk refuses."""
     try:
         fs.make_folder(file.parent)
-        with suppress(FileNotFoundError):  # what a process of the same number left
+        with suppress(FileNotFoundError):  # left over from a process that had the same number
             fs.unlink(file)
         fs.create(file, _PAGE.format(address).encode())
     except OSError:
@@ -103,12 +108,12 @@ def _write_way_in(file: Path, address: str) -> Path | None:
 
 
 def _in_thread(work: Callable[[T], object], given: T) -> None:
-    """Do something that may wait for the person, or for their browser, while the page is served."""
+    """Do `work` in a thread, as it may wait for the person or the browser while the page is served."""
     threading.Thread(target=work, args=(given,), daemon=True).start()
 
 
 def _open(file: str) -> None:
-    """Open a browser: with a file and no address, as all users see with which words a program was started."""
+    """Open a browser with a file, not with the address: all users of a machine can see the arguments of a program."""
     import webbrowser
 
     webbrowser.open(file)
@@ -120,6 +125,6 @@ def _print_more(entrance: Entrance) -> None:
 
 
 def _has_screen() -> bool:
-    """Whether there is a browser that does not take the terminal."""
+    """Return whether a browser can open in a window: one in the terminal would take it from us."""
     here = surroundings()
     return here.system == "darwin" or any(map(here.environment.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))

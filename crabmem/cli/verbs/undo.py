@@ -104,6 +104,7 @@ def undo(
 
 
 def _summary(done: Reverted, dry_run: bool) -> str:
+    """Return what was taken back, or would be, or why there is nothing; and of how many commits something was kept."""
     commits, files = counted(len(done.commits), "commit"), counted(len(done.paths), "file")
     if not done.commits:
         return "nothing to undo: all of it was taken back already"
@@ -120,6 +121,7 @@ def _line(commit: Commit) -> str:
 
 
 def _conflict(conflict: Conflict) -> str:
+    """Return a conflict in lines: the path, the text as it is now, and the text without the commits."""
     sides = (("now", conflict.ours), ("without", conflict.theirs))
     return "\n".join([plain(conflict.path), *(line for word, text in sides for line in _side(word, text))])
 

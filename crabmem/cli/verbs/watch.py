@@ -14,12 +14,12 @@ from ..output import as_text, plain, tell, warn_of_secrets
 
 
 def asked_to_stop() -> threading.Event:
-    """What is set when this process is interrupted or told to end."""
+    """Return an event that is set when this process gets SIGINT or SIGTERM."""
     stop = threading.Event()
 
     def ask(number: int, frame: object) -> None:
-        # Python runs this in the main thread, maybe while that holds the lock of the event it waits for: to set it
-        # here would wait for ever.
+        # Python runs this in the main thread, perhaps while that thread waits for the event and holds its lock: to set
+        # the event here would then block for ever.
         threading.Thread(target=stop.set).start()
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -38,6 +38,7 @@ def when(query: tuple[str, ...], json_wanted: bool) -> None:
 
 
 def _sighting(step: Sighting) -> str:
+    """Return the commit of a step, what happened to the text in which fact, and the lines that went and came."""
     commit = step.commit
     head = f"{coloured(short(commit.commit), 'yellow')}  {minute(commit.time)}  {plain(commit.who)}"
     what = f"{coloured(step.what, _COLOURS[step.what])} {'from' if step.what == 'vanished' else 'in'}"
@@ -52,6 +53,7 @@ def _shown(line: str) -> str:
 
 
 def _today(found: Sightings) -> str:
+    """Return where the text is found now, what of that no commit has yet, and whether it was only found by words."""
     if not (found.steps or found.unrecorded):
         return "memory never said that"
     how = "" if found.is_exact else "; nothing said it word by word, these have all its words"
