@@ -83,7 +83,8 @@ class Proposals:
         if not found:
             raise NotFound(f"no proposal with the id {name}; `crabmem review list` names those that wait")
         if len(found) > 1 or len(name) < _SHORTEST:
-            raise Inapplicable(f"{name} does not tell which proposal; give more of its id")
+            said = name or "''"
+            raise Inapplicable(f"{said} does not tell which proposal; give more of its id")
         return found[0]
 
     def add(self, files: Files, now: Files, note: Note, when: datetime) -> Proposal:

@@ -144,3 +144,17 @@ def test_an_agent_keeps_no_two_texts(disputing: Two) -> None:
     with pytest.raises(Disabled):
         keep_both(one.for_actor("coder", None), waiting.proposal)
     assert disputed(one) == [waiting]
+
+
+def test_the_beginning_of_an_id_decides_of_one_text_and_an_empty_name_of_none(disputing: Two) -> None:
+    one, other = disputing
+    for memory, text in ((one, "Loud."), (other, "Quiet.")):
+        memory.remember("Ada", "the dog", text)
+    for memory in (one, other, one):
+        synced(memory)
+    waiting = {each.path: each.proposal.id for each in disputed(one)}
+    for vague in ("", waiting["memory/entries/luna.md"][:1]):
+        assert "does not tell which" in crab(one.root, "review", "resolve", vague, "--theirs", status=1).stderr
+    assert len(disputed(one)) == 2
+    crab(one.root, "review", "resolve", waiting["memory/entries/luna.md"][:8], "--theirs")
+    assert [each.path for each in disputed(one)] == ["memory/entries/ada.md"]

@@ -1,5 +1,7 @@
 """`crabmem review resolve`: decides between two texts of one file, after a sync of machines that both changed it."""
 
+from contextlib import suppress
+
 import click
 
 from ...errors import NotFound
@@ -104,13 +106,21 @@ def _file_with_marks(name: str, paths: tuple[str, ...]) -> str | None:
 
 
 def _disputes_of(memory: Session, name: str, waiting: list[Disputed]) -> list[Disputed]:
-    """Return the disputes that a name means: by the beginning of an id, by path, or by the name of a fact.
+    """Return the disputes that a name means: those of a path or a fact, else the one whose id begins so.
 
     Raises:
         NotFound: nothing waits for that file, or there is no such fact.
+        Inapplicable: the beginning of an id does not tell which one.
     """
-    by_id = [each for each in waiting if each.proposal.id.startswith(name.lower()) or each.path == name]
-    found = by_id or [each for each in waiting if each.path == facts.get(memory, name).path]
+    path = name
+    if not any(each.path == name for each in waiting):
+        with suppress(NotFound):
+            path = facts.get(memory, name).path
+    found = [each for each in waiting if each.path == path]
+    if not found:
+        with suppress(NotFound):
+            meant = operation.proposal(memory, name).id
+            found = [each for each in waiting if each.proposal.id == meant]
     if not found:
         raise NotFound(f"nothing waits to be decided of {name}; `crabmem review resolve` lists what does")
     return found
