@@ -88,11 +88,14 @@ def install(name: str, request: Request, *, hooks: bool = True, server: bool = T
     memories, takes_in = _known_to_host(installation, choice, here, request.project or is_by_project)
     changes = installation.changes(bool(choice.allow), choice.memory)
     imported = _import(host, memories, dry_run=True, takes_in=takes_in, quiet=request.json_wanted)
-    is_done = _carry_out(changes, here, request, "installed")
+    wanted = _confirmed(changes, request, "installed")
     if not takes_in:
         imported = None
-    elif is_done:
+    elif (
+        wanted
+    ):  # before the configs say that the host's memory is off: should this fail, the next installation imports
         imported = _import(host, memories, dry_run=False, takes_in=True, quiet=True)
+    is_done = _write(wanted, here, request)
     next_step = (request.project and host.next_step_in_project) or host.next_step
     lines = [*_outcome(host, changes, is_done), *_choice_lines(installation, choice, imported)]
     data = {
@@ -115,7 +118,7 @@ def uninstall(name: str, request: Request) -> None:
     """Take crabmem out of the configs of a host."""
     host, here = host_named(name), surroundings()
     changes = _installation(options_for(host), here, request).removal()
-    is_done = _carry_out(changes, here, request, "uninstalled")
+    is_done = _write(_confirmed(changes, request, "uninstalled"), here, request)
     lines = _removal_outcome(host, changes, is_done)
     show(request.json_wanted, _data(host, request, changes, is_done), lambda: "\n".join(lines))
 
@@ -269,8 +272,8 @@ def _choice_lines(installation: Installation, choice: _Choice, imported: Import 
                 yield f"not taken in: {where}: {' '.join(str(item).split())}"
 
 
-def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, done_word: str) -> bool:
-    """Show the diffs, ask, and write the configs; return whether anything was written.
+def _confirmed(changes: Sequence[Change], request: Request, done_word: str) -> Sequence[Change]:
+    """Show the diffs and ask; return the changes to write, none after a dry run.
 
     `done_word`, as "installed", words the refusal where nobody can be asked: "nothing was installed".
     """
@@ -280,11 +283,17 @@ def _carry_out(changes: Sequence[Change], here: Surroundings, request: Request, 
             if change.is_edit:  # a change of the backup alone has no diff
                 click.echo(coloured_diff(change.diff), nl=False)
     if request.dry_run or not wanted:
-        return False
+        return ()
     if not request.yes:
         confirm("Write this?", done_word)
-    write_changes(wanted, here.project if request.project else here.home)
-    return True
+    return wanted
+
+
+def _write(changes: Sequence[Change], here: Surroundings, request: Request) -> bool:
+    """Write the configs; return whether there was anything to write."""
+    if changes:
+        write_changes(changes, here.project if request.project else here.home)
+    return bool(changes)
 
 
 def _outcome(host: Host, changes: Sequence[Change], is_done: bool) -> list[str]:

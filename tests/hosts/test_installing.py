@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from crabmem import __version__
 from crabmem.cli.verbs.bundle import KINDS
 from crabmem.disk import fs
+from crabmem.disk.lock import WriterLock
 from crabmem.hosts import table
 from crabmem.hosts.bundles import desktop_bundle
 from crabmem.hosts.hooks.input import parse_input
@@ -998,6 +999,17 @@ def test_what_stays_the_hosts_is_not_taken_in(run: Run, home: Path, words: tuple
     remembered(home)
     assert json.loads(run("install", "claude-code", "--json", *words).stdout)["imported"] is None
     assert not (home / ".crabmem").exists()
+
+
+def test_the_memory_of_a_host_is_switched_off_only_after_it_was_taken_in(run: Run, home: Path) -> None:
+    remembered(home)
+    run("remember", "Till", "-d", "d", "-c", "c")
+    written(home / ".crabmem/crabmem.toml", "lock_timeout = 0.1\n")
+    with WriterLock(home / ".crabmem/.git/crabmem/lock").held(5):
+        assert run("install", "claude-code", "--memory", "only").exit_code == 1
+    assert not (home / ".claude/settings.json").exists()
+    assert "taken in" in run("install", "claude-code", "--memory", "only").stdout
+    assert "Tills" in run("list").stdout and settings_of(home)["autoMemoryEnabled"] is False
 
 
 def test_a_project_takes_in_what_the_host_knows_of_it_alone(run: Run, home: Path) -> None:
