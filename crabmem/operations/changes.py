@@ -76,7 +76,10 @@ def file_with(
 def files_with(
     session: Session, now: Snapshot, changes: Mapping[str, str | None], screen: Screen, may_shrink: bool = False
 ) -> dict[str, bytes | None]:
-    """What to write for `changes` of files below `memory/`, by path in the workspace; see `drafted`."""
+    """The bytes to write, by path in the workspace, for `changes` of texts by path below `memory/`; see `drafted`.
+
+    With `may_shrink`, files that only grow may be changed, too.
+    """
     from ..write.tree import drafted  # late: few write whole trees
 
     files = drafted(now.tree(), changes, screen, session.profile.largest)
@@ -108,7 +111,10 @@ def note_with_reason(session: Session, tool: str, path: str, reason: str) -> Not
 
 
 def changed(session: Session, done: Written[T], path: str) -> Changed:
-    """What a write did to the file at `path`: `Proposed` where nothing was written, as all of it waits for a person."""
+    """What a write did to the file at `path`; a `Proposed` if nothing was written, as all of it waits for a person.
+
+    A part may wait while the rest is written: then it is a `Changed` that has the proposal.
+    """
     before, after = done.before[path], done.after[path]
     commit = None if before == after else done.commit
     proposal = done.waits.get(path)
@@ -145,7 +151,7 @@ def _like(session: Session, entry: Entry, among: Entries) -> Entry | None:
 
 
 def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:
-    """What whoever wrote `paths` should know: what looks like a credential, what was lost, what Git would take back."""
+    """Warnings for the writer of `paths`: texts that look like credentials, losses on disk, a foreign Git index."""
     texts = ((lenient_text(done.after[path]) or "", lenient_text(done.before[path])) for path in paths)
     found = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
     if done.unrecorded:

@@ -290,7 +290,10 @@ def _fact_data(entry: Entry, found: _Found) -> dict[str, Any]:
 
 
 def _origin(changed: Commit | datetime | None, person: str) -> okf.Origin | None:
-    """Who wrote a text last and when, as the Open Knowledge Format names them."""
+    """Who wrote a text last and when, in the form of the Open Knowledge Format; None if no change is known.
+
+    `person` is the name for edits that no commit has yet.
+    """
     if not isinstance(changed, Commit):
         return okf.Origin(f"human:{person}", changed) if changed else None
     if changed.tool == "import":

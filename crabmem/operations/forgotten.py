@@ -1,4 +1,4 @@
-"""What memory does not hold any more: facts whose files are gone, the last version of each, and the way back."""
+"""Facts that are gone from memory: the commit that removed each, and its last version."""
 
 from __future__ import annotations
 

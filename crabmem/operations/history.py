@@ -76,7 +76,7 @@ def commits(
     since: str | None = None,
     until: str | None = None,
 ) -> Iterator[Commit]:
-    """The commits one by one, newest first; with `name`, those that touch that entry, even if it was forgotten.
+    """Yield commits, newest first; with `name`, those that touch that entry, even if it was forgotten.
 
     Each argument narrows the answer: `agent`, `session`, `tool` (`edit` for edits from outside); `author`, whole words
     of a name, a person's if a star ends them; `words`, which must all be in the subject or in the name of a fact that

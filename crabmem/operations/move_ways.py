@@ -1,7 +1,7 @@
-"""Words for a move that cannot be taken back: where its fact is now, and the command that brings it back.
+"""Texts for a move that cannot be taken back here: where its fact is now, and the command that brings it back.
 
-The other side of a move is looked for among the memories that its session sees (`others`), else from those that it does
-not see, but that may see both (`elsewhere`).
+The other side of a move is looked for in the memories that the session sees (`others`); else from the memories that it
+does not see, but that may see both sides (`elsewhere`).
 """
 
 from __future__ import annotations

@@ -34,10 +34,10 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     memory at hand does not have is looked for in the others that the session sees.
 
     Raises:
-        NotFound: there is no such entry, or no memory of that name is seen.
-        InvalidArguments: it is there already.
-        AlreadyThere: another fact there has its name.
-        Disabled: what an agent writes has to wait, here or there.
+        NotFound: there is no such entry, or no memory called `to` is seen.
+        InvalidArguments: the entry is in that memory already.
+        AlreadyThere: another fact in that memory has the entry's name.
+        Disabled: writes of this actor may have to wait for a person, in one of both memories.
     """
     rules.check_may_write(session)
     target = scope(session, to)

@@ -318,7 +318,7 @@ def _check_settings(found: Sequence[Verdict]) -> None:
     """Refuse to write a `crabmem.toml` that cannot be read: every command would fail, also those that take it back.
 
     Raises:
-        InvalidSettings: it cannot be read.
+        InvalidSettings: the settings that would be written cannot be read.
     """
     for each in found:
         try:
@@ -331,7 +331,7 @@ def _check_fact(session: Session, path: str, said: Wording) -> None:
     """Refuse a person's wording of a fact if its header cannot be read.
 
     Raises:
-        InvalidArguments: it cannot.
+        InvalidArguments: the header cannot be read.
     """
     if said.text is not None and session.layout.is_entry(path):
         entry = parse_entry(path, said.text.encode())

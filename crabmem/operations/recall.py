@@ -124,6 +124,12 @@ def recall(
 def _recall_everywhere(
     session: Session, query: str, limit: int | None, within: str, budget: int | None, is_narrowed: bool
 ) -> Recall:
+    """`recall` with `everywhere` or `within`. `is_narrowed`: an argument was given that is refused with these.
+
+    Raises:
+        InvalidArguments: `is_narrowed`, or the libraries for the database are not installed.
+        Unreachable: the database does not answer, and `within` is given.
+    """
     if is_narrowed:
         raise InvalidArguments(
             "a question to every memory has words, a limit, a budget and names of memories, and nothing else"

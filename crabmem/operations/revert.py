@@ -232,6 +232,11 @@ def _move_to_take_back(session: Session, undo: Undo, choose: Callable[[Undo], Co
 def _take_back_here(
     session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
 ) -> Restored:
+    """Take back the commit that `choose` returns, in this memory alone.
+
+    `choose` is called under the lock, after outside edits were recorded. The commit of the undo or redo (`verb`) names
+    the operation that was undone in the end, not the undo that it takes back.
+    """
     undo = Undo(session.timeline)
 
     def decide(now: Snapshot) -> Draft[tuple[Commit, Commit]]:

@@ -134,6 +134,7 @@ def block_text(block: Block) -> str:
 
 
 def _block_lines(block: Block) -> Iterator[str]:
+    """Yield the lines of a block: its heading, notes, `# later`, and its files, each with a line that numbers it."""
     first, *notes = block.notes or ("",)
     yield f"{MARK} [{short(block.id)}] {first}"
     yield from (f"{MARK} {note}" for note in notes)
@@ -250,6 +251,7 @@ def carry_out_decisions(session: Session, decided: Iterable[Decision]) -> list[O
 
 
 def _carry_out(session: Session, decision: Decision) -> Outcome:
+    """Apply or reject one proposal, or leave it waiting; an error is part of the outcome."""
     commit = None
     try:
         if decision.what == "apply":

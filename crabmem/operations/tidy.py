@@ -43,9 +43,11 @@ _FACTS, _WIDTH, _NAMED = 400, 160, 3
 
 
 def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
-    """All that needs a look: facts that are stale, say nearly the same, answer to the same name, have no description,
-    rest on code that changed, or were not told for so many `days`; and daily notes since what a model proposed was
-    last applied.
+    """Return all that needs a look, kind by kind; see `KINDS`.
+
+    These are facts that are stale, say nearly the same, share a name, have no description, rest on code that changed,
+    or were not used for `days` days; and the daily notes since a tidying was last committed. Items of stores of keys
+    are left out.
     """
 
     def read(now: Snapshot) -> list[Untidy]:

@@ -22,7 +22,7 @@ class Undo:
         self._paired: tuple[str, dict[str, str]] = "", {}
 
     def to_undo(self) -> Commit:
-        """The newest commit that no undo took back: what one undo after the other takes back, step by step.
+        """The newest commit that is not undone yet: each undo takes back one commit more, step by step.
 
         Passes over commits that changed only files outside memory, such as code.
 
@@ -89,7 +89,7 @@ class Undo:
         }
 
     def operation(self, commit: Commit) -> Commit:
-        """What was undone or redone, where `commit` is an undo or redo; else itself."""
+        """The operation at the end of the chain that an undo or redo began; any other commit itself."""
         return self._chain(commit)[-1]
 
     def _chain(self, commit: Commit) -> list[Commit]:

@@ -68,8 +68,8 @@ def changed_text(text: str, done: Changed) -> str:
 def with_waiting(result: Result, waits: Sequence[Proposal], has_written: bool, scopes: Mapping[str, str]) -> Result:
     """A tool's answer where the writes `waits` wait for a person: it must not sound as if they were done.
 
-    If nothing was written (`has_written`), the tool's own text is replaced. `scopes` has the name of another memory by
-    the id of each proposal that waits there. An answer without such writes, or an error, is returned as it is.
+    If nothing was written (not `has_written`), the tool's own text is replaced. `scopes` has the name of another memory
+    by the id of each proposal that waits there. An answer without such writes, or an error, is returned as it is.
     """
     if not waits or result.is_error:
         return result

@@ -58,6 +58,11 @@ def texts(patient: Patient) -> Iterator[Finding]:
 
 
 def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
+    """Faults in the frontmatter of an entry, or conflict marks in another file.
+
+    Raises:
+        Unreadable: the bytes are no UTF-8.
+    """
     text = decode(path, data)
     if layout.is_entry(path):
         entry = parse_entry(path, data)
@@ -229,7 +234,7 @@ def _alike(paths: Iterable[str]) -> Iterator[Finding]:
 
 
 def secrets(patient: Patient) -> Iterator[Finding]:
-    """What looks like a credential in a file."""
+    """Texts in files on disk that look like credentials, unless the settings want none named."""
     if not patient.wants_secrets_named:
         return
     for path in sorted(patient.scan.files):

@@ -179,7 +179,7 @@ def _path(file: Path, patient: Patient) -> str:
 
 
 def leftovers(patient: Patient) -> Iterator[Finding]:
-    """What a crash, or a Git process that is still running, left behind."""
+    """Interrupted writes, locks and recovered texts that a crash left, locks of running Git processes, and repairs."""
     workspace = patient.engine.workspace
     if patient.engine.writer.is_interrupted():
         yield info(f"{state.FOLDER}/{state.JOURNAL}", "a write was interrupted; the next one finishes it")

@@ -96,6 +96,11 @@ class Purger:
         return self._engine.writer.rewrite(lambda scan, put: self._purge(target, force, put))
 
     def _purge(self, target: "str | Redaction", force: bool, put: Put) -> Purge:
+        """Purge under the writer's lock, then inspect all that is left; `put` exchanges files of the workspace.
+
+        Raises:
+            Unwritable: a remote has what is purged, and `force` is not given.
+        """
         with _all_readable():
             self._repositories()  # fails now, and not in the inspection after the purge, if a folder may not be entered
         rewrite = self._rewrite()
