@@ -15,15 +15,15 @@ from ..write.losses import Losses
 
 
 def adopt(session: Session, even_if_many: bool = False, progress: Progress | None = None) -> Commit | None:
-    """Record what was changed on disk from outside as a commit of the person; None when nothing was.
+    """Record what was changed on disk from outside as a commit of the person; return it, None when nothing was changed.
 
-    In a folder without a history it begins one; then the commit is that of the files that lay there.
-    That too many of the entries are gone at once is recorded only with `even_if_many`; see `unrecorded`.
-    `progress` is called with how many of the files that were changed are stored.
+    In a folder without a history one is begun; then the commit is that of the files that lay there. The loss of too
+    many entries at once is recorded only with `even_if_many`; see `unrecorded`. `progress` is called with how many of
+    the changed files are stored, and how many there are. Where the actor only proposes, nothing is done.
     """
     history, writer = session.engine.history, session.engine.writer
     if session.actor.proposes:
-        return None  # what it wrote by other means would count as the person's
+        return None  # what this agent wrote with tools of its host would be recorded as the person's
     before = history.head_if_any()
     begun = init(session, progress=progress)
     rules.check_may_write(session)
@@ -38,13 +38,13 @@ def adopt(session: Session, even_if_many: bool = False, progress: Progress | Non
 def adopt_written(session: Session, files: Iterable[str]) -> Commit | None:
     """Record `files` that a tool of the agent's host wrote as a commit of this agent, `write: NAME`.
 
-    What others changed is recorded before it, as the person's. Passed over are files elsewhere, and those whose
-    history is not kept. An agent that writes `Crab.md` so cannot be stopped any more: that is recorded, too. When
-    this fails, whoever records the files next still says who wrote them, unless they were changed again. None
-    when there was nothing of these files to record.
+    Other outside edits are recorded before it, as the person's. Files elsewhere, and files whose history is not kept,
+    are passed over. `Crab.md` is recorded, too: it is written already, and can only be taken back. If the write fails,
+    the next one still records the files as this agent's, unless they were changed again. None is returned when
+    nothing of these files was to be recorded.
 
     Raises:
-        Unwritable: the folder is in a repository of something else.
+        Unwritable: the folder lies in a repository that is not memory's.
     """
     engine = session.engine
     paths = kept_paths(engine.workspace, files)
@@ -59,7 +59,7 @@ def adopt_written(session: Session, files: Iterable[str]) -> Commit | None:
 
 
 def unrecorded(session: Session) -> Losses | None:
-    """What was lost on disk, when it is so many entries that no write records it before it is confirmed.
+    """The losses on disk, if they are so many that no write records them before a person confirms them; else None.
 
     `restore` brings them back; `adopt(even_if_many=True)` records that they are gone.
     """
@@ -67,7 +67,8 @@ def unrecorded(session: Session) -> Losses | None:
 
 
 def unrecorded_in(session: Session, scan: Scan | None = None) -> Losses | None:
-    """Return the same for who sees everything, of a `scan` of before; None also where the history cannot be read."""
+    """Return `unrecorded`, by an earlier `scan` if one is given; None in a session that sees only some files, too, and
+    where the history cannot be read."""
     if not session.view.is_whole:
         return None
     with suppress(CrabmemError, OSError):

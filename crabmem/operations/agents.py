@@ -1,4 +1,4 @@
-"""Named agents: each has a workspace of its own inside that of all, with its own history."""
+"""Named agents: each has its own workspace, with its own history, inside the workspace of all."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext, suppress
@@ -36,12 +36,12 @@ def agents(session: Session) -> list[Agent]:
 
 
 def new_agent(session: Session, name: str, description: str = "") -> Begun:
-    """Make an agent's own workspace, with what the profile has it begin with; what it lacks, it shows of this one.
+    """Make an agent's own workspace, with the files that the profile has it begin with; the rest is this workspace's.
 
-    Files that lie in its folder already stay as they are.
+    Files that lie in the agent's folder already stay as they are.
 
     Raises:
-        AlreadyThere: there is one in the folder of that name.
+        AlreadyThere: an agent has the folder of that name.
         InvalidArguments: the name is empty, or the profile keeps no description.
     """
     from ..prompt.seeding import mentions  # late: profiles are
@@ -62,13 +62,15 @@ def new_agent(session: Session, name: str, description: str = "") -> Begun:
 
 
 def clone_agent(session: Session, source: str, target: str) -> Begun:
-    """Give the agent `target` what the profile says is the memory of the agent `source`, in one commit there.
+    """Copy files of the agent `source` to the agent `target`, in one commit there; the key `clone` of the profile says
+    which.
 
-    `source` of "." is the workspace of all. Files of `target` stay as they are.
+    `source` of "." is the workspace of all. An agent `target` that is not there is made; files that it has stay as they
+    are. Outside edits of `source` are recorded first.
 
     Raises:
         NotFound: there is no agent `source`.
-        InvalidArguments: both are the same, or a name is empty.
+        InvalidArguments: both names mean the same workspace, or a name is empty.
     """
     root = _agent_root(session, target)
     if target == ALL or (source != ALL and _agent_root(session, source) == root):
@@ -92,13 +94,12 @@ def purge_everywhere(
     force: bool = False,
     dry_run: bool = False,
 ) -> dict[str, Purge]:
-    """Purge here and in the workspaces of agents and projects, one after the other, each under its own lock: theirs
-    first.
+    """Purge in each workspace of agents and projects, and then here, one after the other, each under its own lock.
 
-    What was done by the folder of each that had it, "." for this one. What one refuses leaves those after it as
-    they were; once that is mended, do it again.
+    Return what was done, by the folder of each workspace that held it; "." is this one. An error in one workspace
+    leaves those after it as they were: remove its cause, and purge again.
 
-    Raises: as `purge`, NotFound only when none has it.
+    Raises: as `purge`, NotFound only when no workspace holds it.
     """
     erase = partial(purge, name=name, text=text, pattern=pattern, force=force, dry_run=dry_run)
     found, nothing = dict[str, Purge](), NotFound("there is nothing to purge")
@@ -111,7 +112,7 @@ def purge_everywhere(
         nothing = error
     if not found:
         raise nothing
-    purged = str(session.root)  # a project sees it, and looked before it was purged
+    purged = str(session.root)  # a project sees this memory, and counted its files before they were purged
     for place, each in found.items():
         others = {folder: count for folder, count in each.beside.items() if folder != purged}
         found[place] = replace(each, beside=others)
@@ -119,9 +120,10 @@ def purge_everywhere(
 
 
 def in_each(session: Session, operation: Callable[[Session], T]) -> Iterator[tuple[str, T | CrabmemError]]:
-    """Do an `operation` in this workspace, ".", and in that of each agent and project in it, by its place.
+    """Do an `operation` in this workspace, and in that of each agent and project in it.
 
-    Yields what came of each as it is done. An error is yielded, too, and does not stop the others.
+    Yields the place of each ("." for this one) and its result, as soon as it is done. An error is yielded as a result,
+    and does not stop the others.
     """
     for place, folder in chain([(ALL, None)], nested(session.engine.workspace)):
         done: T | CrabmemError
@@ -134,7 +136,7 @@ def in_each(session: Session, operation: Callable[[Session], T]) -> Iterator[tup
 
 
 def nested(workspace: Workspace) -> Iterator[tuple[str, Path]]:
-    """The workspaces of agents and projects in a workspace, those in them first: the place of each, and its folder."""
+    """Yield the place, as `agents/mia`, and the folder of each agent's and project's workspace, the innermost first."""
     for home in (AGENTS, PROJECTS):
         for folder in agent_folders(workspace, home):
             place = f"{home}/{folder.name}"
@@ -143,13 +145,13 @@ def nested(workspace: Workspace) -> Iterator[tuple[str, Path]]:
 
 
 def _is_made(session: Session) -> bool:
-    """Whether there is this workspace, whole: who made it may have been killed before the first commit."""
+    """Whether the workspace is complete: the process that made it may have been killed before the first commit."""
     is_there = fs.is_own_folder(session.engine.workspace.private)
     return is_there and bool(session.timeline.head() or not seeds(session, session.engine.store.scan()))
 
 
 def _cloned(session: Session, layout: Layout) -> dict[str, bytes]:
-    """The files that another agent is given a copy of; the overview goes by its name in that agent's `layout`."""
+    """The bytes of the files to copy to another agent, by path; the overview by its path in that agent's `layout`."""
     patterns = [session.layout.named(pattern) for pattern in session.profile.clone]
     renamed = {session.layout.overview: layout.overview}
     return session.look(
@@ -174,6 +176,11 @@ def _existing(session: Session, name: str) -> Path:
 
 
 def _agent_root(session: Session, name: str) -> Path:
+    """The folder of the agent called `name`, whether or not it is there.
+
+    Raises:
+        Unwritable: the folder, or the one of all agents, is a symbolic link: it may lead out of the workspace.
+    """
     root = session.root / AGENTS / agent_folder(name)
     for way in (root.parent, root):
         if way.is_symlink():
@@ -182,6 +189,7 @@ def _agent_root(session: Session, name: str) -> Path:
 
 
 def _opened(session: Session, root: Path) -> Session:
+    """A session of the same actor and kind on the workspace at `root`, opened with the same options."""
     own = session.engine
     options = Options(soul_editable=own.options.soul_editable, profile=own.options.profile, project=own.options.project)
     return Session(Engine(root, own.clock, own.environment, options), session.actor, session.kind)

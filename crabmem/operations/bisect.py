@@ -1,4 +1,4 @@
-"""Which commit changed an answer: looks at as few moments as halving needs, and moves no file of the person's."""
+"""Bisection: which commit changed an answer. Past moments are read from the history; no file is checked out."""
 
 import re
 from collections.abc import Callable
@@ -18,12 +18,12 @@ _SENTENCE = re.compile(r"(?P<query>.*\S)\s++must\s++(?P<never>not\s++)?return\s+
 
 #: Whether memory was good at a moment; None when that cannot be told.
 Test = Callable[[Snapshot], bool | None]
-#: Called with what came of each moment that was looked at.
+#: Called after each look, with its verdict.
 Progress = Callable[[Step], None]
 
 
 class Found(NamedTuple):
-    """The places of the last moment that is good, and of the first that is bad after it."""
+    """Places on a line of commits: of the last one known to be good, and of the first one after it known to be bad."""
 
     good: int
     bad: int
@@ -36,16 +36,18 @@ def bisect(
     until: str | None = None,
     progress: Progress | None = None,
 ) -> Bisected:
-    """The commit that made memory bad: `test` says of it at a moment whether it is good, None for cannot be told.
+    """Return the commit that made memory bad, or the suspects where no look could tell.
 
-    Looked for after `since`, where it was good, and not after `until` (None: the newest commit), where it is bad.
-    Without `since` the last good moment is looked for backwards, in steps that double. Takes about so many looks
-    as the number of commits can be halved; `progress` is called for each. No file of the workspace is touched. Where a
-    merge made it bad that joined the work of another machine or branch, it is looked for in that.
+    `test` is given memory at a commit and returns whether it is good, None if that cannot be told. Memory must be good
+    at `since` and bad at `until` (None: the newest commit). Without `since`, a good commit is searched backwards from
+    `until`, in steps that double. The number of looks is about the binary logarithm of the number of commits;
+    `progress` is called after each. No file of the workspace is touched. If the first bad commit is a merge, the search
+    goes on in the work that it joined, unless that was good before.
 
     Raises:
-        Inapplicable: it is good at `until`, bad at `since`, or good nowhere.
+        Inapplicable: memory is good at `until`, bad at `since`, or no good commit was found.
         NotFound: there is no such revision or time.
+        Disabled: this session sees only some files.
     """
     session.view.check_whole()
     timeline = session.timeline
@@ -65,10 +67,11 @@ def bisect(
 
 
 def _ends_within(history: History, trial: "_Trial", found: Found, good: str) -> Found | None:
-    """The ends of a search in what a merge brought, the first bad commit, where that was bad before it was merged.
+    """Return the ends of a search in the branch that the first bad commit merged, if that branch was bad by itself.
 
-    The trial goes on along that line then. None where it was the merge that made memory bad, or it is none. The commit
-    before the first of the line is -1, which stands for no memory and is good.
+    Also sets `trial.line` to the line of that branch, on which the places of the answer are. None if the first bad
+    commit is no merge, or the merge itself made memory bad. A good end of -1 stands for the time before the first
+    commit of the line: no memory is good.
     """
     on_line = trial.line[found.good] if found.good >= 0 else ""
     for tip in history.commit(trial.line[found.bad], with_paths=False).parents:
@@ -83,19 +86,20 @@ def _ends_within(history: History, trial: "_Trial", found: Found, good: str) -> 
 
 
 class _Trial:
-    """The test of the moment at a place. Commits with the same files are looked at once."""
+    """Runs the test at places of its `line`, and counts the looks in `steps`. Commits with the same files share one."""
 
     def __init__(self, session: Session, line: Line, test: Test, progress: Progress | None) -> None:
         self._session, self.line, self._test, self._progress = session, line, test, progress
+        #: Verdicts by the id of a commit's tree.
         self._known: dict[str | None, bool | None] = {}
         self.steps = 0
 
     def __call__(self, place: int, more: int) -> bool | None:
-        """Whether the moment is good; about so many more will be looked at."""
+        """Whether memory is good at a place of the line; about `more` looks will follow, for `progress`."""
         return self.at(self.line[place], more)
 
     def at(self, commit: str, more: int) -> bool | None:
-        """The same of a commit."""
+        """Whether memory is good at a commit, by the test or by an earlier look at the same files."""
         tree = self._session.timeline.history.tree(commit)
         if tree not in self._known:
             moment = Snapshot(self._session.engine, self._session.view, commit=commit, keep=False)
@@ -106,12 +110,16 @@ class _Trial:
         return self._known[tree]
 
 
-#: Whether the moment at a place is good, before about so many more are looked at.
+#: Given a place and about how many looks will follow; whether memory is good there, None if that cannot be told.
 Trial = Callable[[int, int], bool | None]
 
 
 def _given_ends(trial: Trial, line: Line, start: int) -> Found:
-    """The ends that were given, found to be as they have to be."""
+    """Return the ends that were given: `start` and the end of the line, after testing that one is good, one bad.
+
+    Raises:
+        Inapplicable: `start` is not good, or the end not bad.
+    """
     more = _halvings(len(line) - 1 - start)
     last = _bad_end(trial, line, more + 1)
     verdict = trial(start, more)
@@ -123,7 +131,11 @@ def _given_ends(trial: Trial, line: Line, start: int) -> Found:
 
 
 def last_good(trial: Trial, line: Line) -> Found:
-    """A good moment before the end, looked for in steps that double, and the bad one after it that is nearest."""
+    """Search a good place backwards from the end of the line, 1, 2, 4, … commits before it; with the nearest bad one.
+
+    Raises:
+        Inapplicable: the end of the line is not bad, or no place that was looked at is good.
+    """
     doublings = _halvings(len(line) - 1) + 1
     bad = last = _bad_end(trial, line, 2 * doublings - 1)
     for power in range(doublings):
@@ -141,6 +153,11 @@ def _halvings(commits: int) -> int:
 
 
 def _bad_end(trial: Trial, line: Line, more: int) -> int:
+    """Return the last place of the line, after testing that memory is bad there.
+
+    Raises:
+        Inapplicable: it is good there, or that cannot be told.
+    """
     last = len(line) - 1
     verdict = trial(last, more)
     if verdict is None:
@@ -154,10 +171,10 @@ def _bad_end(trial: Trial, line: Line, more: int) -> int:
 
 
 def halved(trial: Trial, ends: Found) -> Found:
-    """Good and bad as near to each other as can be told: half of what is between goes with each look.
+    """Return the ends moved together by halving, as near as the trial can tell.
 
-    Where it cannot be told, others are tried all over what is left, so that a few of those next to each other
-    do not stop the search.
+    Places of which it cannot tell are left out, and the next tries are spread over the whole rest: such places often
+    lie side by side.
     """
     (good, bad), doubtful, tries = ends, set[int](), 1
     while left := [place for place in range(good + 1, bad) if place not in doubtful]:
@@ -170,33 +187,33 @@ def halved(trial: Trial, ends: Found) -> Found:
 
 
 def spread(number: int) -> float:
-    """1/2, 1/4, 3/4, 1/8, 5/8 and so on for 1, 2, 3 and so on: each far from those before it."""
+    """Return 1/2, 1/4, 3/4, 1/8, 5/8, … for 1, 2, 3, …: a van der Corput sequence, each far from those before it."""
     return int(f"{number:b}"[::-1], 2) / (1 << number.bit_length())
 
 
-# What a person says memory must answer: `where is the vet must return Luna's vet`
+# A claim that a person types: `where is the vet must return Luna's vet`
 
 
 @dataclass(frozen=True)
 class Claim:
-    """That the entry called `name` is, or is not, in the answer to `query`."""
+    """A claim about recall: the answer to `query` has an entry called `name` (`is_wanted`), or has none."""
 
     query: str
     name: str
     is_wanted: bool
 
     def holds(self, answer: Recall) -> bool:
-        """Whether it is so."""
+        """Whether the claim is true of `answer`; slugs and aliases count as names."""
         key = name_key(self.name)
         called = (name for hit in answer for name in (hit.entry.name, hit.entry.slug, *hit.entry.aliases))
         return (key in map(name_key, called)) == self.is_wanted
 
 
 def claim_in(text: str) -> Claim:
-    """The claim in a sentence: QUERY must return NAME, or QUERY must not return NAME.
+    """Parse the claim in a sentence: QUERY must return NAME, or QUERY must not return NAME.
 
     Raises:
-        InvalidArguments: it is no such sentence.
+        InvalidArguments: the sentence has neither form.
     """
     found = _SENTENCE.fullmatch(text.strip())
     if not found:

@@ -1,4 +1,4 @@
-"""What operations that write share: a whole file is replaced, and what a write did is told as a value."""
+"""Shared by operations that write: replacing a whole file, and the value that says what a write did."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
@@ -21,7 +21,7 @@ from ..text.values import replace
 from ..write.draft import Draft, Written
 
 T = TypeVar("T")
-#: What a person has to know whose next commit would take back what was written.
+#: Warning for a person whose next `git commit` would take back what was written.
 FOREIGN_INDEX = (
     "Git's index is in a form that crabmem does not write, so your next `git commit` would take this back: "
     "`git sparse-checkout disable`, or `git update-index --no-split-index`, makes it a plain one"
@@ -58,7 +58,13 @@ def write_file(
 def file_with(
     session: Session, now: Snapshot, path: str, content: str, if_version: str | None, reason: str, screen: Screen
 ) -> bytes:
-    """What a whole file holds with `content`, which may be kept, as `reason` may; in the style of what is there."""
+    """The bytes of the file at `path` with `content`, in the line endings and BOM of the file that is there.
+
+    Raises:
+        Stale: the file is not at `if_version` any more.
+        HoldsSecret: `content` or `reason` holds a credential that is new, and `screen` refuses it.
+        Disabled: the profile lets tools only add to the file, and a line would change.
+    """
     session.timeline.check_version(path, now.scan.files.get(path), if_version, now.view.allows)
     before = now.text(path) or ""
     for text in (content, reason):
@@ -70,7 +76,10 @@ def file_with(
 def files_with(
     session: Session, now: Snapshot, changes: Mapping[str, str | None], screen: Screen, may_shrink: bool = False
 ) -> dict[str, bytes | None]:
-    """What to write for `changes` of files below `memory/`, by path in the workspace; see `drafted`."""
+    """The bytes to write, by path in the workspace, for `changes` of texts by path below `memory/`; see `drafted`.
+
+    With `may_shrink`, files that only grow may be changed, too.
+    """
     from ..write.tree import drafted  # late: few write whole trees
 
     files = drafted(now.tree(), changes, screen, session.profile.largest)
@@ -78,10 +87,10 @@ def files_with(
 
 
 def files_that_grow(session: Session, now: Snapshot, files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
-    """Those of `files` that the profile lets only grow: what is there, in its own bytes, and more.
+    """Those of `files` to which the profile lets tools only add, with the present text unchanged before what is added.
 
     Raises:
-        Disabled: something that is there would be gone.
+        Disabled: a part of the present text would be gone.
     """
     profile = session.profile
     paths = [path for path in files if path in now.files and profile.only_grows(path)]
@@ -95,14 +104,17 @@ def files_that_grow(session: Session, now: Snapshot, files: Mapping[str, bytes |
 
 
 def note_with_reason(session: Session, tool: str, path: str, reason: str) -> Note:
-    """The words of a commit about a whole file."""
+    """The message of a commit about a whole file: `TOOL: FILE`, and `reason` as its body."""
     check_text("reason", reason, MAX_REASON)
     note = rules.note(session, tool, path.rpartition("/")[2])
     return replace(note, body=visible(reason).strip())
 
 
 def changed(session: Session, done: Written[T], path: str) -> Changed:
-    """What a write did to the file at `path`: `Proposed` where nothing was written, as all of it waits for a person."""
+    """What a write did to the file at `path`; a `Proposed` if nothing was written, as all of it waits for a person.
+
+    A part may wait while the rest is written: then it is a `Changed` that has the proposal.
+    """
     before, after = done.before[path], done.after[path]
     commit = None if before == after else done.commit
     proposal = done.waits.get(path)
@@ -115,16 +127,17 @@ def changed(session: Session, done: Written[T], path: str) -> Changed:
 
 
 def _proposed(proposal: Proposal, path: str) -> bytes | None:
+    """The bytes that a proposal has for the file at `path`; None to remove it."""
     return next(file.data for file in proposal.files if file.path == path)
 
 
 def origin_of(session: Session, path: str, commit: str | None) -> Callable[[], Commit | None]:
-    """What looks up who wrote what `commit` replaced at `path`, when somebody asks."""
+    """A function that returns the commit whose text `commit` replaced at `path`: looked up on call, as that is slow."""
     return lambda: session.view.of_commit(session.timeline.origin(path, commit))
 
 
 def saved(session: Session, done: Written[T], path: str, among: Entries | None = None) -> Saved:
-    """What a write did to the entry at `path`; `among` are those of which one may say nearly the same."""
+    """What a write did to the entry at `path`. Of `among` (None: none), `like` is one that says nearly the same."""
     change, waits = changed(session, done, path), done.waits.get(path)
     entry = parse_entry(path, (_proposed(waits, path) if waits else done.after[path]) or b"")
     return Saved(**vars(change), entry=entry, like=None if among is None else _like(session, entry, among))
@@ -138,7 +151,7 @@ def _like(session: Session, entry: Entry, among: Entries) -> Entry | None:
 
 
 def notices_of(done: Written[T], paths: Iterable[str]) -> tuple[str, ...]:
-    """What whoever wrote `paths` should know: what looks like a credential, what was lost, what Git would take back."""
+    """Warnings for the writer of `paths`: texts that look like credentials, losses on disk, a foreign Git index."""
     texts = ((lenient_text(done.after[path]) or "", lenient_text(done.before[path])) for path in paths)
     found = tuple(words for text, before in texts for words in warnings(text, before, done.secrets))
     if done.unrecorded:

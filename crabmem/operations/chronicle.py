@@ -1,5 +1,5 @@
-"""What of a whole memory takes long to read, read once and then as far as something is new: how it grew, what is gone,
-and what leads where."""
+"""What takes long to read of a whole memory, kept and brought up to date when asked: how it grew, what is gone, and
+which links lead where."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..workspace.layout import SETTINGS
 from .forgotten import Removal, removals
 from .links import references
 
-#: What those are together who wrote less than the first few.
+#: The name for all authors together who wrote less than the first few.
 OTHERS = "others"
 _NAMED = 5
 
@@ -35,6 +35,8 @@ class Stride:
 
 @value
 class _Step:
+    """A commit, and how many files of memory there were after it."""
+
     time: datetime
     author: str
     is_person: bool
@@ -50,13 +52,15 @@ class Chronicle:
         self._session = session
         self._lock = Lock()
         self._head: str | None = None
+        #: The steps up to the commit `_head`, and the keys of the paths that are there then.
         self._steps: list[_Step] = []
         self._there = set[bytes]()
+        #: The head and its removals; the files, blob by path, and the links in them.
         self._gone: tuple[str | None, list[Removal]] = None, []
         self._linked: tuple[Mapping[str, str], tuple[Reference, ...]] = {}, ()
 
     def gone(self) -> list[Removal]:
-        """What is gone from memory, newest first."""
+        """The files that are gone from memory, newest first; read again only when the head has moved."""
         head = self._session.engine.history.head_if_any()
         with self._lock:
             if self._gone[0] != head:
@@ -64,7 +68,7 @@ class Chronicle:
             return self._gone[1]
 
     def links(self, path: str) -> tuple[list[Reference], list[Reference]]:
-        """The links out of a file, and those of others that lead into it."""
+        """The links out of the file at `path`, and the links of other files into it."""
         found = self._session.look(self._references)
         return [link for link in found if link.path == path], [link for link in found if link.to == path != link.path]
 
@@ -76,7 +80,11 @@ class Chronicle:
             return self._linked[1]
 
     def strides(self, most: int) -> list[Stride]:
-        """The time since the first commit in stretches alike, of a day or longer: at most so many; none before it."""
+        """The time since the first commit in at most `most` equal stretches of about a day or longer; [] before it.
+
+        The authors with the most commits are named, all the rest count as `OTHERS`. A stretch without a commit has as
+        many files as the one before.
+        """
         steps = self._read()
         if not steps:
             return []
@@ -99,7 +107,7 @@ class Chronicle:
         return {step.author for step in self._read() if step.is_person}
 
     def _read(self) -> Sequence[_Step]:
-        """All steps, with those that came since somebody looked last."""
+        """All steps, oldest first; only new commits are read, or all again after a rewrite of the history."""
         history = self._session.engine.history
         head = history.head_if_any()
         with self._lock:
@@ -112,6 +120,10 @@ class Chronicle:
             return self._steps
 
     def _since(self, known: str | None) -> Iterator[_Step]:
+        """Yield the steps after the commit `known` (None: all), oldest first, and update `_there` commit by commit.
+
+        crabmem's own commits, as the first one of a workspace, are no steps; what they add counts.
+        """
         history, layout = self._session.engine.history, self._session.layout
         others = set(map(path_key, (layout.identity, layout.overview, SETTINGS)))
         for commit in reversed(list(history.ids(known))):

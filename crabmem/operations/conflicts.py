@@ -1,7 +1,8 @@
-"""Deciding between two texts of one file: of two machines, or of a merge of Git's.
+"""Deciding between two texts of one file: of two machines, or of a merge by Git.
 
-What waits after a sync is a proposal (`proposals.is_of_sync`). A merge of Git's leaves both texts in the file, between
-marks: nobody recalls it until a person decides. A sync leaves no marks; a `git pull`, a rebase or a forge may.
+A text that waits after a sync is a proposal (`proposals.is_of_sync`). A merge by Git leaves both texts in the file,
+between conflict marks: recall leaves it out until a person decides. A sync leaves no marks; a `git pull`, a rebase or a
+forge may.
 """
 
 from collections.abc import Iterable
@@ -32,6 +33,10 @@ def disputed(session: Session) -> list[Disputed]:
 
 
 def _disputed(session: Session, proposal: Proposal) -> Disputed:
+    """A proposal of a sync, with the newest commit that wrote a line only our text has, and the same for their text.
+
+    Their text is blamed at the commit that wrote it, as the head does not have it.
+    """
     history, path = session.engine.history, proposal.path
     now = session.look(lambda now: now.read(path)) or b""
     theirs = proposal.data or b""
@@ -44,7 +49,10 @@ def _disputed(session: Session, proposal: Proposal) -> Disputed:
 
 
 def _newest(session: Session, text: bytes, other: bytes, path: str, at: Iterable[str | None]) -> Commit | None:
-    """The newest commit that wrote a line of `text` which `other` lacks, by the file as any of some commits has it."""
+    """The newest commit that wrote a line of `text` which `other` lacks; None if none did.
+
+    `text` is blamed as the file at `path` in each of the commits `at`; None is the head.
+    """
     lacking = {*text.split(b"\n")}.difference(other.split(b"\n"))
     found: list[Commit] = []
     for commit in at:
@@ -55,9 +63,10 @@ def _newest(session: Session, text: bytes, other: bytes, path: str, at: Iterable
 
 
 def both_texts(session: Session, proposal: Proposal) -> tuple[bytes, bool]:
-    """What the file says with the lines of both texts, ours first; whether all that either says is in it.
+    """The file with the lines of both texts, ours first, and whether nothing of either text is lost.
 
-    Two descriptions are one, with a semicolon between them; another key that has two values keeps ours.
+    If only the descriptions clash, they are joined with a semicolon. Any other key with two values keeps ours: then
+    something is lost.
     """
     now, theirs = session.look(lambda now: now.read(proposal.path)) or b"", proposal.data or b""
     done = with_both(proposal.path, now, theirs)
@@ -69,11 +78,13 @@ def both_texts(session: Session, proposal: Proposal) -> tuple[bytes, bool]:
 
 
 def keep_both(session: Session, proposal: Proposal) -> tuple[str, ...]:
-    """Keep both texts: the lines of both in one file; as two facts if a key has two values. The paths of the facts.
+    """Keep both texts: their lines in one file, or two facts where a key has two values. Return the paths of the facts.
+
+    The second fact gets a free name, as "Editor (2)". The proposal is settled either way: applied, or else rejected.
 
     Raises:
         Disabled: an agent asks.
-        Conflicting: it is no fact, and both cannot be in one file.
+        Conflicting: both texts cannot be in one file, and the file is not a fact.
     """
     path, (data, is_all) = proposal.path, both_texts(session, proposal)
     if is_all:
@@ -104,20 +115,21 @@ def _check_person(session: Session) -> None:
 
 
 def _free(now: Snapshot, entry: Entry) -> tuple[str, str]:
-    """A name that no fact has, for the second of one name, and its path."""
+    """A name that no fact has, made of the name of `entry` and a number, and an unused path for it."""
     names = (f"{spelled(entry.name)} ({number})" for number in range(2, 1_000))
     name = next(each for each in names if not now.entries.having(NAME + name_key(each)))
     return name, place_for(name, now.listing)
 
 
 def _with_key(data: bytes, key: str, value: str) -> bytes:
+    """The bytes of a fact with one key of its header set."""
     parts = frontmatter.parts_of(data.decode())
     keys = frontmatter.with_keys(parts.header or "", {key: value}, parts.newline)
     return f"{parts.bom}{parts.opening}{keys}{parts.closing}{parts.content}".encode()
 
 
 def marked(session: Session) -> tuple[str, ...]:
-    """The paths of the files that hold such marks."""
+    """The paths of the files that hold conflict marks of Git. Of facts only unreadable ones can: the others parse."""
 
     def read(now: Snapshot) -> tuple[str, ...]:
         others = {path for path in now.files if not now.layout.is_entry(path)}
@@ -128,11 +140,11 @@ def marked(session: Session) -> tuple[str, ...]:
 
 
 def take_side(session: Session, path: str, side: Side) -> Changed:
-    """Have one text instead of both in the file at `path`: "ours" is the first between the marks, "theirs" the second.
+    """Resolve the conflict marks in the file at `path`: "ours" keeps the first text between them, "theirs" the second.
 
     Raises:
         Disabled: an agent asks.
-        NotFound: it holds no marks, or not all of them.
+        NotFound: the file holds no conflict marks, or not all of them.
     """
     _check_person(session)
     note = rules.note(session, "resolve", f"{path.rpartition('/')[2]}, where Git had left marks")

@@ -1,4 +1,4 @@
-"""What a model reads of memory: before a conversation the parts of a profile, before a turn what bears on it."""
+"""What a model reads of memory: the parts of a profile before a conversation, facts about a message before a turn."""
 
 import os
 import platform
@@ -33,12 +33,11 @@ def context(
     overview: bool = True,
     limit: int | None = None,
 ) -> Context:
-    """What goes before a conversation of this session's kind, and the account of it; `tools` are the names of those
-    that the guide tells of.
+    """What goes before a conversation of this session's kind, with an account of each part.
 
-    The files are those of the revision or time `as_of`. Without `overview` nothing of that, for hosts that read the
-    file themselves. With `limit`, so many characters at most: of the last files only the beginning, and where the
-    rest is.
+    `tools` are the names of the tools that the guide mentions. With `as_of`, the files are those of that revision or
+    time. Without `overview` the overview is left out, for hosts that read the file themselves. `limit` is the most
+    characters: the last files are shortened first, with a line that says where the rest is.
 
     Raises:
         NotFound: there is no such revision or time.
@@ -54,20 +53,22 @@ def guidance(session: Session, tools: Sequence[str]) -> str:
 
 
 def listed(tools: Sequence[str]) -> str:
-    """Tools as a prompt names them. What each is for stands in its definition, which a model is given anyway."""
+    """The names of tools as a prompt lists them: names alone, as a model is given the definitions anyway."""
     return ", ".join(f"`{name}`" for name in tools)
 
 
 def before_turn(
     session: Session, message: str, again: bool = False, is_heard: Callable[[], bool] = lambda: True
 ) -> str:
-    """What memory holds that bears on `message`, as a `<recall>` block; "" for silence.
+    """The facts that bear on `message`, as a `<recall>` block; "" if there are none, or while memory is paused.
 
-    What hosts, tools and memories put around a message, as in `<system-reminder>`, is not asked about.
-    Silent about what the prompt says anyway, what was said in this session before, and what does not
-    have enough in common with the message. With `again`, not about what was said before: for hosts that keep
-    nothing of it in view. `is_heard` is asked last: where nobody hears it any more, nothing is said, nor counts
-    as said. Silent while memory is paused. Changes no memory, and is never called by crabmem itself: the host decides.
+    Text that hosts, tools and memories put around a message, as `<system-reminder>`, is not searched for. Left out are
+    facts that the prompt has anyway, facts that were told in this session before, and facts with too little in common
+    with the message. With `again`, facts told before are told again: for hosts that do not keep them in view.
+
+    What is returned is noted as told in this session, which changes no file of memory. `is_heard` is called last: if it
+    returns False, as the host waits no longer, the answer is "" and nothing is noted. Hosts call this; crabmem
+    itself never does.
     """
     if session.engine.pause():
         return ""
@@ -80,7 +81,7 @@ def before_turn(
 
 
 def would_say(session: Session, message: str, again: bool = True) -> Injection:
-    """What `before_turn` says, and of which facts, without anything counting as said."""
+    """What `before_turn` would say, and which facts it would tell, without noting them as told."""
     rules, seen, message = session.settings, _text_in_view(session), own_words(message)
     speaker = session.speaker
     engine, told = session.engine, (rules.auto_recall, rules.language, seen, again)
@@ -90,13 +91,17 @@ def would_say(session: Session, message: str, again: bool = True) -> Injection:
 
 
 def confidence(session: Session, message: str) -> float:
-    """How much of what `message` says the fact has that bears most on it: what `auto_recall.threshold` bounds."""
+    """The confidence of the fact that bears most on `message`, as the setting `auto_recall.threshold` measures it."""
     rules = session.settings
     return session.look(lambda now: best_confidence(message, now.entries, rules.auto_recall, rules.language))
 
 
 def may_flush(session: Session) -> bool:
-    """Whether this session is to store what a full window would lose: its kind is, the disk lets it, no pause is."""
+    """Whether this session is to be asked to store what a full window would lose.
+
+    Its profile must ask sessions of its kind, the session must see today's note, the folder must be writable, and
+    memory must not be paused.
+    """
     folder = next(folder for folder in (session.root, *session.root.parents) if os.path.exists(folder))
     is_seen = session.view.allows(session.layout.note_path(session.engine.today()))
     may_write = is_seen and os.access(folder, os.W_OK)
@@ -104,10 +109,11 @@ def may_flush(session: Session) -> bool:
 
 
 def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, flushed: int | None = None) -> Due:
-    """What is due in this session, with so many tokens (None: nobody knows) in a window of so many, and its words.
+    """The steps that are due in this session, and the texts for the model; see `compaction.due`.
 
-    `cycle` is how often the conversation was shortened, `flushed` in which cycle it was last asked to store: the
-    host keeps that number. The date is that of this machine, as for `write_note`.
+    `tokens` (None: unknown) are in a context window of `window` tokens. `cycle` is how often the conversation was
+    shortened, `flushed` the cycle in which it was last asked to store, which the host remembers. The date is that of
+    this machine, as for `write_note`.
     """
     today = session.engine.today()
     note = session.layout.note_path(today)
@@ -115,9 +121,9 @@ def due(session: Session, tokens: int | None, window: int, *, cycle: int = 0, fl
 
 
 def pieces(session: Session, at: str | None = None) -> list[Piece]:
-    """What the parts of the profile are here, for a session of this kind, now or at a revision or time.
+    """The parts of the profile with their texts in this workspace, for a session of this kind, now or at a moment.
 
-    Words are as they are written: what stands in them for something is still there.
+    Placeholders in words, as {tools}, are not filled in yet.
     """
     parts = session.profile.parts_for(session.kind)
     return [piece for part in parts if _is_given(session, part.given, at) for piece in _pieces(session, part, at)]
@@ -130,12 +136,12 @@ def _text_in_view(session: Session) -> str:
 
 
 def _is_given(session: Session, file: str, at: str | None) -> bool:
-    """Whether there is a file, with something in it, that a part is only for."""
+    """Whether the file without which a part is left out is there and not blank; True for a part that names none."""
     return not file or bool((_file_text(session, "nearest", file, at) or "").strip())
 
 
 def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
-    """The pieces of a part here; one for each of the days whose notes it is."""
+    """The pieces of a part: one for each day of daily notes, one for each memory's overview, else a single one."""
     if part.notes:
         days = (session.engine.today() - timedelta(days=ago) for ago in range(part.notes))
         return [_piece(session, part, "own", session.layout.note_path(day), at) for day in days]
@@ -146,7 +152,7 @@ def _pieces(session: Session, part: Part, at: str | None) -> list[Piece]:
 
 
 def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[Piece]:
-    """The overviews of the other memories that the session sees, those that say something."""
+    """The overviews of the other memories that the session sees, without empty ones, each under its address."""
     seen = others(session)
     moment = session.timeline.moment(at) if seen and at is not None else None
     for scope, other in seen.items():
@@ -158,7 +164,7 @@ def _overviews_beside(session: Session, part: Part, at: str | None) -> Iterator[
 
 
 def _piece(session: Session, part: Part, of: str, file: str, at: str | None) -> Piece:
-    """A part that is a file."""
+    """The piece of a part whose text is a file; its default text if the file is missing, no text if it is hidden."""
     path = session.layout.named(file)
     if not session.view.allows(path):
         return Piece(part, path, None, is_hidden=True)
@@ -167,7 +173,10 @@ def _piece(session: Session, part: Part, of: str, file: str, at: str | None) -> 
 
 
 def _file_text(session: Session, of: str, file: str, at: str | None) -> str | None:
-    """The text of an agent's own file or of its parent's; None where there is none, or it is not to be seen."""
+    """The text of a file of this workspace (`of` "own"), of its parent's ("parent"), or of the first that has one.
+
+    A workspace without a parent reads its own for "parent". None if there is no such file, or the view hides it.
+    """
     path_in: Callable[[Layout], str] = methodcaller("named", file)
     path = path_in(session.layout)
     is_own = of != "parent" or session.engine.parent() is None
@@ -178,7 +187,7 @@ def _file_text(session: Session, of: str, file: str, at: str | None) -> str | No
 
 
 def _generated_texts(session: Session, as_of: str | None) -> dict[Generated, str]:
-    """What the parts of the profile say that are in no file; what matters now did not at another time."""
+    """The generated texts that parts of the profile name. Not the salient facts with `as_of`: they are those of now."""
     makers: dict[Generated, Callable[[Session], str]] = {
         "time": _time,
         "place": _place,

@@ -1,5 +1,5 @@
-"""A conversation that grew too long: what is worth keeping of the old messages is written, only then is a summary put
-in their place. Called by hosts, with a model of their own; never by crabmem itself.
+"""A conversation that grew too long: store what is worth keeping of the old messages, then put a summary in their
+place. Hosts call this, with a model of their own; crabmem itself never does.
 
 shorter = compacted(memory, messages, lambda prompt: my_model(prompt))
 """
@@ -24,22 +24,23 @@ from ..text.templates import fill, template, worth
 from ..text.values import replace
 from ..text.words import shortened
 
-#: Where facts lie that a model took from a conversation: each again under its key, none in the place of another's.
+#: The namespace of facts that a model took from a conversation: a fact replaces the one of the same key in it only.
 NAMESPACE = ("conversation",)
 _TITLE = "from the conversation"
 _SUMMARY = "Summary of what was said before:\n\n"
 _LEFT_OUT = "({count} messages were left out here)"
 _SHOWN = 120
 
+#: A model's reply, or the exception that asking for it raised; None only to start a generator.
 Answer: TypeAlias = str | Exception | None
 
 
 @dataclass(frozen=True)
 class Compacted:
-    """What goes on as the conversation: shorter when `is_shorter`, else as it was, and `trouble` says why.
+    """The `messages` with which the conversation goes on: shortened if `is_shorter`, else as they were.
 
-    `stored` are the names of the facts that were written, or the path of the note, in `commit`; also when it did not
-    come to a summary. `trouble` names, too, what could not be stored.
+    `stored` are the names of the facts that were written in `commit`, or the path of the note: also where no summary
+    was made. `trouble` says why the messages are not shorter, and what could not be stored.
     """
 
     messages: list[Message]
@@ -49,7 +50,7 @@ class Compacted:
     trouble: tuple[str, ...] = ()
 
 
-#: Yields prompts for a model, is sent what it said or what went wrong, and returns what came of it.
+#: A generator that yields prompts for a model and is sent the answers: one course of work for sync and async callers.
 _Work: TypeAlias = Generator[str, Answer, Compacted]
 
 
@@ -60,10 +61,10 @@ def compacted(
     window: Window | None = None,
     store: bool = True,
 ) -> Compacted:
-    """Store what is worth it of the old messages, and go on with a summary of them and the last ones as they are.
+    """Store what is worth keeping of the old messages, and replace them by a summary; the last messages stay.
 
-    `ask` gives a prompt to a model and returns what it says. Whatever fails, the messages stay as they are. `window`
-    of None is the profile's. With `store` of False nothing is stored, as that was done before.
+    `ask` gives a prompt to a model and returns its reply. If anything fails, the messages are returned unchanged.
+    `window` of None is the profile's. With `store=False` nothing is stored: the host has done it before.
     """
     work = _compact(memory, list(messages), window or memory.profile.window, store)
     step = _resume(work, None)
@@ -83,7 +84,7 @@ async def compacted_async(
     window: Window | None = None,
     store: bool = True,
 ) -> Compacted:
-    """As `compacted`; what is written is written beside the event loop."""
+    """As `compacted`, with an async `ask`; reading and writing memory runs in a thread, not in the event loop."""
     work = _compact(memory, list(messages), window or memory.profile.window, store)
     step = await asyncio.to_thread(_resume, work, None)
     while not isinstance(step, Compacted):
@@ -106,7 +107,7 @@ def pruned(messages: Sequence[Message], window: Window) -> list[Message]:
 
 
 def _resume(work: _Work, answer: Answer) -> str | Compacted:
-    """The next prompt, or what came of it all."""
+    """Send an answer into the work; return its next prompt, or the result if it has ended."""
     try:
         return work.send(answer)
     except StopIteration as done:
@@ -115,6 +116,7 @@ def _resume(work: _Work, answer: Answer) -> str | Compacted:
 
 
 def _compact(memory: Session, messages: list[Message], window: Window, store: bool) -> _Work:
+    """The work of `compacted`. An error of crabmem ends up in `trouble`, beside what was stored until then."""
     first, old, kept = split_messages(messages, window.keep, window.unit)
     text, done = transcript(old), Compacted(messages)
     if len(text) < max(window.least, 1):
@@ -129,7 +131,7 @@ def _compact(memory: Session, messages: list[Message], window: Window, store: bo
 
 
 def _store(memory: Session, text: str, window: Window, done: Compacted) -> Generator[str, Answer, Compacted]:
-    """Ask about all of the text, and write what is worth it in one commit."""
+    """Ask about the text, portion by portion, and write what the model finds worth keeping, in one commit."""
     replies = []
     for portion in portions(text, window.portion):
         reply = yield from _answer_to("extract" if window.store == "facts" else "bullets", portion)
@@ -140,7 +142,7 @@ def _store(memory: Session, text: str, window: Window, done: Compacted) -> Gener
 
 
 def _with_lines(memory: Session, texts: Sequence[str], done: Compacted) -> Compacted:
-    """Add texts to the note of today, without their lines that the settings refuse."""
+    """Add the lines of `texts` to today's note, without lines that hold a credential: these go into `trouble`."""
     lines, trouble = list[str](), list[str]()
     for line in "\n".join(texts).splitlines():
         try:
@@ -155,7 +157,10 @@ def _with_lines(memory: Session, texts: Sequence[str], done: Compacted) -> Compa
 
 
 def _with_facts(memory: Session, replies: Sequence[str], done: Compacted) -> Compacted:
-    """Write the facts of all replies; of one that is there twice the newest."""
+    """Write the facts of all replies in one commit; of two with one name the later.
+
+    A fact that cannot be kept goes into `trouble`; one that memory has already is not written again.
+    """
     facts, trouble = dict[Key, Fact](), list[str]()
     for item in (item for reply in replies for item in _items(reply)):
         try:
@@ -178,11 +183,11 @@ def _items(reply: str) -> list[Mapping[str, Any]]:
 
 
 def _fact(item: Mapping[str, Any], secrets: str) -> Fact:
-    """What a model wrote of a fact, checked.
+    """A checked fact, made of the JSON object that a model wrote: `key`, `value` and perhaps `category`.
 
     Raises:
-        InvalidArguments: it lacks something, or cannot be kept.
-        HoldsSecret: there is a credential in it, and the setting `secrets` refuses that.
+        InvalidArguments: the object has no key or no value, or the fact cannot be kept.
+        HoldsSecret: the value holds a credential, and the setting `secrets` refuses that.
     """
     texts = {key: item.get(key) for key in ("key", "value", "category")}
     key, value, category = (str(text).strip() if isinstance(text, _PLAIN) else "" for text in texts.values())
@@ -193,7 +198,7 @@ def _fact(item: Mapping[str, Any], secrets: str) -> Fact:
 
 
 def _is_known(memory: Session, fact: Fact) -> bool:
-    """Whether a line of the entry called so says this already, whoever wrote it."""
+    """Whether the entry of that name has the fact's content already, as a whole or as one of its lines."""
     try:
         content = facts_operations.get(memory, fact.name).content
     except CrabmemError:  # none, or one that cannot be read
@@ -202,10 +207,10 @@ def _is_known(memory: Session, fact: Fact) -> bool:
 
 
 def _summarise(text: str, window: Window) -> Generator[str, Answer, str]:
-    """A summary of all of the text: of each portion with what the summary of those before it says.
+    """Ask for a summary, portion by portion: each prompt has the summary of the portions before. Return the last.
 
     Raises:
-        InvalidArguments: the model failed, or what it says is not shorter.
+        InvalidArguments: the model failed, or its summary is empty or not shorter than the text.
     """
     summary = ""
     for portion in portions(text, window.portion):
@@ -219,10 +224,10 @@ def _summarise(text: str, window: Window) -> Generator[str, Answer, str]:
 
 
 def _answer_to(name: str, portion: str, before: str = "") -> Generator[str, Answer, str]:
-    """What the model says to the prompt of that name.
+    """Yield the prompt made of the template `name`, and return the model's reply.
 
     Raises:
-        InvalidArguments: it failed, or said no text.
+        InvalidArguments: asking the model raised an error, or its reply is no text.
     """
     answer = yield fill(template(name), {"worth": worth(), "before": before, "text": escaped(portion)})
     if isinstance(answer, str):

@@ -1,4 +1,4 @@
-"""What some time brought to memory: learned, changed, dropped, and by whom."""
+"""The digest of a time: what memory learned, what changed, what was dropped, and who did it."""
 
 from collections.abc import Iterable
 
@@ -20,7 +20,10 @@ Step = tuple[str | None, str | None]
 
 
 class _Fate(msgspec.Struct, frozen=True):
-    """A file that commits wrote: its blob before the first and after the last of them, and the newest there was."""
+    """A file that commits wrote: its blob before the first and after the last of them, and the `newest` blob it had.
+
+    `is_whole`: it is the overview or the identity, which are no facts.
+    """
 
     before: str | None
     after: str | None
@@ -30,7 +33,7 @@ class _Fate(msgspec.Struct, frozen=True):
 
     @property
     def kind(self) -> str:
-        """What became of it; "" for nothing. That there is an overview or an identity is no fact that was learned."""
+        """What became of the file: "" for nothing, "passing" if it came and went. A new overview counts as changed."""
         if self.after and (self.before or self.is_whole):
             return "changed" if self.before != self.after else ""
         return "learned" if self.after else "dropped" if self.before else "passing"
@@ -45,7 +48,8 @@ def digest(
 ) -> Digest:
     """What was learned, changed and dropped between two revisions or times; `until` of None is the newest commit.
 
-    `since` of None is the beginning. Of an `agent` or a session, what was done by it alone.
+    `since` of None is the beginning. With `agent` or `from_session`, only the commits of that agent or session count.
+    Facts that are stale today are added where none of `until`, `agent` and `from_session` is given.
 
     Raises:
         NotFound: there is no such revision or time.
@@ -72,7 +76,7 @@ def digest(
 
 
 def stale_facts(session: Session) -> tuple[StaleFact, ...]:
-    """The facts that are stale today, the oldest first, then those whose sources do not stand any more."""
+    """The facts whose day is past, the oldest day first, then the facts whose sources changed or are gone."""
     today = session.engine.today().isoformat()
 
     def read(now: Snapshot) -> tuple[StaleFact, ...]:
@@ -91,7 +95,7 @@ def _stale(session: Session, entry: Entry, day: str) -> StaleFact:
 
 
 def texts_of(session: Session, news: News) -> list[tuple[str, str]]:
-    """What a file said before and after each stretch of the changes to it, the oldest first; "" for no file."""
+    """The text of a file before and after each stretch of changes to it, the oldest first; "" for no file."""
     session.view.check_whole()
     history = session.engine.history
 
@@ -102,7 +106,7 @@ def texts_of(session: Session, news: News) -> list[tuple[str, str]]:
 
 
 def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Iterable[Difference]]]) -> list[_Fate]:
-    """What became of each file in commits, newest first, that changed it."""
+    """What became of each file, without the settings. `steps` are the commits, newest first, with their changes."""
     found: dict[str, _Fate] = {}
     for commit, changes in steps:
         for path, before, after in changes:
@@ -118,13 +122,14 @@ def _fates(history: History, layout: Layout, steps: Iterable[tuple[Commit, Itera
 
 
 def _prepended(step: Step, later: tuple[Step, ...]) -> tuple[Step, ...]:
-    """A step and those after it; where the next goes on from it, both are one."""
+    """Put an earlier step before `later`; it becomes one with the next if that begins where it ends."""
     if later and later[0][0] == step[1]:
         return ((step[0], later[0][1]), *later[1:])
     return (step, *later)
 
 
 def _with_name(fate: _Fate, history: History, layout: Layout) -> News:
+    """The news of a file with the name and description of its entry, by the newest version; else the file's name."""
     path = fate.news.path
     entry = entry_in(path, history.blob(fate.newest)) if layout.is_entry(path) else None
     name, description = (entry.name, entry.description) if entry else (path.rpartition("/")[2], "")
@@ -132,9 +137,9 @@ def _with_name(fate: _Fate, history: History, layout: Layout) -> News:
 
 
 def _with_moves(fates: Iterable[_Fate]) -> list[_Fate]:
-    """The fates, where a fact that went to another file has one, instead of being dropped here and learned there.
+    """The fates with each move joined: a fact dropped in one file and learned in another is one that changed.
 
-    It is known by its name, or by its file's text. With the same text nothing became of it (`kind` is "").
+    A move is recognised by the same name, or the same text; with the same text nothing became of the fact (`kind` "").
     """
     rest = list(fates)
     dropped = [fate for fate in rest if fate.kind == "dropped"]

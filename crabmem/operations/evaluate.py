@@ -1,4 +1,4 @@
-"""How good recall is at a person's questions, and auto-recall at telling messages apart: asks, and compares."""
+"""How good recall is at a person's questions, and auto-recall at the messages it should speak before, or not."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -32,7 +32,7 @@ def evaluate(
     settings at that time. `progress` is called with how many questions of how many were asked.
 
     Raises:
-        NotFound: what must be found is no entry, now or then; or there is no such revision.
+        NotFound: a wanted name is that of no entry, now or then; or there is no such revision.
         InvalidArguments: a question cannot be asked, or none is for this workspace.
     """
     session.view.check_whole()
@@ -59,13 +59,13 @@ def evaluate(
 
 
 def react(session: Session, messages: Iterable[Message], progress: Progress | None = None) -> Reactions:
-    """Whether auto-recall speaks before the messages that it is to speak before, and no others.
+    """Whether auto-recall speaks before the messages that it should speak before, and before no others.
 
-    Each is judged by itself: what was said before, and what the prompt says anyway, may be said. Messages for other
-    workspaces are passed over. `progress` is called with how many messages of how many were judged.
+    Each message is judged by itself: facts told before, and facts that the prompt has anyway, are not left out.
+    Messages for other workspaces are passed over. `progress` is called with how many messages of how many were judged.
 
     Raises:
-        NotFound: what must be told is no entry.
+        NotFound: a wanted name is that of no entry.
         InvalidArguments: no message is for this workspace.
     """
     session.view.check_whole()
@@ -84,6 +84,8 @@ def react(session: Session, messages: Iterable[Message], progress: Progress | No
 
 
 def _reaction(message: Message, now: Snapshot) -> Reaction:
+    """What auto-recall tells before one message. It is right if it speaks as expected, and tells a wanted fact, if one
+    is named."""
     from ..recall.auto_recall import best_confidence, told_of
 
     rules, words = now.settings, own_words(message.text)
@@ -96,7 +98,12 @@ def _reaction(message: Message, now: Snapshot) -> Reaction:
 
 
 def _split_by_workspace(given: Sequence[Asked], workspace: str, what: str) -> tuple[list[Asked], list[Asked]]:
-    """The questions or messages for the workspace of that name, and the others; `what` one is called in errors."""
+    """Split into those for the workspace of that name and the others; `what` is what errors call one of them.
+
+    Raises:
+        Inapplicable: all are for other workspaces.
+        InvalidArguments: none are given.
+    """
     asked = [each for each in given if each.workspace in ("", workspace)]
     elsewhere = [each for each in given if each.workspace not in ("", workspace)]
     if elsewhere and not asked:
@@ -108,7 +115,7 @@ def _split_by_workspace(given: Sequence[Asked], workspace: str, what: str) -> tu
 
 
 def _check_wanted(query: str, find: Sequence[str], sources: Sequence[Snapshot]) -> None:
-    """Refuse a question whose answer is nowhere; the error is that of the first source."""
+    """Refuse a question if a name it wants to `find` is an entry in none of `sources`; raise the first one's error."""
     for name in find:
         try:
             sources[0].get(name)
@@ -118,6 +125,7 @@ def _check_wanted(query: str, find: Sequence[str], sources: Sequence[Snapshot]) 
 
 
 def _answer(question: Expectation, now: Snapshot, recall: Recall) -> Answer:
+    # A wanted entry that is not there at this moment gets a key that no path has: it counts as missing.
     wanted = {_path(now, name) or f"?{name_key(name)}": name for name in question.find}
     ranked = [hit.entry.path for hit in recall]
     missing = tuple(name for path, name in wanted.items() if path not in ranked)

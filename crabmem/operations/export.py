@@ -41,9 +41,10 @@ class _Page:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a look at memory found: facts before other pages, as links lead to those first.
+    """Memory as it is exported: `pages`, facts first, as links prefer them; `others` are files that are no pages.
 
-    `changed` says of a page which commit wrote it last, or where no commit has it yet, when it changed.
+    `changed` has, by path, the commit that wrote a page last, or when it changed on disk if no commit has it yet.
+    `person` is the person's name in the settings.
     """
 
     layout: Layout
@@ -65,8 +66,8 @@ def export(
 ) -> Exported:
     """Write what memory holds, now or at a revision or time, into the folder `place`, as far as the session sees it.
 
-    What an earlier export wrote there is renewed, and removed where it is no more. With `force` other files that are in
-    the way are overwritten.
+    Files of an earlier export are replaced, and removed where memory does not have them any more. With `force` other
+    files that are in the way are overwritten. With `dry_run` nothing is written, and the answer says what would be.
 
     Raises:
         InvalidArguments: there is no such form, or something else is in the folder.
@@ -90,12 +91,13 @@ def export(
 
 
 def data(session: Session, at: str | None = None) -> tuple[dict[str, Any], tuple[LeftOut, ...]]:
-    """What memory holds as plain data, and the files that cannot be read."""
+    """Memory, now or at a revision or time, as plain data for JSON, and the files that cannot be read."""
     found = session.look(lambda now: _gather(session, now), at)
     return _data(found), found.unreadable
 
 
 def _gather(session: Session, now: Snapshot) -> _Found:
+    """Read all files of a snapshot. A page that cannot be parsed is among `others`, and named in `unreadable`."""
     pages, others = list[_Page](), dict[str, bytes]()
     broken = {item.path: item.reason for item in now.entries.unreadable}
     for path in sorted(now.files):
@@ -115,7 +117,7 @@ def _gather(session: Session, now: Snapshot) -> _Found:
 
 
 def _page_kind(layout: Layout, path: str) -> str | None:
-    """What kind of page is at a path; None for any other file."""
+    """The type of the page at a path, in terms of the Open Knowledge Format; None for a file that is no page."""
     if path in (layout.overview, layout.identity):
         return okf.OVERVIEW if path == layout.overview else okf.IDENTITY
     if layout.is_note(path):
@@ -124,7 +126,7 @@ def _page_kind(layout: Layout, path: str) -> str | None:
 
 
 def _changes(session: Session, now: Snapshot, pages: Iterable[_Page]) -> dict[str, Commit | datetime]:
-    """When pages last changed: the commit, or the time of what no commit has yet."""
+    """The commit that last wrote each page, by path; or when it changed on disk, where no commit has it yet."""
     paths = [page.path for page in pages]
     beside = {} if now.is_past else changed_beside(session, now, paths)
     recorded = {path: now.files[path] for path in paths if path not in beside}
@@ -134,12 +136,12 @@ def _changes(session: Session, now: Snapshot, pages: Iterable[_Page]) -> dict[st
 # As files
 
 
-#: The bytes of files by their paths, which file of memory each is made of, and what is left out.
+#: An export: bytes by path, the file of memory that each is made of, and the files that are left out.
 _Files: TypeAlias = tuple[dict[str, bytes], dict[str, str], tuple[LeftOut, ...]]
 
 
 def _as_markdown(found: _Found) -> _Files:
-    """All files but the settings, as they are, where a workspace of crabmem has them."""
+    """All files but the settings, unchanged, at the paths that the ordinary layout gives them."""
     whole = {page.path: page.text.encode() for page in found.pages} | dict(found.others)
     settings = [LeftOut(path, _SETTINGS_STAY) for path in whole if path == SETTINGS]
     places = _places((path, _ordinary_path(found.layout, path)) for path in sorted(whole) if path != SETTINGS)
@@ -147,7 +149,7 @@ def _as_markdown(found: _Found) -> _Files:
 
 
 def _ordinary_path(layout: Layout, path: str) -> str:
-    """Where a workspace that says nothing else has the file that is at `path` here."""
+    """The path, in the ordinary layout, of the file that this workspace's layout has at `path`."""
     if path in (layout.overview, layout.identity):
         return ORDINARY.overview if path == layout.overview else ORDINARY.identity
     if layout.is_note(path):
@@ -171,13 +173,14 @@ def _as_concepts(found: _Found) -> _Files:
 
 
 def _left_out(found: _Found) -> tuple[LeftOut, ...]:
-    """The files that are none of the pages, but for what is told to be unreadable."""
+    """The files that are no pages, each with the reason; without unreadable ones, which are reported apart."""
     broken = {item.file for item in found.unreadable}
     left = (path for path in found.others if path not in broken)
     return tuple(LeftOut(path, _SETTINGS_STAY if path == SETTINGS else _NO_CONCEPT) for path in left)
 
 
 def _concept_path(layout: Layout, page: _Page) -> str:
+    """The path of a page in a bundle; of its slug, where the file's own name would not work on every system."""
     if page.kind == okf.FACT:
         path = f"{layout.label(page.path)}.md"
     else:
@@ -186,17 +189,18 @@ def _concept_path(layout: Layout, page: _Page) -> str:
 
 
 def _concept_text(found: _Found, page: _Page, bundle: okf.Bundle, lead: Callable[[str], str | None]) -> str:
+    """The text of a page as a concept: with a header that says its origin, and links to places in the bundle."""
     changed = found.changed.get(page.path)
     origin = _origin(changed, found.person)
     if "generated" in page.entry.keys and not (isinstance(changed, Commit) and _is_agents(changed)):
-        origin = None  # what a person or an import says of a text holds until an agent writes another one
+        origin = None  # the key `generated` that a person or an import wrote stays until an agent writes the text anew
     text = okf.concept_of(page.entry, page.text, page.kind, origin)
     head, body = okf.parted(text)
     return head + bundle.with_links(body, lead)
 
 
 def _link_resolver(pages: Iterable[_Page], places: Mapping[str, str]) -> Callable[[str], str | None]:
-    """Tells for the target of a link in memory where in the bundle what it leads to is."""
+    """Return a function from the target of a link in memory to its place in the bundle; None for a broken link."""
     lookup: Lookup = lookup_of((page.path, page.entry.name, page.entry.aliases) for page in pages)
 
     @cache
@@ -208,6 +212,7 @@ def _link_resolver(pages: Iterable[_Page], places: Mapping[str, str]) -> Callabl
 
 
 def _lists(concepts: Mapping[str, Entry]) -> dict[str, bytes]:
+    """The `index.md` of each folder of a bundle, with its concepts and its folders, by path."""
     inside: dict[str, list[tuple[str, str, str]]] = {"": []}
     for path, entry in concepts.items():
         folder, _, file = path.rpartition("/")
@@ -239,7 +244,7 @@ _WRITERS: dict[str, Callable[[_Found], _Files]] = {
 
 
 def _places(wanted: Iterable[tuple[str, str]], is_kept: Callable[[str], bool] = lambda path: False) -> dict[str, str]:
-    """A place for each path, the one that it wants where that is free on every system and not `is_kept` for another."""
+    """A place for each path: the wanted one, numbered if it is taken on some system, or `is_kept` for other files."""
     places, taken = dict[str, str](), set[str]()
     for path, place in wanted:
         free = next(each for each in _numbered(place) if name_key(each) not in taken and not is_kept(each))
@@ -285,11 +290,14 @@ def _fact_data(entry: Entry, found: _Found) -> dict[str, Any]:
 
 
 def _origin(changed: Commit | datetime | None, person: str) -> okf.Origin | None:
-    """Who wrote a text last and when, as the Open Knowledge Format names them."""
+    """Who wrote a text last and when, in the form of the Open Knowledge Format; None if no change is known.
+
+    `person` is the name for edits that no commit has yet.
+    """
     if not isinstance(changed, Commit):
         return okf.Origin(f"human:{person}", changed) if changed else None
     if changed.tool == "import":
-        return okf.Origin("process:crabmem-import", changed.time)  # who had it imported need not have written it
+        return okf.Origin("process:crabmem-import", changed.time)  # who imported a text need not be its author
     if changed.is_person:
         return okf.Origin(f"human:{changed.author}", changed.time)
     name = changed.agent or changed.author

@@ -27,7 +27,7 @@ from .reading import labels_of as labels_of
 from .reading import page as page
 from .uses import forget_gone
 
-# So many facts are saved between two calls of `progress`.
+# Facts between two calls of `progress`.
 _PROGRESS_EVERY = 50
 # Days that a fact is confirmed for where nothing says how many.
 _DAYS = 90
@@ -81,12 +81,14 @@ def remember(
 
 
 def confirm(session: Session, name: str, until: str | None = None) -> Saved:
-    """Have the fact called `name` hold until a later day: `until`, else for as many days from today as the day that it
-    names was ahead when it was written, or 90. An address as recall says it, `me:Editor`, is of another memory.
+    """Set a later `stale_after` in the fact called `name`: `until`, else as far ahead of today as before.
+
+    Without `until` the number of days is that by which the fact's day was ahead when it was written, or 90 where that
+    is not known. An address as recall shows it, `me:Editor`, is of another memory.
 
     Raises:
-        NotFound: there is none.
-        InvalidArguments: `until` is no day to come.
+        NotFound: there is no such fact.
+        InvalidArguments: `until` is not a date after today.
     """
     session, name = addressed(session, name)
     today = session.engine.today()
@@ -106,7 +108,7 @@ def confirm(session: Session, name: str, until: str | None = None) -> Saved:
 
 
 def _days_it_had(session: Session, now: Snapshot, entry: Entry) -> int:
-    """How many days the day that an entry names was ahead when it was written; 0 where nothing tells."""
+    """By how many days an entry's `stale_after` was ahead when that line was committed; 0 where that is not known."""
     text, history = now.read(entry.path) or b"", session.engine.history
     owners = history.owners(text, entry.path) if history.head_if_any() else ()
     for line, owner in zip(text.splitlines(), owners, strict=False):
@@ -123,15 +125,15 @@ def remember_all(
     replace: bool = True,
     progress: Progress | None = None,
 ) -> list[Saved | CrabmemError]:
-    """Save many facts in one commit, `import: N facts from <source>`; what became of each, in their order.
+    """Save many facts in one commit, `import: N facts from <source>`; return what became of each, in their order.
 
-    A fact that cannot be kept stands in the answer as the error that says why, and stops no other. Without
-    `replace`, entries that say something else stay, and are an `AlreadyThere`. With `dry_run` nothing is written,
-    and the answer is what it would be, without a commit. `progress` is called with how much of all of it is done.
+    For a fact that cannot be kept the answer has the error that says why; the others are saved. Without `replace`,
+    entries that say something else stay, and the answer has an `AlreadyThere`. With `dry_run` nothing is written, and
+    the answer is what it would be, without a commit. `progress` is called with the steps done and their total.
     """
     given = [checked_or_why(fact) for fact in facts]
     screen = rules.screen(session, *(fact.words for fact in given if isinstance(fact, Fact)))
-    text_of = cache(render_entry)  # others wait while it is asked for the second time
+    text_of = cache(render_entry)  # `decide` runs twice, the second time under the lock, where other writers wait
     stage = partial(_reporter, progress, max(len(given), 1), 2 if dry_run else 4)
 
     def deciding(report: Callable[[int], None]) -> Callable[[Snapshot], Draft[list[str | CrabmemError]]]:
@@ -164,13 +166,13 @@ def remember_all(
 def forget(session: Session, name: str, *, if_version: str | None = None) -> Forgotten:
     """Remove the entry called `name` from memory; history keeps it, and `purge` erases it from there too.
 
-    An address as recall says it, `me:Editor`, is of another memory that the session sees. With `if_version` the entry
-    must still be that version.
+    An address as recall shows it, `me:Editor`, is of another memory that the session sees. With `if_version` the entry
+    must still be that version. The counts of its uses are removed, too.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is no such entry.
         Stale: the entry is not at `if_version` any more.
-        Unreadable: there is none, and a file that may be it cannot be read.
+        Unreadable: no entry has that name, and a file that may be the entry cannot be read.
     """
     given = session
     session, name = addressed(session, name)
@@ -201,7 +203,7 @@ def rewrite_entry(session: Session, name: str, text: str, if_version: str | None
 
 
 def _reporter(progress: Progress | None, size: int, stages: int, stage: int) -> Callable[[int], None]:
-    """Calls `progress` with how much of a stage is done, of so many that each have the same size."""
+    """Return a function that reports how much of `stage` is done: `progress` counts all `stages`, each of `size`."""
 
     def report(done: int) -> None:
         if progress and (done % _PROGRESS_EVERY == 0 or done == size):

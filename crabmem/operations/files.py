@@ -45,7 +45,7 @@ def overview(session: Session, at: str | None = None) -> Document:
 
 
 def identity(session: Session, at: str | None = None) -> Document:
-    """`Crab.md`, else the parent's, else the text a new workspace begins with; with `at`, as it was then."""
+    """`Crab.md`; else the parent's, else the built-in text. With `at`, as it was at a revision or time."""
     document = _read_document(session, _identity, at)
     is_there = document.text or document.version or not session.view.allows(document.path)
     return document if is_there else Document(document.path, template("identity"), None)
@@ -62,23 +62,23 @@ def blobs(session: Session) -> Mapping[str, str]:
 
 
 def browse(session: Session, read: Callable[[Tree], T]) -> T:
-    """What `read` makes of the files below `memory/`; it is called again when one of them is being changed."""
+    """Return what `read` makes of the files below `memory/`. `read` is called again if a file changes meanwhile."""
     return session.look(lambda now: read(now.tree()))
 
 
 def rewrite(
     session: Session, what: str, work: Callable[[Tree], Mapping[str, str | None]], *, even_if_many: bool = False
 ) -> Rewritten:
-    """Write, move or remove files below `memory/` in one commit: what `work` says, by path, None for no file.
+    """Write, move or remove files below `memory/` in one commit: `work` returns the texts by path, None to remove one.
 
-    `work` is given the files as they are while nobody else writes; what it raises, nothing is written
-    after. It is called once before that, so that nobody waits while its texts are looked into. `what` becomes
-    the subject of the commit, `memory: <what>`.
+    `work` is called twice: once ahead, so that its texts are searched for credentials before others have to wait, and
+    once while nobody else writes. If it raises, nothing is written. `what` becomes the subject of the commit,
+    `memory: <what>`.
 
     Raises:
         InvalidArguments: a path or a text cannot be kept.
         HoldsSecret: there is a credential in a text, and the settings refuse that.
-        Disabled: it would change what is in a file that only grows, unless `even_if_many`.
+        Disabled: a line of a file that only grows would change, and `even_if_many` is not given.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
     screen = rules.screen(session)
@@ -94,7 +94,7 @@ def rewrite(
 def rewrite_file(
     session: Session, what: str, path: str, change: Callable[[str | None], str], if_version: str | None = None
 ) -> Changed:
-    """Write the file at `path` below `memory/`: what `change` makes of what it says, None for no file.
+    """Write the file at `path` below `memory/`. `change` is given its text (None: no file), and returns the new one.
 
     Otherwise as `rewrite`; with `if_version`, only if the file still is that version.
     """
@@ -122,10 +122,10 @@ def secrets(session: Session, paths: Iterable[str]) -> list[Finding]:
 def search(session: Session, query: str, limit: int | None = None, *, as_of: str | None = None) -> FileSearch:
     """The sections of files that answer `query` best, at most `limit` (None: as many as the profile says).
 
-    Which files, in which sections, and how much the notes of late count more is in the profile, too. Folders elsewhere
-    that the settings list and this user allowed are among them, as they are now. Words,
-    `deploy*` and `"deploy key"` are as in `recall`, and so is meaning. With `as_of`, in the files as they were
-    at that revision or time.
+    The profile says which files are searched, how they are cut into sections, and how much more recent notes count.
+    Folders elsewhere that the settings list and this user allowed are searched, too, as they are now. Words, `deploy*`
+    and `"deploy key"` are as in `recall`, and so is meaning. With `as_of`, in the files as they were at that revision
+    or time.
 
     Raises:
         InvalidArguments: a blank or endless query, or a limit out of its bounds.
@@ -133,7 +133,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
     """
     check_question(query, limit, ())
     engine = session.engine
-    engine.searcher.begin()  # before the first look at the files, which then need not be read again
+    engine.searcher.begin()  # loads the kept index before the first look: unchanged files are not read again
     found = session.look(lambda now: replace(search_in(session, now, query, limit), as_of=now.commit), as_of)
     engine.searcher.save()
     engine.meaning_of_sections.save()
@@ -143,7 +143,7 @@ def search(session: Session, query: str, limit: int | None = None, *, as_of: str
 def search_in(
     session: Session, now: Snapshot, query: str, limit: int | None, fits: PathFilter | None = None
 ) -> FileSearch:
-    """`search`, at a moment, of the files whose paths fit."""
+    """`search` in a snapshot, of the files whose paths `fits` accepts (None: all); keeps no index."""
     from ..recall.file_search import Way, search_sections
 
     engine, way = session.engine, Way(session.profile.search, now.settings.language)
@@ -153,14 +153,15 @@ def search_in(
 
 
 def excerpt(session: Session, path: str, start: int = 1, lines: int | None = None, at: str | None = None) -> Excerpt:
-    """So many `lines` of a file that is searched, from line `start` on; None for all. With `at`, as it was then.
+    """Return `lines` lines (None: all) from line `start` on, of a file that `search` looks into; `at` as for `get`.
 
-    Of a file outside of the workspace, which is named by its whole path, there are so many characters as an answer has.
+    A file outside of the workspace goes by its whole path. Of such a file at most `recall_budget` characters are
+    returned.
 
     Raises:
-        InvalidArguments: it is none of those files, or a number is below 1.
+        InvalidArguments: `search` does not look into that file, or a number is below 1.
         NotFound: there is no such file for a session of this kind, or no such revision or time.
-        Unreadable: something else than a text is there.
+        Unreadable: the path is not that of a readable text.
     """
     for name, value in (("the first line", start), ("the number of lines", lines)):
         if value is not None and value < 1:
@@ -199,7 +200,7 @@ def searches(session: Session, path: str) -> bool:
 
 
 def _first_lines(lines: list[str], characters: int) -> list[str]:
-    """The first lines that fit into so many characters; of a first one that does not, what fits."""
+    """The first lines that fit into so many characters; if the first does not fit, its beginning."""
     ends = list(accumulate(map(len, lines)))
     fitting = bisect_right(ends, characters)
     return lines[:fitting] or [line[:characters] for line in lines[:1]]
@@ -211,7 +212,7 @@ def notes(session: Session) -> list[str]:
 
 
 def _read_document(session: Session, path_in: Callable[[Layout], str], at: str | None = None) -> Document:
-    """A whole file; the parent's, without a version to write over, where there is none."""
+    """A whole file. If there is none, the parent's, without a version: a write makes one of our own."""
     path = path_in(session.layout)
     data = session.read(path, at)
     text = decode(path, (session.read_of_parent(path_in, at) if data is None else data) or b"")

@@ -1,4 +1,4 @@
-"""What memory does not hold any more: facts whose files are gone, the last version of each, and the way back."""
+"""Facts that are gone from memory: the commit that removed each, and its last version."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ..text.values import value
 
 @value
 class Gone:
-    """A fact that is not there: as it was in the commit `before`, and the `commit` that took it away."""
+    """A fact that is gone: its `entry` as it was in the commit `before`, None if that cannot be read; and the `commit`
+    that removed it."""
 
     path: str
     entry: Entry | None
@@ -22,13 +23,13 @@ class Gone:
 
     @property
     def name(self) -> str:
-        """What it was called; the name of its file where that cannot be read."""
+        """The name of the fact; of its file, where the entry cannot be read."""
         return self.entry.name if self.entry else self.path.rpartition("/")[2]
 
 
 @value
 class Removal:
-    """A commit after which a file was not there any more, and the blob that its first parent has there."""
+    """A `commit` that removed the file at `path`, and the `blob` that its first parent has there."""
 
     commit: str
     path: str
@@ -38,7 +39,10 @@ class Removal:
 def removals(session: Session) -> list[Removal]:
     """The files of facts that are gone, each with the last commit that took it away, newest first.
 
-    One that was moved, or renamed, is not gone.
+    A fact that was moved or renamed is not gone.
+
+    Raises:
+        Disabled: this session sees only some files.
     """
     session.view.check_whole()
     history = session.engine.history
@@ -71,7 +75,7 @@ def _removals(session: Session, there: Iterable[bytes]) -> Iterator[Removal]:
 
 
 def described(session: Session, removal: Removal) -> Gone:
-    """What a removal took away.
+    """Read the fact that a removal took away.
 
     Raises:
         Disabled: this session sees only some files.

@@ -17,9 +17,10 @@ from .reading import path_of
 
 @value
 class _Filter:
-    """Which commits are meant; "" asks nothing. `author` is a name or words of it; `tool` may begin the subject.
+    """A filter of commits; a field of "" accepts all. `author` is a name or whole words of one.
 
-    Of the `words` each has to stand in the subject, or in the name of a fact that it is about.
+    `tool` is a commit's tool, or what stands before the colon of its subject. Each of `words` must be part of the
+    subject, or of the name of a fact that the commit is about.
     """
 
     agent: str = ""
@@ -29,7 +30,7 @@ class _Filter:
     words: str = ""
 
     def __call__(self, commit: Commit) -> bool:
-        """Whether `commit` is one, without regard to case."""
+        """Whether the filter accepts `commit`; case does not matter."""
         tools = (commit.tool or "", commit.subject.partition(":")[0])
         return (
             _is(self.agent, commit.agent or "")
@@ -40,7 +41,7 @@ class _Filter:
         )
 
     def _is_author(self, commit: Commit) -> bool:
-        """Whether the author has the name, or the words in it; with the star that a log shows, only a person."""
+        """Whether the author's name has these words; a star behind them, as the log shows it, asks for a person."""
         name, is_persons = self.author.removesuffix("*"), self.author.endswith("*")
         is_called_so = f" {name} ".casefold() in f" {commit.author} ".casefold()
         return not self.author or (is_called_so and (commit.is_person or not is_persons))
@@ -57,7 +58,7 @@ def _is(wanted: str, given: str) -> bool:
 
 
 def log(memory: Session, limit: int | None = None, name: str | None = None, **asked: str | None) -> list[Commit]:
-    """The newest commits first, at most `limit`: those of `commits`, which knows what may be `asked`."""
+    """Return `commits` as a list, newest first, at most `limit` of them; `asked` are its keyword arguments."""
     if limit is not None and limit < 1:
         raise InvalidArguments(f"limit must be at least 1, not {limit}")
     return list(islice(commits(memory, name, **asked), limit))
@@ -75,12 +76,12 @@ def commits(
     since: str | None = None,
     until: str | None = None,
 ) -> Iterator[Commit]:
-    """The commits one by one, newest first; with `name`, those that touch that entry, even if it was forgotten.
+    """Yield commits, newest first; with `name`, those that touch that entry, even if it was forgotten.
 
-    Only those of an agent, a session, a tool (or `edit`, for edits from outside), or an author who is called `author`,
-    in whole words, a person where a star ends it; only those of which the subject, or the name of a fact they are
-    about, has all `words` or parts of words; only those after the revision or time `since` and not after `until`. Those
-    that touch what a session of this kind may not see are left out: their subjects name it.
+    Each argument narrows the answer: `agent`, `session`, `tool` (`edit` for edits from outside); `author`, whole words
+    of a name, a person's if a star ends them; `words`, which must all be in the subject or in the name of a fact that
+    the commit is about; after the revision or time `since`, and not after `until`. Commits that touch files which this
+    session may not see are left out, as their subjects would name these.
 
     Raises:
         NotFound: there is no such entry, revision or time.
@@ -120,12 +121,13 @@ def patch(session: Session, commit: str, name: str | None = None) -> str:
 
 
 def _diff(session: Session, before: State, after: State, only: set[str] | None, now: Snapshot) -> str:
-    """What lies between two states, of the files at the paths `only` (None: all) that may be seen."""
+    """The unified diff of two states, for the files at the paths `only` (None: all) that this session may see."""
     one, other = (limited(state, only) for state in (before, after))
     seen = None if now.view.is_whole else set(filter(now.view.allows, {*one, *other}))
     return session.timeline.diff(limited(one, seen), limited(other, seen), now.scan)
 
 
 def _paths_since(session: Session, name: str, since: str | None) -> set[str]:
+    """The path of an entry now, and the one it had at `since`, as it may have been moved."""
     path, commit = path_of(session, name), session.timeline.before(since) if since else None
     return {path, session.timeline.path_at(path, commit)} if commit else {path}

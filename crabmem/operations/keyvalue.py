@@ -1,6 +1,6 @@
-"""Memory as a store of keys and values: entries by the key that a store keeps them at.
+"""Memory as a store of keys and values: entries by the namespace and key at which a store keeps them.
 
-What no store made is in `DEFAULT_NAMESPACE`, by its name.
+Entries that no store made are in `DEFAULT_NAMESPACE`, with their names as keys.
 """
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -41,8 +41,10 @@ def items(
     offset: int = 0,
     limit: int | None = None,
 ) -> list[Entry]:
-    """The entries in a namespace and below it, so many after the first `offset`: by namespace and key, which
-    of those from elsewhere is their name without regard to case.
+    """The entries in a namespace and below it that `where` accepts, sorted by namespace and key.
+
+    At most `limit` are returned (None: all), after the first `offset`. The key of an entry that no store made is its
+    name, without regard to case.
     """
     end = None if limit is None else offset + limit
 
@@ -56,7 +58,7 @@ def items(
 
 
 def namespaces(session: Session, without: Container[str] = ()) -> set[tuple[str, ...]]:
-    """All namespaces in which something is kept, at another path than those to be left out."""
+    """All namespaces that hold an entry; the entries at the paths `without` do not count."""
     keys = session.look(lambda now: keys_within(now.entries.index, (), now.entries.notes))
     return {key.namespace if key else DEFAULT_NAMESPACE for path, key in keys.items() if path not in without}
 
@@ -67,31 +69,31 @@ def expired(session: Session) -> frozenset[str]:
 
 
 def prolong(session: Session, keys: Iterable[Key]) -> None:
-    """Have the lives of what is kept at these keys begin anew, where they end at all. No file of memory changes."""
+    """Note that the items at these keys were read just now: a limited life begins anew. No file of memory changes."""
     session.engine.reads.add([key.mark for key in keys], session.engine.clock())
 
 
 def nearness(session: Session, scores: Iterable[float]) -> list[float]:
-    """Scores of hits of `recall`, in order, from 0 to 1."""
+    """Map scores of hits of `recall` to 0 … 1 in the same order: clipped if meaning ranks, else score / (1 + score)."""
     if session.engine.is_meaning_wanted(session.settings):
         return [min(max(score, 0.0), 1.0) for score in scores]
     return [score / (1 + score) for score in scores]
 
 
 def vectors_of(session: Session, embedder: "Embedder", texts: Sequence[str]) -> "Array":
-    """The vectors that `embedder` makes of texts, of unit length; kept, so that it need not make them again.
+    """Return the vectors that `embedder` makes of texts, of unit length. They are kept, so that none is made twice.
 
     Raises:
-        EmbedderFailed: it cannot.
+        EmbedderFailed: the embedder cannot make them.
     """
     return session.engine.item_vectors.of(embedder, texts)
 
 
 def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:
-    """Save facts at their keys, and remove what is at the keys of None, all in one commit; its id, None when nothing
-    was to be done.
+    """Save facts at their keys, and remove the items at keys with None, in one commit. Return the commit's id; None if
+    nothing was to be done.
 
-    What is at a key already keeps its name; a new fact whose name another has gets a digest of its key after it.
+    An item that is there keeps its name. A new fact whose name another one has gets a digest of its key behind it.
 
     Raises: as `remember`.
     """
@@ -107,14 +109,14 @@ def keep(session: Session, items: Mapping[Key, Fact | None]) -> str | None:
         names = [(fact, plan.keep(key, fact)) for key, fact in facts.items()]
         note = _note(session, [(fact is None, name) for fact, name in names if name])
         note = replace(note, trailers=(*note.trailers, (TIME, session.engine.clock().isoformat())))
-        # Each of those that go was named, which a few are by no accident.
+        # The caller named each item to remove: a few are no accident, even if they are most of a small memory.
         return Draft(plan.files, note, None, even_if_many=list(facts.values()).count(None) < LEAST)
 
     return session.write(decide).commit
 
 
 def sweep(session: Session) -> int:
-    """Remove the items whose life is over, all in one commit; how many. History keeps them, as what is forgotten.
+    """Remove the items whose life is over, in one commit; return how many. History keeps them, as forgotten facts.
 
     Raises: as `remember`.
     """
@@ -125,7 +127,7 @@ def sweep(session: Session) -> int:
     def decide(now: Snapshot) -> Draft[None]:
         gone = _expired(session, now)
         note = rules.note(session, "store", f"{counted(len(gone), 'expired fact')} removed")
-        return Draft(dict.fromkeys(gone), note, None, even_if_many=True)  # whoever put them said when
+        return Draft(dict.fromkeys(gone), note, None, even_if_many=True)  # the program that put them set their lives
 
     removed = {path for path, data in session.write(decide).after.items() if data is None}
     session.engine.reads.tidy({key.mark for path, key in known.items() if path in removed})
@@ -133,10 +135,10 @@ def sweep(session: Session) -> int:
 
 
 def times(session: Session, entries: Sequence[Entry]) -> list[tuple[datetime, datetime]]:
-    """When each of `entries` was learned and last changed: by history, and by the disk for what it lacks.
+    """When each of `entries` was learned and last changed: by history, and by the disk for unrecorded changes.
 
-    To the microsecond what `keep` wrote and what is not recorded yet, to the second what others wrote; a change
-    is never before what it changed.
+    Times of commits by `keep`, and of unrecorded changes, are exact to the microsecond, others to the second. The
+    time of the last change is never before the first.
     """
 
     def read(now: Snapshot) -> list[tuple[datetime, datetime]]:
@@ -149,6 +151,7 @@ def times(session: Session, entries: Sequence[Entry]) -> list[tuple[datetime, da
 
 
 def _expired(session: Session, now: Snapshot) -> dict[str, Key]:
+    """The items whose life is over, key by path: neither read nor changed for so many seconds as their life has."""
     lives = {path: float(label.removeprefix(LIFE)) for label, path in now.entries.index.pairs(LIFE)}
     if not lives:
         return {}
@@ -158,14 +161,14 @@ def _expired(session: Session, now: Snapshot) -> dict[str, Key]:
     def is_over(path: str, since: datetime | None) -> bool:
         return since is None or since + timedelta(seconds=lives[path]) <= moment
 
-    # A change counts as well: what was just put may not be among the reads yet, and a person's edit never is.
+    # A change counts, too: an item just put may not be among the reads yet, and a person's edit never is.
     seeming = [path for path, key in keys.items() if is_over(path, read.get(key.mark))]
     changed = last_changed_in(session, now, seeming)
     return {path: keys[path] for path in seeming if is_over(path, changed[path])}
 
 
 def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
-    """The words for facts that are saved or, where True, removed: of a single one those of its tool."""
+    """The message of a commit that saves and removes facts: pairs of "is removed" and name. One alone is named."""
     if len(names) == 1:
         [(is_gone, name)] = names
         return rules.note(session, "forget" if is_gone else "remember", name)
@@ -175,7 +178,7 @@ def _note(session: Session, names: Sequence[tuple[bool, str]]) -> Note:
 
 
 def _paths_by_key(now: Snapshot, namespace: tuple[str, ...]) -> list[str]:
-    """The paths of the entries in a namespace and below it, by key. No file is read for that."""
+    """The paths of the entries in a namespace and below it, sorted by key. Asks the index alone, and reads no file."""
     keys = keys_within(now.entries.index, namespace, now.entries.notes)
     names = now.entries.index.pairs(NAME) if None in keys.values() else ()
     called = {path: label.removeprefix(NAME) for label, path in names}

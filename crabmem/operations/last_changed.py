@@ -1,4 +1,4 @@
-"""When facts changed: by history, and by the disk where it is not as history has it; and whether within a time."""
+"""When facts changed: by history, and by the disk for unrecorded changes; and filters for changes within a time."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,12 +14,12 @@ from ..text.addresses import address, parted
 
 
 def last_changed(session: Session) -> dict[str, datetime]:
-    """When each entry last changed, by path, the newest first; one that was only touched or checked out did not."""
+    """When each entry last changed, by path, the newest first. Touching or checking out a file is no change."""
     return session.look(lambda now: last_changed_in(session, now, now.entries.paths))
 
 
 def last_changed_seen(session: Session) -> dict[str, datetime]:
-    """The same, with the entries of the other memories that the session sees, each by its address."""
+    """`last_changed`, with the entries of the other memories that the session sees, by address."""
     found = last_changed(session)
     for name, other in others(session).items():
         found |= {address(name, path): when for path, when in last_changed(other).items()}
@@ -27,7 +27,7 @@ def last_changed_seen(session: Session) -> dict[str, datetime]:
 
 
 def last_changed_in(session: Session, now: Snapshot, paths: Iterable[str]) -> dict[str, datetime]:
-    """When the file at each of `paths` last changed: by history, and by the disk where it is not as that has it."""
+    """When the file at each of `paths` last changed, the newest first: by history, or the disk if not recorded."""
     paths = list(paths)
     beside = changed_beside(session, now, paths)
     recorded = {path: now.scan.files[path].blob for path in paths if path not in beside}
@@ -36,7 +36,7 @@ def last_changed_in(session: Session, now: Snapshot, paths: Iterable[str]) -> di
 
 
 def changed_beside(session: Session, now: Snapshot, paths: Iterable[str]) -> dict[str, datetime]:
-    """When those of `paths` changed on disk that are not there as the newest commit has them."""
+    """When those of `paths` changed on disk that differ from the newest commit; the others are not in the answer."""
     history = session.engine.history
     head = history.files(history.head_if_any())
     beside = (path for path in paths if path not in head or head[path] != now.scan.blob(path))
@@ -44,19 +44,19 @@ def changed_beside(session: Session, now: Snapshot, paths: Iterable[str]) -> dic
 
 
 def changed_on_disk(session: Session, now: Snapshot, path: str) -> datetime:
-    """When the status of a file changed, as an edit does, and a checkout too; now, when it is gone meanwhile.
+    """When a file changed on disk, by its ctime, which a checkout changes, too; now, if the file is gone meanwhile.
 
-    For all facts at once before a conversation, where a walk through history would take too long.
+    Used for all facts at once before a conversation, where reading the history would take too long.
     """
     file = now.scan.files.get(path)
     return datetime.fromtimestamp(changed_ns(file.mark) / 1e9, UTC) if file else session.engine.clock()
 
 
 def changed_within(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter | None:
-    """Tells of a path whether what is there was not yet at `since`, and already at `until`; None for neither.
+    """Return a filter of paths whose text is another than at `since`, and the same as at `until`; None without both.
 
-    What was changed and changed back in between did not change. In a snapshot of a commit, what came after it is not
-    known.
+    A text that was changed and changed back did not change. In a snapshot of a commit, both moments are no later than
+    that commit.
     """
     if since is None and until is None:
         return None
@@ -72,8 +72,8 @@ def changed_within(session: Session, now: Snapshot, since: str | None, until: st
 
 
 def changed_within_each(session: Session, now: Snapshot, since: str | None, until: str | None) -> PathFilter:
-    """The same of the addresses of several memories, revisions being the session's own; of one without a history
-    nothing fits."""
+    """`changed_within` for addresses in several memories. Revisions are those of the session's own memory; in another
+    one their time counts. An entry of a memory without a history never fits."""
     own, filters = session.engine.scopes.own, dict[str, PathFilter | None]()
     filters[own] = changed_within(session, now, since, until)
     since = since and session.timeline.moment(since, is_end=False)

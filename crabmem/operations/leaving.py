@@ -15,19 +15,21 @@ from ..workspace.layout import SETTINGS
 from ..write.draft import Draft
 from . import adoption, proposals
 
-#: All that `adopt` writes into settings.
+#: Settings in which nothing stands but the one line that `adopt` writes.
 _ADOPT_SETTINGS = re.compile(rb'(layout|profile) = "[^"\n]*"\n')
 
 
 def leave(session: Session, dry_run: bool = False) -> tuple[str, ...]:
-    """Remove what crabmem put beside the files of a folder; what was removed, as paths in it.
+    """Remove what crabmem put beside the files of a folder; return the paths that were removed.
 
-    That is `.git/crabmem`, and a `crabmem.toml` that says only what `adopt` wrote. What lies on disk is recorded first.
-    Facts, `.git` and its history stay; `adopt` goes on with them.
+    These are `.git/crabmem`, and a `crabmem.toml` that has only what `adopt` wrote. Outside edits are recorded first.
+    Facts, `.git` and its history stay, and `adopt` can take them up again. With `dry_run` nothing is removed, and the
+    answer says what would be.
 
     Raises:
-        Disabled: the actor is an agent.
-        Inapplicable: something waits for the person there, or facts are gone that nobody forgot.
+        Disabled: the actor is an agent, only reads, or only proposes.
+        Inapplicable: the folder is no workspace, something in it waits for the person, or a write is not finished.
+        MassLoss: many facts are gone from disk, and nobody confirmed that.
     """
     if session.actor.agent or session.actor.only_reads or session.actor.proposes:
         raise Disabled("a person takes crabmem out of a folder; leave out --agent")
@@ -47,17 +49,22 @@ def leave(session: Session, dry_run: bool = False) -> tuple[str, ...]:
     if is_adopts:
         note = Note("leave: crabmem", identity(CREATOR))
         session.engine.writer.write(lambda scan: Draft({SETTINGS: None}, note, None), session.actor)
-    # The writer would ask the settings for the layout, which they do not say any more.
+    # The lock alone, not a write: the writer would read the layout from the settings, which are removed by now.
     with WriterLock(private / state.LOCK).held(rules.lock_timeout):
         if session.engine.writer.is_interrupted() or history.recording.waiting():
             raise Inapplicable(f"a write in {session.root} is not finished: `crabmem doctor --fix`, then leave again")
-        history.mending.harden()  # what the log would make again after a power cut
+        # Make the commits durable: after a power cut only the log in `private`, which goes, could restore them.
+        history.mending.harden()
         fs.remove_tree(private)
     return removed
 
 
 def _refuse_what_waits(session: Session) -> None:
-    """Raise if a text is only among what would be removed, or waits for a decision."""
+    """Refuse to leave while a text is kept only in `.git/crabmem`, or waits for a decision.
+
+    Raises:
+        Inapplicable: a rebase or merge is under way, texts were set aside or recovered, or proposals wait.
+    """
     if session.engine.history.branch.in_progress():
         raise Inapplicable(f"Git is in the middle of a rebase or merge in {session.root}: end it first")
     private = session.engine.workspace.private

@@ -1,4 +1,4 @@
-"""Links among the files of a workspace: where each leads, and an entry renamed so that they lead there still."""
+"""Links among the files of a workspace: where each leads, and renaming an entry without breaking the links to it."""
 
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
@@ -57,17 +57,17 @@ def rename(
     dry_run: bool = False,
     if_version: str | None = None,
 ) -> Renamed:
-    """Give the entry called `old` another name, and lead every `[[link]]` to it there, all in one commit.
+    """Give the entry called `old` another name, and change every `[[link]]` to it, all in one commit.
 
-    Its file moves along when it is called by the old name; history follows, and so does how often it was used. The
-    old name is none of its names any more, unless `keep_alias` says so. `old` may be an address, `me:Editor`. With
-    `dry_run` nothing is written, with `if_version` only while the entry still is that version.
+    If its file is called by the old name, it is renamed, too; history and counts of uses follow it. With `keep_alias`
+    the old name becomes an alias. `old` may be an address, `me:Editor`. With `dry_run` nothing is written; with
+    `if_version` the entry must still be that version.
 
     Raises:
         NotFound: there is no such entry.
         Stale: the entry is not at `if_version` any more.
-        Unreadable: there is none, and a file that may be it cannot be read.
-        InvalidArguments: the new name cannot be one, is an address as `me:Editor`, or another entry answers to it.
+        Unreadable: no entry has that name, and a file that may be the entry cannot be read.
+        InvalidArguments: the new name is not valid, is an address as `me:Editor`, or another entry answers to it.
     """
     check_name(session, new, "`crabmem move` moves a fact there")
     session, old = addressed(session, old)
@@ -91,6 +91,7 @@ def rename(
 
 
 def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note:
+    """The message of a rename, with trailers by which the history finds the entry under both names and paths."""
     note = rules.note(session, "rename", f"{entry.name} to {name}")
     keys = (("Entry", name), ("Entry", entry.name), moving(entry.path, path))
     return replace(note, trailers=(*note.trailers, *keys))
@@ -98,7 +99,8 @@ def _renaming_note(session: Session, entry: Entry, name: str, path: str) -> Note
 
 @dataclass(frozen=True)
 class Renaming:
-    """What a rename writes: the entry is then at `path`; links in the files at `left` will not lead there."""
+    """What a rename writes: `files` by path; the entry is then at `path`. Links in the files at `left` will break, as
+    the actor may not change these."""
 
     path: str
     files: dict[str, bytes | None]
@@ -106,8 +108,10 @@ class Renaming:
 
 
 def references(listing: Listing, sees: Callable[[str], bool]) -> Iterator[Reference]:
-    """Every link to a note in the files that `sees` accepts, in their order; None is where those lead that lead
-    nowhere, or to a file that it does not accept."""
+    """Yield every link in the files that `sees` accepts, in the order of their paths, without attachments.
+
+    `to` is None for a link that leads nowhere, or to a file that `sees` does not accept.
+    """
     lookup = lookup_in(listing)
     where = cache(lambda target: resolve(target, lookup))
     for path, text in _texts(listing):
@@ -118,7 +122,7 @@ def references(listing: Listing, sees: Callable[[str], bool]) -> Iterator[Refere
 
 
 def lookup_in(listing: Listing) -> Lookup:
-    """Who is called what: entries, and by their file names all Markdown."""
+    """The lookup that resolves links: entries by file name, name and alias, other Markdown by its file name alone."""
     others: dict[str, list[str]] = {}
     for path in sorted(listing.scan.files):
         if path.endswith(".md") and (path in listing.notes or path not in listing.versions):
@@ -134,15 +138,14 @@ def lookup_in(listing: Listing) -> Lookup:
 def renaming(
     listing: Listing, entry: Entry, name: str, keep_alias: bool, untouchable: Set[str], sees: Callable[[str], bool]
 ) -> Renaming:
-    """What calling `entry` by another name, that can be one, writes. Links that lead somewhere lead there after it.
+    """Return what renaming `entry` to the valid `name` writes. Each link leads to the same file as before.
 
-    Who asks `sees` some of the entries: of others they are told no more than that the name is taken.
-
-    Its file moves to the slug of the name if it was called by that of the old one.
+    The entry's file gets the slug of the new name if it had that of the old one. Files at `untouchable` stay as they
+    are. `sees` says which entries the caller may see: of a hidden one an error says only that the name is taken.
 
     Raises:
-        Inapplicable: another entry answers to that name.
-        Unwritable: the name cannot be set in its file.
+        Inapplicable: another entry answers to `name`.
+        Unwritable: the name cannot be set in the entry's file.
     """
     _check_free(listing, entry, name, sees)
     path = _new_path(listing, entry, name)
@@ -165,6 +168,11 @@ def renaming(
 
 
 def _check_free(listing: Listing, entry: Entry, name: str, sees: Callable[[str], bool]) -> None:
+    """Refuse a name that another entry, also one half written, has as name, alias, file name or end of its path.
+
+    Raises:
+        Inapplicable: another entry answers to `name`.
+    """
     key = name_key(name)
     halves = [half for half in listing.being_written if key in (name_key(half.name), name_key(half.slug))]
     others = [*halves, *(other for kind in (NAME, FILE, ALIAS) for other in listing.having(f"{kind} {key}"))]
@@ -177,6 +185,7 @@ def _check_free(listing: Listing, entry: Entry, name: str, sees: Callable[[str],
 
 
 def _new_path(listing: Listing, entry: Entry, name: str) -> str:
+    """The path after a rename: the same where the file is not called by the old name, or both names have one slug."""
     slug = slug_of(entry.name)
     if entry.slug not in (slug, free_slug(entry.name, {name_key(slug)})) or slug_of(name) == slug:
         return entry.path
@@ -184,7 +193,7 @@ def _new_path(listing: Listing, entry: Entry, name: str) -> str:
 
 
 def _lookup_after(entry: Entry, name: str, path: str, lookup: Lookup) -> Lookup:
-    """Who will be called what: the old name, even if it is kept as an alias, is not what links should say."""
+    """The lookup after a rename, without the old name, even if it is kept as an alias: links are to say the new one."""
     own = {
         FILE: {name_key(PurePosixPath(path).stem)},
         NAME: {name_key(name)},
@@ -199,7 +208,7 @@ def _lookup_after(entry: Entry, name: str, path: str, lookup: Lookup) -> Lookup:
 
 
 def _redirection(entry: Entry, name: str, path: str, lookup: Lookup, after: Lookup) -> Callable[[str], str | None]:
-    """For a target what to write instead, so that it leads where it led; None where it does so anyway."""
+    """Return a function from the target of a link to the new target that leads to the same file; None to keep it."""
     stem = PurePosixPath(path).stem
 
     @cache
@@ -216,7 +225,7 @@ def _redirection(entry: Entry, name: str, path: str, lookup: Lookup, after: Look
 
 
 def _in_the_form_of(target: str, entry: Entry, name: str, stem: str) -> tuple[str, ...]:
-    """The new name where the old one stood, the new file name where its own stood, with folders and ending."""
+    """Return the new name and the new file name (with the folders and ending of `target`), first what `target` was."""
     folder, slash, last = target.rpartition("/")
     bare, ending = (last[:-3], last[-3:]) if last[-3:].lower() == ".md" else (last, "")
     as_file = f"{folder}{slash}{stem}{ending}"
@@ -226,7 +235,7 @@ def _in_the_form_of(target: str, entry: Entry, name: str, stem: str) -> tuple[st
 
 
 def _texts(listing: Listing) -> Iterator[tuple[str, str]]:
-    """The texts of all files that are whole and Markdown, in the order of their paths."""
+    """Yield path and text of all Markdown files, by path; not those being written, or not readable as UTF-8."""
     for path, file in sorted(listing.scan.files.items()):
         if path.endswith(".md") and not file.is_partial:
             try:

@@ -32,10 +32,10 @@ def doctor(session: Session, progress: Callable[[int], None] | None = None) -> l
 
 
 def mend(session: Session) -> list[str]:
-    """Mend what can be mended without a choice; what was done, a line each.
+    """Mend what can be mended without a decision; return what was done, a line each.
 
-    Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's
-    index in step, and keeps other users of the machine out.
+    Finishes an interrupted write, stores again what the history lost and the disk has, brings Git's index in step, and
+    takes away the right of other users of the machine to read the folder.
     """
 
     from .doctor.machine import open_to_others
@@ -53,20 +53,20 @@ def mend(session: Session) -> list[str]:
 
 
 def compact(session: Session, progress: Callable[[int], None] | None = None) -> Packed | None:
-    """Pack what writes left behind, as happens by itself now and then; None when nothing was to be done.
+    """Pack the loose objects of the history, as happens by itself now and then; None when nothing was to be packed.
 
-    Others may read and write meanwhile. `progress` is called with how many objects are packed. Work of that
-    kind that was begun here is waited for.
+    Others may read and write meanwhile. `progress` is called with how many objects are packed. A packing that this
+    process has started in the background is waited for.
     """
     session.engine.upkeep.close()
     return session.engine.history.compact(progress, whole=True)
 
 
 def reindex(session: Session, progress: Progress | None = None) -> Reindexed:
-    """Read every entry, and every file that is searched, anew, and make the vectors that meaning lacks, if wanted.
+    """Read every entry, and every file that is searched, anew, and make the missing vectors, if meaning is wanted.
 
-    Needed for nothing: recall does it by and by. `progress` is called with of how many entries there are vectors. A
-    model that the settings name is fetched when it is not on this machine; nothing else ever does that.
+    Optional: recall does the same as it needs it. `progress(done, total)` counts entries that have vectors. A model
+    that the settings name is downloaded if it is not on this machine; nothing else ever downloads one.
 
     Raises:
         EmbedderFailed: vectors cannot be made; words are found all the same.

@@ -1,7 +1,7 @@
-"""Words for a move that cannot be taken back: where its fact is now, and the command that brings it back.
+"""Texts for a move that cannot be taken back here: where its fact is now, and the command that brings it back.
 
-The other side of a move is looked for among the memories that its session sees (`others`), else from those that it does
-not see, but that may see both (`elsewhere`).
+The other side of a move is looked for in the memories that the session sees (`others`); else from the memories that it
+does not see, but that may see both sides (`elsewhere`).
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ class _Change(NamedTuple):
 
 
 def other_side(session: Session, commit: Commit) -> Side | None:
-    """The other side of a move, with the newest commit there that is of it; None where it is not seen."""
+    """The other memory of a move, with its newest commit of that move; None if the session sees no such memory."""
     found = ((other, _newest_of_move(other, commit)) for other in others(session).values())
     return next(((other, theirs) for other, theirs in found if theirs), None)
 
 
 def way_back(session: Session, commit: Commit) -> str:
-    """The words for taking back the move that `commit` is of, with the command that does it where both are seen."""
+    """Say how to take back the move that `commit` is part of: the command, run where both memories are seen."""
     if found := other_side(session, commit):
         return _undo_or_move(session, [(session, commit), found])
     return way_from_elsewhere(session, commit)
 
 
 def way_from_elsewhere(session: Session, commit: Commit) -> str:
-    """The words for taking back a move whose other side `session` does not see: from a memory that sees both."""
+    """Say how to take back a move whose other side `session` does not see: by a command in a memory that sees both."""
     for other in _elsewhere(session):
         if (theirs := _newest_of_move(other, commit)) and (here := others(other).get(scope_of(other, session))):
             return _undo_or_move(other, [(other, theirs), (here, commit)])
@@ -60,9 +60,9 @@ def way_from_elsewhere(session: Session, commit: Commit) -> str:
 
 
 def way_to_the_fact(session: Session, sides: Sequence[Side]) -> str:
-    """The words for a fact that no undo of its move brings back: how it comes back as it is now, else as it was.
+    """Say how to bring back a fact when its move cannot be undone: as it is now, else as it was before the move.
 
-    Commands are those of `session`, which sees both `sides`.
+    The commands are for `session`, which sees both `sides`.
     """
     changes = [change for side, commit in sides for change in _changes(side, commit)]
     put = next((change for change in changes if change.after is not None), None)
@@ -82,6 +82,10 @@ def way_to_the_fact(session: Session, sides: Sequence[Side]) -> str:
 
 
 def _undo_or_move(session: Session, sides: Sequence[Side]) -> str:
+    """Name `undo` (or `undo --redo`, if the move was undone) if it would take that move next; else the way to the fact.
+
+    The first of `sides` is the one on the memory of `session`.
+    """
     undo, (_, commit) = Undo(session.timeline), sides[0]
     choose, verb = (undo.to_redo, "undo --redo") if commit.tool == "undo" else (undo.to_undo, "undo")
     with suppress(Inapplicable):
@@ -91,12 +95,13 @@ def _undo_or_move(session: Session, sides: Sequence[Side]) -> str:
 
 
 def _newest_of_move(session: Session, commit: Commit) -> Commit | None:
-    """The newest commit in the memory of `session` that is of the move that `commit` is of."""
+    """The newest commit in the memory of `session` that is part of the same move as `commit`; None if there is none."""
     newest = islice(session.timeline.commits(None, None, None), _LOOKED_AT)
     return next((each for each in newest if each.moved == commit.moved), None)
 
 
 def _elsewhere(session: Session) -> Iterator[Session]:
+    """Sessions on the memories that this one does not see, but that may see it, as far as they can be opened."""
     for engine in session.engine.scopes.elsewhere():
         with suppress(CrabmemError):
             yield Session(engine, session.actor, session.kind)
@@ -117,8 +122,8 @@ def _address_of(session: Session, side: Session, path: str) -> str:
 def _current_address(session: Session, side: Session, path: str) -> str:
     """The address, from `session`, of the entry that a move put at `path` on `side`; "" if it is gone.
 
-    Renames since are followed. Each is the newest commit that touches the path so far, and newer than the one before:
-    so this ends where an entry came back to its first path, too.
+    Renames since are followed: each is the newest commit on the path so far, and newer than the rename before. So this
+    ends even if an entry came back to its first path.
     """
     while (last := next(side.timeline.commits(path, None, None), None)) and last.renamed and last.renamed[0] == path:
         path = last.renamed[1]

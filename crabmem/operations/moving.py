@@ -1,6 +1,6 @@
-"""Facts moved between two memories that a session sees: a commit on each side, which undo and redo take together.
+"""Moving facts between two memories that a session sees: a commit on each side, which undo and redo treat as one.
 
-The side that gets something is written first, so that whatever ends in between, the fact is in one of them.
+The side that gets the fact is written first: after a crash in between it is in both memories, never in none.
 """
 
 import secrets
@@ -34,10 +34,10 @@ def move(session: Session, name: str, to: str) -> MovedFact:
     memory at hand does not have is looked for in the others that the session sees.
 
     Raises:
-        NotFound: there is no such entry, or no memory of that name is seen.
-        InvalidArguments: it is there already.
-        AlreadyThere: another fact there has its name.
-        Disabled: what an agent writes has to wait, here or there.
+        NotFound: there is no such entry, or no memory called `to` is seen.
+        InvalidArguments: the entry is in that memory already.
+        AlreadyThere: another fact in that memory has the entry's name.
+        Disabled: writes of this actor may have to wait for a person, in one of both memories.
     """
     rules.check_may_write(session)
     target = scope(session, to)
@@ -76,10 +76,10 @@ def move(session: Session, name: str, to: str) -> MovedFact:
 
 
 def _find(session: Session, name: str) -> tuple[Session, str]:
-    """The session on the memory whose entry a name means, and its name there.
+    """The session on the memory that has the entry a name or an address means, and the entry's name there.
 
     Raises:
-        NotFound: none has it.
+        NotFound: no memory that is seen has such an entry.
     """
     one, own = addressed(session, name)
     try:
@@ -94,12 +94,12 @@ def _find(session: Session, name: str) -> tuple[Session, str]:
 
 
 def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, Commit], None]) -> None:
-    """Take back, or bring back, both commits of the move that `commit` is of: each by `take_back`, or neither.
+    """Take back, or bring back, both commits of the move that `commit` is part of: each by `take_back`, or neither.
 
-    Where the other side is already as it should be, as after a crash in between, this one alone.
+    If the other side was done already, as before a crash in between, only this side is.
 
     Raises:
-        Inapplicable: the other side is in no memory that is seen here, or either was changed since.
+        Inapplicable: no memory that is seen here has the other side, or the fact was changed since on either side.
     """
     found = other_side(session, commit)
     if found is None:
@@ -110,31 +110,31 @@ def both_sides(session: Session, commit: Commit, take_back: Callable[[Session, C
     both = [(session, commit), found]
     try:
         states = [Undo(side.timeline).without(each, side.engine.store.scan()) for side, each in sides]
-    except Inapplicable:  # which names a commit that may be of the other memory
+    except Inapplicable:  # its message may name a commit of the other memory
         words = f"it was changed since: {commit.subject}"
         raise Inapplicable(f"{words}; nothing was taken back, {way_to_the_fact(session, both)}") from None
     if not _is_one_text(sides):
         words = f"the two sides of it do not say the same any more, as after a purge: {commit.subject}"
         raise Inapplicable(f"{words}; nothing was taken back, {way_to_the_fact(session, both)}")
-    # The side that gets the fact comes first.
+    # The side that gets the fact comes first; None is the state of a file that goes.
     ordered = [side for _, side in sorted(zip(states, sides, strict=True), key=lambda item: None in item[0].values())]
     take_back(*ordered[0])
     try:
         for side in ordered[1:]:
             take_back(*side)
     except CrabmemError:
-        first, _ = ordered[0]
+        first, _ = ordered[0]  # its head is what `take_back` has just written: take that back
         take_back(first, first.engine.history.commit(first.timeline.head() or ""))
         raise
 
 
 def _is_one_text(sides: Sequence[Side]) -> bool:
-    """Whether the text that comes back is the one that goes, but for the project of its sources."""
+    """Whether the text that comes back on one side is the one that goes on the other, apart from `sources_of`."""
     texts = set()
     for session, commit in sides:
         for path, blobs in Undo(session.timeline).changes(commit.commit).items():
             text = decode(path, session.engine.history.blob(next(filter(None, blobs))))
-            with suppress(Unwritable):  # of a header that cannot be read nothing was changed
+            with suppress(Unwritable):  # a move leaves a header that cannot be read as it is
                 text = with_sources_of(path, text, None)
             texts.add(text)
     return len(texts) <= 1
@@ -146,7 +146,7 @@ def _with_data(now: Snapshot, name: str) -> tuple[Entry, bytes]:
 
 
 def _data_for(target: Session, source: Session, entry: Entry, data: bytes) -> bytes:
-    """The file of an entry as `target` keeps it: with the project of its sources, where the memory is of several."""
+    """The bytes of an entry's file for `target`: with `sources_of` if it has sources of another project."""
     of = entry.keys.get(SOURCES_OF, source.engine.sources.own) if SOURCES in entry.keys else ""
     if not (of and isinstance(of, str)):
         return data
@@ -155,7 +155,13 @@ def _data_for(target: Session, source: Session, entry: Entry, data: bytes) -> by
 
 
 def _put(target: Session, entry: Entry, data: bytes, note: Note) -> tuple[str, bool]:
-    """The path in `target` where the file of an entry is as it was, and whether it was not there before."""
+    """Write the file of an entry into `target`; return its path there, and whether it was written.
+
+    False: a copy was there already, as after a move that was cut short.
+
+    Raises:
+        AlreadyThere: another fact there has the entry's name.
+    """
     fact = checked(Fact(entry.name, entry.description, entry.content, entry.aliases, entry.tags))
     screen = rules.screen(target, fact.words)
 
@@ -169,5 +175,6 @@ def _put(target: Session, entry: Entry, data: bytes, note: Note) -> tuple[str, b
 
 
 def _note(session: Session, words: str, entry: Entry, token: str) -> Note:
+    """The message of one of the two commits of a move; the trailer `Moved` has the `token` that both share."""
     note = rules.note(session, "move", words)
     return replace(note, trailers=(*note.trailers, ("Entry", entry.name), ("Moved", token)))

@@ -1,4 +1,4 @@
-"""What is said without a name: facts of which only the words are given, the note of the day, lessons."""
+"""What is saved without a name: facts of which only the text is given, the note of the day, lessons."""
 
 from datetime import datetime
 
@@ -22,16 +22,16 @@ from ..write.draft import Draft
 from .changes import changed, saved
 from .plan import Plan
 
-# Of a fact, so much stands in a note: a line.
+# Characters of a fact that stand in today's note, as one line.
 _MAX_IN_NOTE = 300
 
 
 def save_fact(session: Session, content: str, category: str | None = None) -> Saved:
     """Save a fact without a name, and note it in the note of today, in one commit: OpenLegion's `memory_save`.
 
-    It is called by its first sentence, and replaces what is called so; the same again changes nothing. Its
-    category is its first tag; without one a new fact gets that of a fact that is much alike. One that says as good as
-    the same is `like` of the answer: what only seems to be the same is never merged.
+    Its name is its first sentence. It replaces the fact of that name; the same text again changes nothing. Its first
+    tag is its category; a new fact without one gets the category of a fact that is much alike. A fact that says nearly
+    the same under another name is `like` of the answer, and stays: facts are never merged on a guess.
 
     Raises: as `remember`.
     """
@@ -59,12 +59,12 @@ def save_fact(session: Session, content: str, category: str | None = None) -> Sa
 def write_note(session: Session, text: str, title: str = "") -> Changed:
     """Add `text`, under a heading with the time and `title`, to the note of today, `memory/YYYY-MM-DD.md`.
 
-    Nothing that is there changes, whoever adds to it at the same moment. For what is to be kept and is no fact
-    yet: recall finds notes where the profile says so, as `crab` does; other profiles have searches of their own.
+    Its present text stays, even if others add to it at the same moment. Notes are for what is worth keeping and is no
+    fact yet: recall finds them where the profile says so, as `crab` does; other profiles have searches of their own.
 
     Raises:
-        InvalidArguments: it cannot be kept.
-        HoldsSecret: there is a credential in it, and the settings refuse that.
+        InvalidArguments: the text is blank or too long, or cannot be kept.
+        HoldsSecret: there is a credential in the text, and the settings refuse that.
     """
     check_text("note", text, MAX_NOTE)
     if not text.strip():
@@ -82,13 +82,13 @@ def write_note(session: Session, text: str, title: str = "") -> Changed:
 
 
 def learn(session: Session, lesson: Lesson) -> Changed:
-    """Add what was learned of a mistake to the file of its kind, as `learnings/errors.md`; one line, one commit.
+    """Add a lesson from a mistake to the file of its kind, as `learnings/errors.md`: one line, one commit.
 
-    What the last line there says already is not said again. Of a file of more than 50,000 bytes the older half
-    goes; history keeps it.
+    A lesson that the last line has already is not added again. Of a file of more than 50,000 bytes the older half is
+    removed; history keeps it.
 
     Raises:
-        InvalidArguments: it cannot be kept.
+        InvalidArguments: the lesson cannot be kept.
         HoldsSecret: there is a credential in it, and the settings refuse that.
     """
     check_text("lesson", lesson.words)
@@ -104,7 +104,7 @@ def learn(session: Session, lesson: Lesson) -> Changed:
 
 
 def _note_with(now: Snapshot, moment: datetime, text: str, screen: Screen) -> dict[str, bytes | None]:
-    """The note of a day with `text` after a blank line, by its path; lines of one list go together.
+    """The note of a day, by its path, with `text` added after a blank line; after a list, a list item without one.
 
     Raises:
         HoldsSecret: there is a credential in it, and `screen` refuses that.
@@ -118,7 +118,7 @@ def _note_with(now: Snapshot, moment: datetime, text: str, screen: Screen) -> di
 
 
 def _same_or_alike(now: Snapshot, name: str, content: str) -> tuple[Entry | None, Entry | None]:
-    """The entry of that name; or, without one, another that says much of `content`."""
+    """The entry of that name, else None, and where there is none the entry that says much of `content`, if any does."""
     if same := now.entries.having(NAME + name_key(name)):
         return same[0], None
     language = now.settings.language

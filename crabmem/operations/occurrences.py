@@ -15,9 +15,9 @@ from ..text.daily_notes import title
 from ..text.entry import entry_in
 from ..workspace.layout import Layout
 
-#: The lines of a text that say what is looked for; none when it does not.
+#: Given a text, the lines of it that match the query; () if the text does not match.
 Says = Callable[[str], tuple[str, ...]]
-#: The same of a blob; none of no blob.
+#: The same for the id of a blob; () for None, which is no file.
 Lines = Callable[[str | None], tuple[str, ...]]
 
 
@@ -27,8 +27,9 @@ class _Step(NamedTuple):
 
 
 def when(session: Session, query: str) -> Sightings:
-    """When memory said `query`, in what recall looks into, a note, the overview or the identity: word by word if it
-    ever did, else all its words.
+    """Find the commits in which `query` appeared, changed and vanished: in entries, notes, overview and identity.
+
+    The query is matched word by word if any version ever had it so; else a text matches that has all its words.
 
     Raises:
         InvalidArguments: the query is blank.
@@ -38,6 +39,7 @@ def when(session: Session, query: str) -> Sightings:
 
 
 def _sightings_of(session: Session, query: str, now: Snapshot) -> Sightings:
+    """`when` in a snapshot: sightings in the history, then the files that still match, recorded or not yet."""
     exact = " ".join(query.split()).casefold()
     if not exact:
         raise InvalidArguments("the text is empty: give one that memory says or said")
@@ -61,7 +63,7 @@ def _sightings_of(session: Session, query: str, now: Snapshot) -> Sightings:
 def _search(
     history: History, layout: Layout, lines: Lines, says: Says, new: Mapping[str, bytes]
 ) -> tuple[list[Sighting], tuple[str, ...]]:
-    """What commits did to it, and the names of the files that say it and are not recorded."""
+    """The sightings in commits, and the names of the files of `new` (bytes by path, not recorded yet) that match."""
     unrecorded = (_name(path, data, layout) for path, data in new.items() if says(data.decode("utf-8", "replace")))
     return list(_sightings(history, layout, lines)) if history.place.exists() else [], tuple(unrecorded)
 
@@ -75,7 +77,7 @@ def _lines(texts: Callable[[str], str], says: Says) -> Lines:
 
 
 def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
-    """The changes that may bear on it, oldest first; files that merely moved are left out."""
+    """Yield the changes of files whose matching lines may differ, oldest first, without files that were only moved."""
     for commit in reversed(list(history.ids())):
         if all(lines(before) == lines(after) for before, after in history.changes.blobs(commit)):
             continue
@@ -84,7 +86,7 @@ def _steps(history: History, layout: Layout, lines: Lines) -> Iterator[_Step]:
         come = {change.after for change in changes if change.before is None}
         sides = [{each.path: each.before for each in side} for side in history.changes.sides(commit)]
         for change in changes:
-            # A join brings what one of its sides has already: the commit that said it is a step of its own.
+            # A merge brings lines that one of its parents has: the commit that wrote them is a step of its own.
             is_new = all(lines(side.get(change.path)) != lines(change.after) for side in sides)
             if is_new and _is_searched(change.path, layout) and not _is_move(change, gone & come):
                 yield _Step(commit, change)

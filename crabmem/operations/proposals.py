@@ -1,7 +1,7 @@
-"""What waits for a person to decide: the identity as agents propose it, and what of their writes waits by the settings.
+"""Proposals, which wait for a person to decide: a new identity, and writes of agents that the settings hold back.
 
-Nothing in a workspace changes before a person decides; nothing of it is recalled, or in a prompt. Where it is kept:
-`write/proposals.py`; what of a write waits: `write/withholding.py`.
+Nothing in a workspace changes before a person decides, and no proposal is recalled or in a prompt. `write/proposals.py`
+keeps them; `write/withholding.py` says which part of a write waits.
 """
 
 import re
@@ -46,13 +46,13 @@ from .recall import recall
 
 T = TypeVar("T")
 _ID = re.compile("[0-9a-fA-F]{4,40}")
-# How the words of the commit of a proposal begin.
+# The subject of the commit that keeps a proposal begins so.
 _PROPOSED = "propose: "
-# So many facts are like what is proposed.
+# Facts that are shown as being like a proposal.
 _MAX_LIKE = 5
-# One that has less words of it is about something else.
+# Words that a fact must share with a proposal: with fewer it is about something else.
 _LEAST_COMMON_WORDS = 3
-#: By path, of no file.
+#: An empty mapping, the default of arguments by path.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -61,9 +61,9 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a proposal would make of one of its files now: `now` and `after` are its bytes, None for no file.
+    """What applying a proposal would do to one file: its bytes `now` and `after`, None for no file.
 
-    Of what `clashes` with what was changed since, `after` has what was proposed.
+    `clashes`: the same lines were changed since; there `after` has the proposed text.
     """
 
     path: str
@@ -74,20 +74,20 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Wording:
-    """What a person would have a file say instead of what was proposed, None for no file: made of the `base` that it
-    said then."""
+    """A person's text for a file, in place of the proposed one; None removes the file. `base` are the bytes that the
+    file had when the person wrote it: later changes are merged."""
 
     text: str | None
     base: bytes | None
 
 
 def is_of_sync(proposal: Proposal) -> bool:
-    """Whether it is a text that waits since two machines changed the same place, and nobody proposed."""
+    """Whether this is no proposal of an agent, but a text that waits as two machines changed the same lines."""
     return proposal.author == CREATOR
 
 
 def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
-    """What a proposal makes of one of its files, with what was changed since."""
+    """What applying a proposal would do to a file that has the bytes `now`: changes since are merged."""
     from ..text.merge import applied
 
     done = applied(file.path, file.base, now, file.data)
@@ -95,7 +95,7 @@ def verdict(file: ProposedFile, now: bytes | None) -> Verdict:
 
 
 def _with_effect(session: Session, proposal: Proposal, read: Callable[[str], bytes | None]) -> Proposal:
-    """The proposal with what applying it would change, where files say what `read` reads; None for no file."""
+    """The proposal with the diff that applying it would make, and whether it clashes; `read` gives a present file."""
     found = [verdict(file, read(file.path)) for file in proposal.files]
     diffs = (
         unified_diff(_text_at(session, each.path, each.now), lenient_text(each.after), each.path) for each in found
@@ -104,18 +104,18 @@ def _with_effect(session: Session, proposal: Proposal, read: Callable[[str], byt
 
 
 def _text_at(session: Session, path: str, data: bytes | None) -> str | None:
-    """The text of a file that holds `data`; the one that stands in for an identity that is not there."""
+    """The text of the bytes `data`; where they are None, for the identity the built-in or the parent's text."""
     return identity(session).text if data is None and path == session.layout.identity else lenient_text(data)
 
 
-# What a session does with it
+# What a session does with proposals
 
 
 def write_identity(session: Session, content: str, if_version: str | None = None, reason: str = "") -> Changed:
     """Replace `Crab.md`; with `if_version`, only if it still is that version. `reason` is for the history.
 
-    A person always may. Where the settings let agents only propose that, it is a `Proposed`, and the file stays as
-    it is.
+    A person always may. Where the settings only let agents propose it, the answer is a `Proposed`, and the file stays
+    as it is.
 
     Raises:
         Disabled: an agent asks, and the settings do not let agents do that.
@@ -140,14 +140,15 @@ def check_identity_is_writable(session: Session) -> None:
 
 
 def propose_identity(session: Session, content: str, reason: str = "", if_version: str | None = None) -> Proposed:
-    """Propose what `Crab.md` should say, for a person to decide on: no file changes, and the branch does not move.
+    """Propose a new text of `Crab.md` for a person to decide on: no file changes, and the branch does not move.
 
-    The same text again, while it waits, is the same proposal.
+    While a proposal waits, the same text again is the same proposal. Where no memory has begun yet, one is begun.
 
     Raises:
-        InvalidArguments: it is blank, cannot be kept, or is what the file says.
-        Full: too many wait already.
-        HoldsSecret: there is a credential in it, and the settings refuse that.
+        InvalidArguments: the text is blank, cannot be kept, or is what the file says already.
+        Full: too many proposals wait already.
+        Stale: the file is not at `if_version` any more.
+        HoldsSecret: there is a credential in the text, and the settings refuse that.
     """
     path = session.layout.identity
     check_text("content", content, session.profile.largest)
@@ -167,11 +168,11 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
         return kept.add({path: data}, {path: there}, note, session.engine.clock()), there
 
     if not session.engine.history.ownership.holds_memory():
-        session.look(decide)  # what is refused anyway makes no workspace
+        session.look(decide)  # a text that is refused must not begin a workspace
         init(session)
-    secrets = session.settings.secrets  # now: what can fail comes before what cannot be taken back
+    secrets = session.settings.secrets  # read now: an error in the settings must come before the proposal is kept
     made, there = _between_writes(session, propose)
-    made = _with_effect(session, made, {path: there}.get)  # compared when nobody waits for it
+    made = _with_effect(session, made, {path: there}.get)  # compared after the lock, so that no writer waits for it
     notices = warnings(f"{lenient_text(made.data)}\n{reason}", _text_at(session, path, there), secrets)
     return Proposed(
         path, version_of(there or b""), None, False, made.diff, notices, origin_of(session, path, None), made
@@ -181,7 +182,8 @@ def propose_identity(session: Session, content: str, reason: str = "", if_versio
 def proposals(
     session: Session, agent: str | None = None, from_session: str | None = None, tags: Sequence[str] = ()
 ) -> list[Proposal]:
-    """What waits for a person to decide, the oldest first; of an `agent`, a session or facts with all `tags` alone."""
+    """The proposals that wait for a person, the oldest first; only those of an `agent`, of a session, or about facts
+    with all `tags`, where these are given."""
     found = waiting(session).all()
     meant = [each for each in found if agent in (None, each.agent) and from_session in (None, each.session)]
     tagged = [each for each in meant if all(_has_tag(each, tag) for tag in tags)]
@@ -191,8 +193,8 @@ def proposals(
 def waiting_beside(
     session: Session, agent: str | None = None, from_session: str | None = None, tags: Sequence[str] = ()
 ) -> dict[str, int]:
-    """How much of the same waits in each other memory that the session sees, by its folder; those with none are left
-    out."""
+    """How many of these `proposals` wait in each other memory that the session sees, by its folder. Memories without
+    any, or that cannot be read, are left out."""
     found = dict[str, int]()
     for other in others(session).values():
         with suppress(CrabmemError):  # `recall` and `doctor` say what cannot be read
@@ -201,7 +203,7 @@ def waiting_beside(
 
 
 def places_beside(session: Session, waits: Sequence[Proposal]) -> dict[str, tuple[str, str]]:
-    """Those that wait in another memory that the session sees: its name and its folder, by the id of each."""
+    """The name and folder of the memory where each of `waits` waits, by its id; those that wait here are left out."""
     found = dict[str, tuple[str, str]]()
     for name, other in others(session).items() if waits else ():
         with suppress(CrabmemError):
@@ -217,18 +219,21 @@ def with_effects(session: Session, proposed: Sequence[Proposal]) -> list[Proposa
 
 
 def proposal(session: Session, id: str) -> Proposal:
-    """The proposal whose id begins so.
+    """The proposal whose id begins with `id`.
 
     Raises:
-        NotFound: there is none.
-        Inapplicable: there are several.
+        NotFound: there is no such proposal.
+        Inapplicable: several ids begin so.
     """
     found = waiting(session).named(id)
     return session.look(lambda now: _with_effect(session, found, now.read))
 
 
 def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
-    """Facts that say much of what a proposal with its effect would add, the best first."""
+    """Facts that share words with the lines a proposal would add, the best first; () where recall fails.
+
+    The proposal must have its `diff`, as those of `proposals` do.
+    """
     added = (line[1:] for line in proposal.diff.split("\n") if line.startswith("+") and not line.startswith("+++ "))
     query = " ".join(" ".join(added).replace("*", " ").replace('"', " ").split())[:MAX_QUERY]
     with suppress(CrabmemError):
@@ -239,7 +244,7 @@ def facts_like(session: Session, proposal: Proposal) -> tuple[Hit, ...]:
 
 
 def verdicts(session: Session, proposal: Proposal) -> list[Verdict]:
-    """What applying a proposal would make of each of its files now, of those that the session may see."""
+    """What applying a proposal would do to each of its files now, without files that the session may not see."""
     seen = [file for file in proposal.files if session.view.allows(file.path)]
     return session.look(lambda now: [verdict(file, now.read(file.path)) for file in seen])
 
@@ -247,17 +252,18 @@ def verdicts(session: Session, proposal: Proposal) -> list[Verdict]:
 def apply_proposal(
     session: Session, id: str, wording: Mapping[str, Wording] = NOTHING, if_versions: Mapping[str, str] = NOTHING
 ) -> Changed:
-    """Write what was proposed, or what another machine has, with what was changed since, in a person's commit; all of
-    its files or none.
+    """Write a proposal, or a text of another machine, merged with changes since, in a person's commit. It is written
+    whole or not at all, and waits no more.
 
-    `wording` is what the person says instead of some of the files, by path. Files that are in `if_versions` must still
-    be at the version there, "" for no file.
+    `wording` has the person's own texts for some of its files, by path. Files in `if_versions` must still be at the
+    version given there, "" for no file.
 
     Raises:
-        Disabled: it is an agent that asks.
-        Stale: a file is not at that version any more.
+        Disabled: an agent asks.
+        Stale: a file is not at its version in `if_versions` any more.
         Conflicting: the same lines were changed since.
-        InvalidSettings: the settings could not be read any more.
+        InvalidSettings: `crabmem.toml` could not be read any more afterwards.
+        InvalidArguments: the header of a person's wording for a fact cannot be read.
         NotFound: there is no such proposal.
         HoldsSecret: there is a credential in the wording, and the settings refuse that.
     """
@@ -303,13 +309,17 @@ def apply_proposal(
 
     done = session.write(decide)
     result = replace(changed(session, done, main), diff=diff_of(done))
-    with suppress(CrabmemError):  # it is applied: where it still waits, applying it again changes nothing else
+    with suppress(CrabmemError):  # the write stands: if the proposal still waits, applying it again changes nothing
         _between_writes(session, lambda now: waiting(session).drop(proposal))
     return result
 
 
 def _check_settings(found: Sequence[Verdict]) -> None:
-    """Refuse settings that nobody could read: no command would go on, those that decide neither."""
+    """Refuse to write a `crabmem.toml` that cannot be read: every command would fail, also those that take it back.
+
+    Raises:
+        InvalidSettings: the settings that would be written cannot be read.
+    """
     for each in found:
         try:
             read_settings(each.after or b"" if each.path == SETTINGS else b"", SETTINGS)
@@ -318,7 +328,11 @@ def _check_settings(found: Sequence[Verdict]) -> None:
 
 
 def _check_fact(session: Session, path: str, said: Wording) -> None:
-    """Refuse a person's words for a fact whose header nobody can read any more."""
+    """Refuse a person's wording of a fact if its header cannot be read.
+
+    Raises:
+        InvalidArguments: the header cannot be read.
+    """
     if said.text is not None and session.layout.is_entry(path):
         entry = parse_entry(path, said.text.encode())
         if entry.problem:
@@ -326,7 +340,7 @@ def _check_fact(session: Session, path: str, said: Wording) -> None:
 
 
 def _apply_note(session: Session, proposal: Proposal, wording: Mapping[str, Wording]) -> Note:
-    """The words of the commit of who applies a proposal, or a text of another machine."""
+    """The message of a commit that applies a proposal ("Luna's vet as mia proposed"), or a text of another machine."""
     path, is_synced = proposal.path, is_of_sync(proposal)
     entry = entry_in(path, proposal.data) if proposal.data is not None and session.layout.is_entry(path) else None
     name = entry.name if entry else path.rpartition("/")[2]
@@ -337,10 +351,10 @@ def _apply_note(session: Session, proposal: Proposal, wording: Mapping[str, Word
 
 
 def reject_proposal(session: Session, id: str, if_versions: Mapping[str, str] = NOTHING) -> Proposal:
-    """Let a proposal go. History keeps it no longer, and Git removes it by and by; `purge` does at once.
+    """Reject a proposal: it waits no more. Git removes its text by and by, `purge` at once.
 
     Raises:
-        Disabled: it is an agent that asks.
+        Disabled: an agent asks.
         NotFound: there is no such proposal.
         Stale: a file is not at its version in `if_versions` any more.
     """
@@ -355,12 +369,12 @@ def reject_proposal(session: Session, id: str, if_versions: Mapping[str, str] = 
 
 
 def restore_proposal(session: Session, id: str) -> Proposal:
-    """Have the proposal whose id begins so wait again, that a person decided on, while Git still has it.
+    """Have a proposal that a person decided on wait again, if Git still has it; its id begins with `id`.
 
     Raises:
-        Disabled: it is an agent that asks.
-        NotFound: there is none, or Git has removed it since.
-        Inapplicable: several commits begin so.
+        Disabled: an agent asks.
+        NotFound: there is no such proposal, or Git has removed it since.
+        Inapplicable: the ids of several commits begin so.
     """
     check_may_decide(session)
     history = session.engine.history
@@ -381,12 +395,13 @@ def _check_versions(session: Session, now: Snapshot, versions: Mapping[str, str]
 
 
 def _between_writes(session: Session, work: Callable[[Snapshot], T]) -> T:
-    """Record outside edits, and do what `work` says to history beside the branch, and to no file."""
+    """Record outside edits, then call `work` under the writer's lock. It may set commits aside, but changes no file."""
     check_may_write(session)
     return session.engine.writer.between_writes(lambda scan: work(Snapshot(session.engine, session.view, scan)))
 
 
 def _has_tag(proposal: Proposal, tag: str) -> bool:
+    """Whether a fact of the proposal has the tag, as proposed or as it was before."""
     texts = ((file.path, data) for file in proposal.files for data in (file.data, file.base) if data is not None)
     entries = (entry_in(path, data) for path, data in texts)
     return any(name_key(tag.lstrip("# ")) in map(name_key, entry.labels) for entry in entries if entry)
@@ -403,7 +418,7 @@ def check_may_decide(session: Session) -> None:
     """Refuse everybody but a person.
 
     Raises:
-        Disabled: it is an agent that asks, or a program that does not say that it is a person.
+        Disabled: an agent asks, or a program that does not say that it is a person.
     """
     if session.actor.is_agent:
         raise Disabled("a person decides on proposals, and no agent; ask the person to look at `crabmem review`")

@@ -1,4 +1,4 @@
-"""Where what memory says comes from: who wrote the lines of a file, and the facts that recall found."""
+"""Provenance: who wrote each line of a file, and who wrote the facts that recall found."""
 
 from ..errors import NotFound
 from ..git.timeline import Timeline
@@ -17,7 +17,7 @@ def blame(session: Session, name: str) -> tuple[Line, ...]:
     """The lines of an entry's file as it is on disk, or of MEMORY.md or Crab.md, with who wrote each and when.
 
     Raises:
-        NotFound: there is none; of a forgotten one the message names the commit that removed it.
+        NotFound: there is no such entry or file; for a forgotten one the message names the commit that removed it.
     """
     path = path_of(session, name)
     data = session.read(path)
@@ -33,7 +33,7 @@ def blame(session: Session, name: str) -> tuple[Line, ...]:
 
 
 def owners(session: Session, path: str) -> dict[int, Line]:
-    """The lines of the file at `path` by their numbers, with who wrote each; none of a file that is not there."""
+    """The lines of the file at `path` by their numbers, with who wrote each; {} if there is no file."""
     try:
         return {line.number: line for line in blame(session, path)}
     except NotFound:
@@ -49,7 +49,7 @@ def _gone(timeline: Timeline, path: str, name: str) -> str:
 
 
 def with_provenance(session: Session, now: Snapshot, found: Recall) -> Recall:
-    """`found` in a snapshot, each hit with where it comes from, as far as this session may know."""
+    """The answer `found` with the `provenance` of each hit, as far as this session may know it."""
     known = dict[str, Provenance | None]()
     for scope in {hit.scope for hit in found.hits}:
         one, moment = (scopes.scope(session, scope), now.others.get(scope, now)) if scope else (session, now)

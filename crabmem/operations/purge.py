@@ -25,15 +25,15 @@ def purge(
 ) -> Purge:
     """Erase an entry, a text, or what a regular expression finds, from the files and all of their history.
 
-    Every commit from the first that holds it on gets another id; all else of them stays, but signatures.
-    Nothing brings it back. Then every object and file is read: `standing` says where it still stands. With
-    `dry_run` nothing is changed, and the answer says what would be.
+    Every commit from the first that holds it on gets another id, and loses its signature; all else of it stays. A purge
+    cannot be undone. Afterwards every object and file is read: `standing` of the answer says where it still stands.
+    With `dry_run` nothing is changed, and the answer says what would be.
 
     Raises:
         Disabled: an agent asks, and what agents write may have to wait for a person.
         NotFound: there is nothing to purge.
-        Unwritable: this history cannot be rewritten alone, or, without `force`, remotes have what is purged which no
-            sync rewrites.
+        Unwritable: this history cannot be rewritten alone; or a remote that no sync rewrites has what is purged, and
+            `force` is not given.
     """
     session.view.check_whole()
     reach = session.engine.allowed.reach(session.root)
@@ -56,7 +56,7 @@ def standing(
 
 
 def is_newest(session: Session) -> bool:
-    """Return whether a purge came after the newest commit: what `undo` takes back then is not what was done last."""
+    """Return whether the last thing done was a purge, not the newest commit: an undo would take back something else."""
     head = session.timeline.head()
     try:
         purged = os.lstat(session.engine.workspace.private / state.PURGES).st_mtime

@@ -17,11 +17,11 @@ from .last_changed import changed_within
 
 
 def get(session: Session, name: str, at: str | None = None) -> Entry:
-    """The entry called `name`, now or as it was at a revision or time; else the daily note of that day, whole.
+    """The entry called `name`, now or as it was at a revision or time; else the daily note that `name` means, whole.
 
     Raises:
-        NotFound: there is none.
-        Unreadable: there is none, and a file that may be it cannot be read.
+        NotFound: there is no such entry or note.
+        Unreadable: no entry has that name, and a file that may be the entry cannot be read.
     """
 
     def read(now: Snapshot) -> Entry:
@@ -36,9 +36,9 @@ def get(session: Session, name: str, at: str | None = None) -> Entry:
 
 
 def get_seen(session: Session, name: str, at: str | None = None) -> Entry:
-    """The same, or where there is none that of another memory which the session sees: its path is then an address.
+    """`get`, also from the other memories that the session sees: first its own, then the nearest that has the entry.
 
-    `name` may be an address, `me:Editor`.
+    The path of an entry of another memory is an address. `name` may be one, too: `me:Editor`.
 
     Raises: as `get`.
     """
@@ -63,12 +63,13 @@ def seen_beside(session: Session, at: str | None = None, *, since: str | None = 
     if seen := others(session):
         at, since = _moment(session, at), _moment(session, since, is_end=False)
     for scope, other in seen.items():
-        with suppress(NotFound):  # it had not begun
+        with suppress(NotFound):  # that memory had not begun at `at`
             found += (_with_address(scope, entry) for entry in entries(other, at, since=since))
     return found
 
 
 def _moment(session: Session, when: str | None, is_end: bool = True) -> str | None:
+    """A revision or time of this memory as a time that other memories understand, too."""
     return None if when is None else session.timeline.moment(when, is_end)
 
 
@@ -107,9 +108,9 @@ def page(session: Session, after: str, limit: int) -> list[Entry]:
 
 
 def headers_and_unreadable(session: Session, *, since: str | None = None) -> tuple[list[Header], int]:
-    """The headers of all entries of now in the order of their paths, and how many files could not be read as one.
+    """The headers of all present entries in the order of their paths, and how many files could not be read as one.
 
-    As `entries_and_unreadable`, but for what a header does not say.
+    Quicker than `entries_and_unreadable`: headers come from a table that is kept.
     """
     headers = session.engine.headers
 
@@ -124,14 +125,14 @@ def labels_of(labels: Sequence[str] | None) -> tuple[str, ...] | None:
     """Aliases or tags as they were given; None for none given.
 
     Raises:
-        InvalidArguments: they are one text.
+        InvalidArguments: `labels` is one text, which Python would take for a sequence of letters.
     """
     if isinstance(labels, str):
         raise InvalidArguments(f"aliases and tags are lists of texts: give [{labels!r}]")
     return None if labels is None else tuple(labels)
 
 
-# Where what is called so lies: now, or when history last knew it
+# The path of an entry or file: now, or the last one in the history
 
 
 def whole_file(now: Snapshot, name: str) -> str | None:
@@ -142,10 +143,10 @@ def whole_file(now: Snapshot, name: str) -> str | None:
 
 
 def path_of(session: Session, name: str) -> str:
-    """Where the entry called `name` is, or was when it was last written about; or MEMORY.md, Crab.md.
+    """The path of the entry called `name`, or the last it had in the history; or that of MEMORY.md, Crab.md, settings.
 
     Raises:
-        NotFound: there is none, nor ever was, that this session may see.
+        NotFound: no such entry is or was there that this session may see.
     """
     try:
         path = session.look(lambda now: whole_file(now, name)) or get(session, name).path
@@ -160,7 +161,7 @@ def path_of(session: Session, name: str) -> str:
 
 
 def path_at(session: Session, name: str, commit: str) -> str:
-    """Where the entry called `name` is, or else was at `commit`, or else when it was last written about."""
+    """`path_of`; if the history knows no such name, the path of the entry that was called so at `commit`."""
     try:
         return path_of(session, name)
     except NotFound:

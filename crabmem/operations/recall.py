@@ -38,37 +38,38 @@ def recall(
     everywhere: bool = False,
     within: str = "",
 ) -> Recall:
-    """The entries that answer `query` best, at most `limit` (None: the setting), having all `tags`.
+    """Return the entries that answer `query` best and have all `tags`, at most `limit` (None: the setting).
 
-    Where the profile recalls daily notes they are found, too, and `Hit.passage` is what answers of one; not with
-    `tags`, `namespace` or `where`.
+    In the query `deploy*` stands for all words that begin so, and `"deploy key"` must be found word by word. Only
+    entries last changed after the revision or time `since`, and not after `until`, are returned. `namespace` and
+    `where` are for stores of keys and values: only entries in or below that namespace, and accepted by `where`.
 
-    `deploy*` in it stands for all words that begin so, and `"deploy key"` has to stand there word by word.
-    Only those last changed after the revision or time `since`, and not after `until`. With `budget`, so
-    many characters of text at most: of long facts the passage that matched, and the last are left out
-    rather than cut to nothing; name and description of the first are always there. Only those in `namespace`,
-    or below it, and of which `where` says so: for stores of keys and values. With `explain`, hits say
-    what their scores are made of, with `blame` who wrote them when.
+    `budget` is the most characters of text: of a long fact only the passage that matched is returned, and the last hits
+    are left out rather than cut to nothing; the first one always has its name and description. With `explain`, hits
+    say what their scores are made of; with `blame`, who wrote them when.
 
-    Where the session sees other memories, theirs are found, too, and `Hit.scope` says whose each is; not with
-    `namespace` or `where`. They are ranked by words.
+    Where the profile recalls daily notes, these are found, too, with the passage that matched in `Hit.passage`; not
+    with `tags`, `namespace` or `where`. Where the session sees other memories, their entries are found, too, ranked by
+    words, and `Hit.scope` names the memory; not with `namespace` or `where`.
 
-    With `sessions`, also passages of past sessions and of texts elsewhere, as `Recall.sessions`: of the folders that
-    `transcripts` and `extra_paths` of the settings list and this user allowed. These are read as they are now, and have
-    no tags. Of a `budget` they get half at most.
+    With `sessions`, passages of past sessions and of texts elsewhere are in `Recall.sessions`: from the folders that
+    `transcripts` and `extra_paths` of the settings list and this user allowed. They are read as they are now, have no
+    tags, and get half of a `budget` at most.
 
-    With `everywhere`, of all memories that the database of $CRABMEM_FLEET lets this person see, or of those called like
-    `within`, `*` in it any characters: `Hit.scope` is the name of each, `Hit.indexed` what the index knows of it. They
-    are ranked by words alone, `*` and quotes have no meaning, and what else narrows a question is refused. Where the
-    database is silent for two seconds the answer is of what is here, and `Recall.trouble` says so.
+    With `everywhere`, the question goes to all memories that the database of $CRABMEM_FLEET lets this person see; with
+    `within`, to those whose names match it, `*` standing for any characters. `Hit.scope` is the name of a memory,
+    `Hit.indexed` what the index knows of it. They are ranked by words alone, `*` and quotes in the query have no
+    meaning, and other arguments that narrow a question are refused. If the database is silent for two seconds, the
+    answer is from the memory at hand, and `Recall.trouble` says so; with `within` that is an error.
 
-    With `as_of`, from the memory as it was at that revision or time, with the settings of then: what a workspace
-    would find that holds those files. Meaning counts for it while the settings still name who was asked then.
+    With `as_of`, the answer is from memory as it was at that revision or time, with its settings then: what a workspace
+    with those files would find. Meaning counts only if the settings of today still name the same model.
 
     Raises:
-        InvalidArguments: a blank or endless query, too many tags, a limit or budget out of its bounds, or sessions as
-            they were, by tag or by change.
+        InvalidArguments: the query is blank or too long, there are too many tags, `limit` or `budget` is out of bounds,
+            or `sessions` is given with tags, `since`, `until` or `as_of`; `everywhere` with what narrows a question.
         NotFound: there is no such revision or time.
+        Unreachable: the database does not answer, and `within` is given.
     """
     check_question(query, limit, tags, budget)
     if everywhere or within:
@@ -123,6 +124,12 @@ def recall(
 def _recall_everywhere(
     session: Session, query: str, limit: int | None, within: str, budget: int | None, is_narrowed: bool
 ) -> Recall:
+    """`recall` with `everywhere` or `within`. `is_narrowed`: an argument was given that is refused with these.
+
+    Raises:
+        InvalidArguments: `is_narrowed`, or the libraries for the database are not installed.
+        Unreachable: the database does not answer, and `within` is given.
+    """
     if is_narrowed:
         raise InvalidArguments(
             "a question to every memory has words, a limit, a budget and names of memories, and nothing else"
@@ -138,18 +145,21 @@ def _recall_everywhere(
     try:
         return recall_everywhere(session, query, limit, within or "*", budget)
     except Unreachable as error:
-        if within:  # which says that nothing else is wanted
+        if within:  # these memories are wanted, and an answer from the one at hand would be none
             raise
         return with_troubles(recall(session, query, limit, budget=budget), f"only what is here was searched: {error}")
 
 
 def agents_ask_everywhere(session: Session) -> bool:
-    """Whether agents may ask every memory: the person said so on this machine, which no folder can."""
+    """Whether agents may ask every memory. Only the environment says so: settings may come with a stranger's folder."""
     return all(session.engine.environment.get(name) for name in ("CRABMEM_FLEET", "CRABMEM_FLEET_TOOL"))
 
 
 def why_no_sessions(session: Session) -> str:
-    """Why neither past sessions nor texts elsewhere are for this session, whatever is allowed; "" where they are."""
+    """Why this session cannot search past sessions and texts elsewhere; "" if it can.
+
+    Whether this user has allowed their folders is not looked at.
+    """
     if not session.view.is_whole:
         return f"sessions of the kind {session.kind} see no others"
     rules = session.settings
@@ -165,14 +175,17 @@ def why_no_sessions(session: Session) -> str:
 def _session_passages(
     session: Session, now: Snapshot, query: str, limit: int | None, budget: int | None
 ) -> tuple[tuple[FileHit, ...], str, int]:
-    """Passages of sessions and of texts elsewhere, what is to be said of them, and how many characters they have."""
+    """Passages of sessions and of texts elsewhere, a remark for the answer ("" for none), and their characters.
+
+    With a `budget` they get half of it at most.
+    """
     from .files import search_in  # late: few ask for sessions
 
     if why := why_no_sessions(session):
         return (), why, 0
     own = session.actor.session
 
-    def fits(path: str) -> bool:  # a session that asks would find its question
+    def fits(path: str) -> bool:  # not the transcript of this session itself: it has the question
         return is_elsewhere(path) and not (own and path.removesuffix(".jsonl").endswith(own))
 
     found = search_in(session, now, query, limit, fits)

@@ -26,11 +26,11 @@ from .undo import Undo, going_back
 
 
 def restore(session: Session, *, dry_run: bool = False) -> Restored:
-    """Bring back the files that are gone from disk and were not forgotten, and the entries that were emptied there.
+    """Bring back the files that were deleted on disk without being forgotten, and the entries that were emptied there.
 
-    Those that `unrecorded` tells of, and any others that were deleted since the last write. An agent does not
-    bring back the identity, which it may not write, or the settings. With `dry_run` nothing is written, and the answer
-    says what would be.
+    These are the losses that `unrecorded` reports, and all other files deleted since the last write. An agent cannot
+    bring back the settings, nor the identity if it may not write that. With `dry_run` nothing is written, and the
+    answer says what would be.
     """
     engine, head = session.engine, session.timeline.head()
     scan = engine.store.scan()
@@ -60,7 +60,7 @@ def rollback(
 
     Raises:
         NotFound: there is no such revision, the history begins later, or there was no such entry then.
-        Inapplicable: another entry has the file name that it had.
+        Inapplicable: another entry now has the file name that the entry had then.
         Stale: the entry is not at `if_version` any more.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
@@ -101,19 +101,19 @@ def revert(
     dry_run: bool = False,
     even_if_many: bool = False,
 ) -> Reverted:
-    """Take back `commits`, or what a session or an agent did, as one new commit; later work stays.
+    """Take back `commits`, or all that a session or an agent did, as one new commit; later work stays.
 
-    Of a session or an agent, only what was done after the revision or time `since`, and was not taken back
-    before. Where the same lines were changed since, `take` decides: "ours" keeps what is there now, "theirs"
-    takes them back all the same. A commit of which something was kept does not count as taken back: its session
-    can be reverted again, with "theirs". Of a merge, what it brought into the branch is taken back; not of one by which
-    a sync joined two machines, for each of them brought something. With `dry_run` nothing is written, and the answer
-    says what would be.
+    For a session or an agent, `since` leaves out what was done up to that revision or time; commits that were taken
+    back before are left out, too. Where the same lines were changed since, `take` decides: "ours" keeps what is there
+    now, "theirs" takes the lines back all the same. A commit of which something was kept does not count as taken back:
+    its session can be reverted again, with "theirs". Taking back a merge takes back what it brought into the branch; a
+    merge by which a sync joined two machines is refused, as both sides brought something. With `dry_run` nothing is
+    written, and the answer says what would be.
 
     Raises:
         Conflicting: the same lines were changed since, and `take` is None.
         NotFound: there is no such commit.
-        Inapplicable: it joined two machines.
+        Inapplicable: a commit joined two machines, or moved a fact between memories.
         MassLoss: too many of the entries would be gone at once; `even_if_many` says that this is meant.
     """
     named = (commits,) if isinstance(commits, str) else tuple(commits)
@@ -141,12 +141,12 @@ def revert(
 def undo(session: Session, *, even_if_many: bool = False, stops_at_person: bool = False) -> Restored:
     """Take back the newest commit as a new one; undoing again takes back the one before it, and so on.
 
-    What was changed outside and not recorded yet is recorded first: then that is the newest. A commit that holds
-    nothing of memory is passed over. A proposal that it applied waits again, where a person takes it back.
-    With `stops_at_person` a person's commit is refused: an agent means its own.
+    Outside edits are recorded first: then they are the newest commit. Commits that changed no file of memory are passed
+    over. If the commit applied a proposal, and a person undoes it, the proposal waits again. A move between memories is
+    taken back in both. With `stops_at_person` a person's commit is refused: an agent means its own.
 
     Raises:
-        Inapplicable: there is nothing to undo, or its files were changed since, or a person made it.
+        Inapplicable: there is nothing to undo, its files were changed since, or a person made it and `stops_at_person`.
         MassLoss: too many of the entries would be gone at once, and they were there before that commit, in memory
             or on the disk; `even_if_many` says that this is meant.
     """
@@ -166,9 +166,9 @@ def undo(session: Session, *, even_if_many: bool = False, stops_at_person: bool 
 
 
 def redo(session: Session, *, even_if_many: bool = False, stops_at_person: bool = False) -> Restored:
-    """Bring back what the newest undo took back; after several, doing it again brings back the next.
+    """Bring back what the newest undo took back; after several undos, each redo brings back one more.
 
-    A proposal that it applies again waits no more. `stops_at_person` is as for `undo`.
+    If that applies a proposal again, the proposal waits no more. `stops_at_person` is as for `undo`.
 
     Raises:
         Inapplicable: something else was written since, here or outside, or nothing was undone.
@@ -178,16 +178,16 @@ def redo(session: Session, *, even_if_many: bool = False, stops_at_person: bool 
         session, "redo", lambda undo: _checked(undo.to_redo(), stops_at_person), lambda commit: even_if_many
     )
     if done.commit and done.operation and (proposal := done.operation.applies):
-        with suppress(CrabmemError):  # it was decided on otherwise meanwhile, or waits on where somebody else writes
+        with suppress(CrabmemError):  # decided on meanwhile; or another process writes, and it waits on
             session.engine.writer.locked(lambda: session.engine.history.aside.drop(proposal))
     return done
 
 
 def _checked(commit: Commit, stops_at_person: bool) -> Commit:
-    """Return the commit that was chosen, as nobody named one.
+    """Return the commit that undo or redo has chosen.
 
     Raises:
-        Inapplicable: a person made it, who is to be asked.
+        Inapplicable: a person made it, and with `stops_at_person` nobody but a person takes that back by just undoing.
     """
     if stops_at_person and commit.is_person:
         raise Inapplicable(
@@ -201,7 +201,10 @@ def _checked(commit: Commit, stops_at_person: bool) -> Commit:
 def _take_back(
     session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
 ) -> Restored:
-    """Take back the commit to `choose`, which is called when outside edits are recorded and nobody else writes."""
+    """Take back the commit that `choose` returns, in both memories if it moved a fact.
+
+    `choose` is called again under the lock, after outside edits were recorded: these may be the newest commit.
+    """
     undo = Undo(session.timeline)
     if (moved := _move_to_take_back(session, undo, choose)) is None:
         return _take_back_here(session, verb, choose, is_meant)
@@ -217,7 +220,7 @@ def _take_back(
 
 
 def _move_to_take_back(session: Session, undo: Undo, choose: Callable[[Undo], Commit]) -> Commit | None:
-    """The commit to choose where it moved a fact between memories, all edits recorded; None where it did not."""
+    """The chosen commit if it moved a fact between memories, else None. Outside edits are recorded before it is."""
     with suppress(Inapplicable):
         if choose(undo).moved:
             adopt(session)
@@ -229,6 +232,11 @@ def _move_to_take_back(session: Session, undo: Undo, choose: Callable[[Undo], Co
 def _take_back_here(
     session: Session, verb: str, choose: Callable[[Undo], Commit], is_meant: Callable[[Commit], bool]
 ) -> Restored:
+    """Take back the commit that `choose` returns, in this memory alone.
+
+    `choose` is called under the lock, after outside edits were recorded. The commit of the undo or redo (`verb`) names
+    the operation that was undone in the end, not the undo that it takes back.
+    """
     undo = Undo(session.timeline)
 
     def decide(now: Snapshot) -> Draft[tuple[Commit, Commit]]:
@@ -240,7 +248,7 @@ def _take_back_here(
         files = _files_with(session, undo.without(commit, now.scan), now.scan)
         return Draft(files, note, (commit, operation), is_meant(commit))
 
-    done = session.write(decide, is_seeded=False)  # what a clone begins with would be the newest commit
+    done = session.write(decide, is_seeded=False)  # a fresh clone's seeds would be the newest commit
     commit, operation = done.result
     return replace(_as_restored(done, commit.parents[0]), operation=operation)
 
@@ -253,7 +261,7 @@ def _write_back(
     dry_run: bool = False,
     even_if_many: bool = False,
 ) -> Restored:
-    """Write the blobs that `wanted` names by path (None: no file), and say what that changed."""
+    """Write the blobs that `wanted` returns by path (None: no file) for the files as they are; return what changed."""
 
     def decide(now: Snapshot) -> Draft[None]:
         return Draft(_files_with(session, wanted(now.scan), now.scan), note, None, even_if_many)
@@ -262,7 +270,11 @@ def _write_back(
 
 
 def _files_with(session: Session, blobs: State, scan: Scan) -> dict[str, bytes | None]:
-    """What writes those of `blobs` that the files do not say yet."""
+    """The bytes to write, by path, for those of `blobs` (None: no file) that differ from the files in `scan`.
+
+    Raises:
+        Disabled: an agent would change the identity or the settings.
+    """
     changed = {path for path, blob in blobs.items() if blob != scan.blob(path)}
     _check_may_restore(session, changed)
     read = session.engine.history.blob
@@ -270,7 +282,11 @@ def _files_with(session: Session, blobs: State, scan: Scan) -> dict[str, bytes |
 
 
 def _check_may_restore(session: Session, paths: set[str]) -> None:
-    """Refuse an agent the way back to an identity or settings that the person has changed since."""
+    """Refuse an agent to change the identity or the settings by going back.
+
+    Raises:
+        Disabled: one of `paths` is such a file.
+    """
     if changed := sorted(paths & rules.kept_from_actor(session)):
         raise Disabled(f"that would change {changed[0]}, which an agent may not; a person may go back")
 
@@ -285,7 +301,7 @@ def _as_restored(done: Written[object], to: str) -> Restored:
 
 @dataclass(frozen=True)
 class Unwanted:
-    """What to take back: commits by name, or those of a `session`, an `agent` or both, if given `since` a moment."""
+    """What to take back: named `commits`, or those of a `session`, an `agent` or both, perhaps only after `since`."""
 
     commits: tuple[str, ...] = ()
     session: str | None = None
@@ -301,7 +317,7 @@ class Unwanted:
 
     @property
     def words(self) -> str:
-        """Whose work it is."""
+        """Whose work it is, as "session s1 agent mia"; "" for named commits."""
         keys = {"session": self.session, "agent": self.agent, "since": self.since}
         return " ".join(f"{key} {value}" for key, value in keys.items() if value is not None)
 
@@ -313,10 +329,11 @@ class Reverting:
         self._history, self._timeline = timeline.history, timeline
 
     def chosen(self, unwanted: Unwanted) -> list[Commit]:
-        """The commits that are meant, newest first; of a session or an agent, those that nobody took back before.
+        """The commits to take back, newest first; for a session or an agent, those that were not taken back before.
 
         Raises:
-            NotFound: there is none.
+            NotFound: there is no such commit.
+            Inapplicable: a named commit joined two machines.
         """
         wanted = {self._timeline.commit_at(name) for name in unwanted.commits}
         head = self._timeline.head()
@@ -336,7 +353,7 @@ class Reverting:
         return _not_taken_back(log, theirs)
 
     def _since(self, log: Sequence[Commit], since: str | None) -> Sequence[Commit]:
-        """Those commits that the one which was current at `since` does not stand on."""
+        """The commits of `log` made after `since`: those that are no ancestors of the commit that was the head then."""
         start = None if since is None else self._timeline.before(since)
         if start is None:
             return log
@@ -344,13 +361,13 @@ class Reverting:
         return [commit for commit in log if commit.commit not in before]
 
     def without(self, commits: Sequence[Commit], scan: Scan, take: Take) -> tuple[dict[str, bytes | None], set[str]]:
-        """The files that say something else without `commits`, newest first, and the ids of those of which something
-        stays, as it was changed since and "ours" is to be taken.
+        """The bytes of the files that change when `commits`, newest first, are taken back; and the ids of the commits
+        of which something stays, as the same lines were changed since and `take` is "ours".
 
         Raises:
-            InvalidArguments: there is no such side to `take`.
-            Conflicting: what they wrote was changed since, and nobody says what to `take`.
-            Unreadable: this user may not look whether it was.
+            InvalidArguments: `take` is no side.
+            Conflicting: the same lines were changed since, and `take` is None.
+            Unreadable: this user may not read a file, so that nobody can tell whether it was changed.
         """
         if take not in (None, *get_args(Side)):
             raise InvalidArguments(f"take is {' or '.join(map(repr, get_args(Side)))}, not {take!r}")
@@ -370,7 +387,7 @@ class Reverting:
         return files, kept
 
     def _steps(self, commits: Sequence[Commit]) -> dict[str, list["_Step"]]:
-        """What commits made of each file, newest first, in as few steps as the work of others lets it be."""
+        """The steps to take back for each file, newest first. Steps with no foreign change between them are joined."""
         steps = dict[str, list[_Step]]()
         for commit in commits:
             for path, before, after in self._history.changes.of(commit.commit):
@@ -384,7 +401,7 @@ class Reverting:
 
 @dataclass(frozen=True)
 class _Step:
-    """The blobs of a file before and after some `commits`, of which each went on from the one before."""
+    """The blobs of a file before and after some `commits`, each of which began with what the one before left."""
 
     before: str | None
     after: str | None
@@ -392,7 +409,7 @@ class _Step:
 
 
 def _prepend(steps: list[_Step], step: _Step) -> None:
-    """Add an earlier step, to the one after it where that went on from it."""
+    """Add an earlier step: joined with the last of `steps` if that began with what this one left."""
     if steps and steps[-1].before == step.after:
         steps[-1] = _Step(step.before, steps[-1].after, steps[-1].commits | step.commits)
     else:
@@ -400,7 +417,11 @@ def _prepend(steps: list[_Step], step: _Step) -> None:
 
 
 def _commits_in(log: Iterable[Commit], wanted: set[str]) -> list[Commit]:
-    """The commits `wanted` in the order of `log`, which is read no further than need be."""
+    """The commits `wanted` in the order of `log`, which is read no further than to the last of them.
+
+    Raises:
+        NotFound: one of them is not in `log`.
+    """
     found = list(islice((commit for commit in log if commit.commit in wanted), len(wanted)))
     if strange := wanted - {commit.commit for commit in found}:
         raise NotFound(f"{short(min(strange))} is not in the history of this memory; `crabmem log` lists it")
@@ -412,19 +433,23 @@ def _is_by(commit: Commit, unwanted: Unwanted) -> bool:
 
 
 def _not_taken_back(log: Sequence[Commit], theirs: Sequence[Commit]) -> list[Commit]:
-    """Of `theirs` those that no other commit of `log`, newest first, took back, or that another one brought back."""
+    """The commits of `theirs` that are not taken back now, by other commits of `log`, newest first.
+
+    A revert that was itself taken back does not count. A rollback takes back what lies between its parents and the
+    commit whose files it restored.
+    """
     wanted, gone = {commit.commit for commit in theirs}, set[str]()
     parents = {commit.commit: commit.parents for commit in log}
     for commit in log:
         if commit.commit not in gone and commit.commit not in wanted:
             gone.update(commit.reverts)
-            if commit.restores in parents:  # a rollback goes back behind what it stands on, and nobody else's work
+            if commit.restores in parents:  # a rollback takes back only what it stands on
                 gone |= _ancestors(parents, commit.parents) - _ancestors(parents, [commit.restores])
     return [commit for commit in theirs if commit.commit not in gone]
 
 
 def _ancestors(parents: Mapping[str, Sequence[str]], tips: Iterable[str]) -> set[str]:
-    """The commits among `tips` and what they stand on, as far as the parents of each are known."""
+    """The commits `tips` and their ancestors, as far as `parents` has them."""
     seen, waiting = set[str](), [*tips]
     while waiting:
         commit = waiting.pop()
@@ -435,7 +460,7 @@ def _ancestors(parents: Mapping[str, Sequence[str]], tips: Iterable[str]) -> set
 
 
 def subject(commits: Sequence[Commit], unwanted: Unwanted) -> str:
-    """What taking back `commits` is called."""
+    """What the message of a commit that takes back `commits` says behind `revert: `."""
     if len(commits) == 1:
         return commits[0].subject
     count = f"{len(commits)} commits"
@@ -443,6 +468,6 @@ def subject(commits: Sequence[Commit], unwanted: Unwanted) -> str:
 
 
 def noted(note: Note, reverted: Sequence[Commit] = (), restored: str | None = None) -> Note:
-    """`note` with the commits it takes back, or the one whose files it brings back, for those who ask what is left."""
+    """`note` with trailers for the commits it takes back, or the one whose files it restores; see `_not_taken_back`."""
     keys = [*(("Reverts", commit.commit) for commit in reverted), *([("Restores", restored)] if restored else [])]
     return replace(note, trailers=(*note.trailers, *keys))

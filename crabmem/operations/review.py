@@ -1,8 +1,8 @@
-"""What waits as one text that a person edits: memory as they want it; and the decisions that the text then is.
+"""Review of proposals in an editor: they are rendered as one text, the person edits it, and it is read as decisions.
 
-A block for each proposal: a heading with its id, then each file as it is to be. What is left is applied, what is
-deleted is rejected, what is reworded is applied so, and `# later` keeps it waiting. All else that is no text of memory
-begins with `%%%`; a line of a text that begins so has a backslash before it.
+The text has a block for each proposal: a heading with its id, then each file as it would be. A block that is left is
+applied, one that is deleted is rejected, one that is reworded is applied so; `# later` keeps it waiting. Every other
+line that is no text of memory begins with `%%%`; a line of a text that begins so gets a backslash before it.
 """
 
 import re
@@ -31,7 +31,7 @@ _HEAD = """\
 """
 _HEADING = re.compile(rf"{MARK} \[([0-9a-f]{{4,40}})\]")
 _FILE = re.compile(rf"{MARK} file ([0-9]{{1,4}}):[ \t]*(.*)")
-# Lines of a text that would be taken for ours, and what they are written as.
+# Lines of a text that would be read as ours; they are written with one more backslash before them.
 _OURS = re.compile(rf"(\\*)({MARK}|[ \t]*#[ \t]*later[ \t]*$)", re.IGNORECASE)
 _LATER = re.compile(r"[ \t]*#[ \t]*later[ \t]*", re.IGNORECASE)
 _MOST_NOTED = 20
@@ -39,7 +39,7 @@ _MOST_NOTED = 20
 
 @dataclass(frozen=True)
 class File:
-    """A file of a block: `text` is what it is to say, "" for no file; `base` is what it said when it was shown."""
+    """A file of a block: its proposed `text`, "" for no file, and `base`, its bytes when the block was made."""
 
     path: str
     text: str
@@ -49,8 +49,8 @@ class File:
 
 @dataclass(frozen=True)
 class Block:
-    """A proposal as it is shown; `notes` say who, when and why. One that does not fit any more `is_later`, until a
-    person takes that away."""
+    """A proposal as it is shown; `notes` say who proposed it, when and why. One that clashes with later changes
+    `is_later`: it waits until the person deletes that line."""
 
     id: str
     notes: tuple[str, ...]
@@ -60,9 +60,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Decision:
-    """What a person decided on the proposal `id`: with the words of theirs for some files, by path; `why` it waits.
+    """What a person decided on the proposal `id`. `wording` has their own texts for some files, by path.
 
-    Files that are in `versions` must still say what the person saw.
+    `why` tells them why it waits, where they may not expect that. Files in `versions` must still be at the version that
+    the person saw.
     """
 
     id: str
@@ -74,8 +75,8 @@ class Decision:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a decision: the `commit` of what was applied (None: the files said so already), or the `error` for
-    which it could not be carried out, so that the proposal still waits."""
+    """What became of a decision: the `commit` that applied it (None: rejected, kept waiting, or the files said so
+    already), or the `error` for which the proposal still waits."""
 
     decision: Decision
     error: CrabmemError | None = None
@@ -103,6 +104,7 @@ def _block(proposal: Proposal, found: Sequence[Verdict], now: datetime) -> Block
 
 
 def _file(found: Verdict) -> File:
+    """A file as it is shown, with notes on lines that go, on its removal, and on invisible characters."""
     text, before = lenient_text(found.after) or "", lenient_text(found.now)
     diff = unified_diff(before, lenient_text(found.after), found.path).splitlines()[2:]
     gone = [line for line in diff if line.startswith("-")]
@@ -132,6 +134,7 @@ def block_text(block: Block) -> str:
 
 
 def _block_lines(block: Block) -> Iterator[str]:
+    """Yield the lines of a block: its heading, notes, `# later`, and its files, each with a line that numbers it."""
     first, *notes = block.notes or ("",)
     yield f"{MARK} [{short(block.id)}] {first}"
     yield from (f"{MARK} {note}" for note in notes)
@@ -155,11 +158,12 @@ def _unescaped(line: str) -> str:
 
 
 def decisions(text: str, shown: Sequence[Block]) -> list[Decision]:
-    """What a person decided who made `text` of what was `shown`, in that order; nothing in an empty text, or in one
-    without a change.
+    """Read the decisions in an edited `text`, one for each block that was `shown`, in their order.
+
+    An empty text, and one without a change, decides nothing: [].
 
     Raises:
-        InvalidArguments: the text does not tell; nothing is to be done.
+        InvalidArguments: a line cannot be understood; then nothing must be done.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     if not text.strip() or text.rstrip() == rendered(shown).rstrip():
@@ -177,6 +181,11 @@ class _ReadBlock:
 
 
 def _read_blocks(text: str, shown: Sequence[Block]) -> dict[str, _ReadBlock]:
+    """Parse the blocks that are left in an edited text, by the ids of their proposals.
+
+    Raises:
+        InvalidArguments: a heading, a path or a line is none that was shown.
+    """
     found, block, lines, files = dict[str, _ReadBlock](), None, None, tuple[File, ...]()
     for number, line in enumerate(text.split("\n"), 1):
         if heading := _HEADING.match(line):
@@ -209,6 +218,10 @@ def _block_id(id: str, shown: Sequence[Block], line: int) -> str:
 
 
 def _decision(block: Block, found: _ReadBlock | None) -> Decision:
+    """The decision in a block as it was read back; None, for a block that was deleted, rejects.
+
+    A file whose line or whole text is missing is no clear answer: the proposal waits.
+    """
     if found is None:
         return Decision(block.id, "reject")
     wording = dict[str, Wording]()
@@ -218,7 +231,7 @@ def _decision(block: Block, found: _ReadBlock | None) -> Decision:
             return Decision(block.id, "later", why="" if found.is_later else why)
         text = "\n".join(found.files[number]).rstrip()
         if text == file.text.rstrip():
-            if block.is_later and not found.is_later:  # they saw what is there, too, and have this in its place
+            if block.is_later and not found.is_later:  # `# later` was deleted: the proposal is to replace what is there
                 wording[file.path] = Wording(file.text or None, file.base)
             continue
         if not text.strip():
@@ -233,11 +246,12 @@ def _decision(block: Block, found: _ReadBlock | None) -> Decision:
 
 
 def carry_out_decisions(session: Session, decided: Iterable[Decision]) -> list[Outcome]:
-    """Do what was decided, each in a commit of the person's. What cannot be done still waits, and stops nothing."""
+    """Carry out decisions, each in a commit of the person's. A proposal that fails still waits, and stops no other."""
     return [_carry_out(session, each) for each in decided]
 
 
 def _carry_out(session: Session, decision: Decision) -> Outcome:
+    """Apply or reject one proposal, or leave it waiting; an error is part of the outcome."""
     commit = None
     try:
         if decision.what == "apply":

@@ -1,6 +1,6 @@
-"""Making a workspace: a new one, one of a profile's family, and of a folder that a host uses already.
+"""Making a workspace: a new one, one with a profile, or one of a folder that a host uses already.
 
-What is in the new workspace, and its first commit, are the work of `session/init.py`: the first write needs it, too.
+`session/init.py` makes the files of a new workspace and its first commit, as the first write needs it, too.
 """
 
 import os
@@ -26,7 +26,7 @@ from ..workspace.workspace import Workspace
 
 
 def branch_of_project(session: Session) -> str:
-    """Return where commits go in a project's repository without memory, as "branch main"; "" for any other."""
+    """Return where commits would go in a project's repository that holds no memory, as "branch main"; else ""."""
     if not session.engine.history.ownership.is_of_project():
         return ""
     name = standing.branch(session)
@@ -34,10 +34,14 @@ def branch_of_project(session: Session) -> str:
 
 
 def use_profile(session: Session, claim: bool = False, dry_run: bool = False) -> Begun:
-    """Have the settings name the profile that this was opened with, and make the files that it begins with.
+    """Name the profile that the session was opened with in the settings, and make the files that it begins with.
 
-    All in one commit, which may be the first. Nothing that is there, or once was, is made again. `claim` and
-    `dry_run` are as for `init`. A profile that lies outside of the workspace may be read from now on.
+    All in one commit, which may be the first. A file that is there, or was once, is not made again. `claim` and
+    `dry_run` are as for `init`. A profile outside of the workspace is allowed to be read from now on. `unread` of the
+    answer are files that the new profile does not use as identity or overview any more.
+
+    Raises:
+        Unwritable: with `claim`, the folder is a project's repository, and the profile would make its Markdown memory.
     """
     from ..prompt.seeding import with_setting  # late: few writes seed anything
 
@@ -49,7 +53,7 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
         )
     unread = _no_longer_read(session)
     file = Path(session.engine.profile_name)
-    # A file in the workspace goes by its way from there.
+    # A profile in the workspace is named by its relative path, which is right wherever the workspace is moved.
     name = (
         file.relative_to(session.root).as_posix() if file.is_relative_to(session.root) else session.engine.profile_name
     )
@@ -65,10 +69,10 @@ def use_profile(session: Session, claim: bool = False, dry_run: bool = False) ->
 
 
 def _no_longer_read(session: Session) -> dict[str, str]:
-    """The identity and the overview that the settings of now have, where this session has others, by path: to these."""
+    """The present identity and overview that the new profile does not read: old path to the path it reads instead."""
     try:
         before = workspace_at(session.root, None, session.engine.allowed).layout
-    except CrabmemError:  # it is why the person names another profile
+    except CrabmemError:  # settings that cannot be used may be why the person names another profile
         return {}
     files, now = session.look(lambda now: now.files), session.layout
     pairs = ((before.identity, now.identity), (before.overview, now.overview))
@@ -78,13 +82,15 @@ def _no_longer_read(session: Session) -> dict[str, str]:
 def declare(
     root: Path, key: Literal["profile", "layout"], value: str, is_meant: bool = False, dry_run: bool = False
 ) -> None:
-    """Have the settings of the folder `root` say what it is; with `is_meant`, also inside a repository. With `dry_run`
-    nothing is written, and what would be refused is.
+    """Write the setting `key = value` into `crabmem.toml` in the folder `root`, which is to become a workspace.
+
+    With `is_meant`, also in a folder inside a repository. Nothing is done if the settings say so already. With
+    `dry_run` nothing is written, but the same is refused.
 
     Raises:
-        InvalidArguments: it is no folder, a workspace of something else, or has settings of its own.
+        InvalidArguments: `root` is no folder, is a workspace already or part of one, or has other settings.
         Unreadable: its settings are no text.
-        Unwritable: it lies in a repository, or the disk refused.
+        Unwritable: it lies in a repository, and `is_meant` is not given; or the disk refused.
     """
     from ..text import toml_edit  # late: it loads what reads TOML
 
@@ -97,7 +103,7 @@ def declare(
         way = f"init --profile {value}` makes it one of {value}" if key == "profile" else "adopt` records your edits"
         raise Inapplicable(f"{root} is a workspace already; `crabmem --dir {shlex.quote(str(root))} {way}")
     line = toml_edit.put("", (key,), value)
-    # Half of it is left where a crash or a full disk cut it.
+    # The beginning of the line is what a crash or a full disk left of an earlier try: it is replaced.
     if before is not None and not line.encode().startswith(before):
         raise Inapplicable(f"{root / SETTINGS} says something else; add `{line.strip()}` at its top")
     _refuse_repository(root, is_meant)
@@ -110,6 +116,12 @@ def declare(
 
 
 def _refuse_repository(root: Path, is_meant: bool) -> None:
+    """Refuse a folder inside a workspace; inside another repository only without `is_meant`.
+
+    Raises:
+        Inapplicable: a workspace around it has its history.
+        Unwritable: a repository is around it.
+    """
     around = next((folder for folder in (root, *root.parents) if os.path.exists(folder / ".git")), None)
     if around and fs.is_own_folder(Workspace(around).private):
         raise Inapplicable(f"{root} is part of the workspace {around}, which has its history")

@@ -26,7 +26,7 @@ _NAMED = 3
 def status(session: Session) -> Status:
     """How the workspace stands, as far as this session may see it; nothing is changed.
 
-    What takes long to find out is left to `doctor`.
+    Checks that take long are left to `doctor`. A damaged history is reported in `odd`, and is no error.
     """
     facts, unreadable, scan = session.look(lambda now: (len(now.entries.paths), len(now.entries.unreadable), now.scan))
     odd = [*filter(None, [_settings_words(session)])]
@@ -73,7 +73,7 @@ def edits(session: Session, even_if_many: bool = False) -> tuple[UnrecordedEdit,
 
 
 def _edits_of(session: Session, scan: Scan, held: Losses | None) -> Iterator[UnrecordedEdit]:
-    """Yield what is on disk otherwise than in the newest commit, by path: what `adopt` records, and so not `held`."""
+    """Yield the files that differ from the newest commit, by path, without `held` losses, which `adopt` leaves out."""
     history, view, kept = session.engine.history, session.view, held.paths if held else ()
     found = session.engine.writer.outside_edits(scan).items()
     outside = {path: file for path, file in found if view.allows(path) and path not in kept}
@@ -83,7 +83,7 @@ def _edits_of(session: Session, scan: Scan, held: Losses | None) -> Iterator[Unr
 
 
 def waiting(session: Session) -> tuple[int, datetime | None]:
-    """How many proposals wait for a person, and since when the oldest does."""
+    """How many proposals wait for a person, and since when the oldest does; (0, None) for none."""
     history = session.engine.history
     if not (history.place.exists() and history.aside.readable()):
         return 0, None
@@ -92,14 +92,14 @@ def waiting(session: Session) -> tuple[int, datetime | None]:
 
 
 def waiting_words(count: int, since: datetime | None, now: datetime) -> str:
-    """How many proposals wait, since when, and what the person types then."""
+    """A sentence for the person: how many proposals wait, since when, and the command that shows them."""
     days = (now - since).days if since else 0
     when = f", the oldest since {since:%Y-%m-%d} ({counted(days, 'day')})" if since and days > 0 else ", since today"
     return f"{counted(count, 'proposal')} {'waits' if count == 1 else 'wait'} for you{when}: `crabmem review`"
 
 
 def _settings_words(session: Session) -> str:
-    """The fault of the settings; "" for none. Verbs that need them refuse where they cannot be read."""
+    """What is wrong with the settings, or with those of the person's memory seen beside this one; "" for nothing."""
     try:
         rules = session.engine.settings_now()[0]
         if session.engine.sees_others(rules):
@@ -110,7 +110,7 @@ def _settings_words(session: Session) -> str:
 
 
 def _oddities(session: Session, held: Losses | None) -> Iterator[str]:
-    """What is odd and found at once, for who sees everything."""
+    """Yield what is odd and quickly found, only in a session that sees all files."""
     if not session.view.is_whole:
         return
     if held:

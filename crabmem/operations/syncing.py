@@ -1,6 +1,6 @@
-"""One memory on many machines, through a remote of Git's, which a person names once on each machine.
+"""One memory on many machines, through a Git remote, which a person names once on each machine.
 
-A person syncs: of a memory that was opened without `is_person`, an agent's, that is refused unless `[sync] tool` lets
+Syncing is for persons: for a memory opened without `is_person`, it is refused unless the setting `[sync] tool` allows
 agents.
 """
 
@@ -16,22 +16,22 @@ from ..workspace.layout import AGENTS
 from ..workspace.workspace import ALL, Workspace
 from ..write.beside import left
 
-#: What stands in an address for the name of a workspace; and what that of all is called there.
+#: The placeholder for a workspace's name in an address, and the name of the workspace of all there.
 PLACEHOLDER, MAIN = "{agent}", "main"
 _NAMED = 5
 _EXAMPLE = f"`crabmem sync --all --to ~/Shared/{PLACEHOLDER}.git`"
 
 
 def name_remote(session: Session, url: str, folder: str | os.PathLike[str] = "", *, is_asked: bool = False) -> str:
-    """Let this workspace be synced with the remote at `url` from now on, and return that as it is shown.
+    """Have this workspace synced with the remote at `url` from now on; return the address as it may be shown.
 
-    A path is taken from `folder`, else from the current one. A folder that is not there yet is made. With `is_asked`
+    A relative path starts at `folder`, else at the current one. A folder that is not there yet is made. With `is_asked`
     the remote is named only if it answers.
 
     Raises:
         Disabled: an agent asks.
-        InvalidArguments: it is no address, or Git's `origin` is another one.
-        SyncError: it does not answer, or does not let us in.
+        InvalidArguments: `url` is no address, or Git's `origin` has another one.
+        SyncError: the remote does not answer, or does not let us in.
     """
     from ..sync.sync import name_remote  # late: it loads what reaches remotes, which few ask for
 
@@ -39,7 +39,7 @@ def name_remote(session: Session, url: str, folder: str | os.PathLike[str] = "",
 
 
 def is_remote(session: Session, url: str, folder: str | os.PathLike[str] = "") -> bool:
-    """Whether this workspace is synced with the remote at `url` already: to name it anew would begin anew."""
+    """Whether this workspace is synced with the remote at `url` already. Naming it again would start over."""
     from ..remotes.address import parse_address
 
     return session.engine.allowed.reach(session.root).remote == parse_address(url, Path(os.path.abspath(folder))).url
@@ -53,19 +53,19 @@ def sync(
     even_if_many: bool = False,
     seconds: float = 120.0,
 ) -> Synced:
-    """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
+    """Take in what other machines did, and push what this one did to the remote. Outside edits are recorded first.
 
-    `is_expected`: a person has seen what a remote has that was never synced with. `joins_apart`: a history that has
-    nothing in common with this one is joined to it. `even_if_many`: many facts at once may be lost. The remote may be
-    silent for so many `seconds`.
+    `is_expected`: the person has seen what a remote holds that was never synced with. `joins_apart`: join a history
+    that has nothing in common with this one. `even_if_many`: many facts may be lost at once. After so many `seconds`
+    without an answer the remote is given up.
 
     Raises:
-        Disabled: an agent asks, and may not, or says what only a person may.
+        Disabled: an agent asks, which may not sync, or gives an option that only a person may.
         NotFound: no remote was named on this machine.
-        SyncError: the remote needs a person's word, does not answer, does not let us in, went back, or sends what is
-            not believed.
+        SyncError: the remote needs a person's decision, does not answer, does not let us in, went back to older
+            commits, or sends something that cannot be trusted.
         MassLoss: too many facts would be gone at once.
-        HoldsSecret: a commit that is not there yet holds what looks like a credential.
+        HoldsSecret: a commit that would be pushed holds what looks like a credential.
         Busy: the person is in the middle of a rebase or merge, or others push faster than we can.
     """
     from ..sync.sync import sync
@@ -74,7 +74,7 @@ def sync(
 
 
 def sync_status(session: Session) -> SyncState:
-    """What was synced when, what is still to be, and what waits to be decided. Asks no remote."""
+    """When the workspace was synced, what is not pushed yet, and what waits for a decision. Asks no remote."""
     from ..sync.standing import state
 
     return state(session)
@@ -86,7 +86,7 @@ def left_beside(session: Session) -> list[str]:
 
 
 def left_words(paths: Sequence[str]) -> str:
-    """The words for those."""
+    """A warning about the files of `left_beside`, with the commands that take either text."""
     return (
         f"not checked out, as you have something else there: {listed(paths, _NAMED, 'files')}; `git checkout HEAD -- "
         "FILE` takes what came, `git add FILE` yours; until then Git overlooks it, and no commit takes back what came"
@@ -96,10 +96,10 @@ def left_words(paths: Sequence[str]) -> str:
 def addresses(session: Session, pattern: str) -> dict[str, str]:
     """The remote of this workspace and of each agent's and project's in it, by its place, "." for this one.
 
-    `pattern` is an address with {agent} in it, for which the name stands: that of an agent, "main" for this one.
+    `pattern` is an address with {agent} in it, which is replaced by the agent's or project's name, "main" for this one.
 
     Raises:
-        InvalidArguments: it says nowhere where the names go, or two would have the same.
+        InvalidArguments: `pattern` has no {agent}, or two workspaces would have the same address.
     """
     from .agents import nested  # late: what makes agents loads half the program
 

@@ -1,4 +1,4 @@
-"""Facts and notes that need a look, and the words with which a model is asked to tidy it. Writes nothing."""
+"""Facts and notes that need tidying, and the prompt that asks a model to do it. Writes nothing."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from .facts import get
 from .history import commits
 from .last_changed import changed_on_disk
 
-#: How the sessions begin in which a model tidies, and the tools that it has in them.
+#: The prefix of the names of sessions in which a model tidies, and the tools that it has in them.
 SESSION, TOOLS = "tidy-", ("remember", "forget", "recall", "get", "list", "confirm")
-#: The kinds of things: what each is called, in the order in which they are told, and the verb that mends one, with its
-#: options.
+#: The kinds of findings in the order they are shown: what each is called, the verb that mends it, and its options.
 KINDS = {
     "stale": ("stale", "confirm", ""),
     "alike": ("nearly the same", "forget", ""),
@@ -38,15 +37,17 @@ KINDS = {
 }
 #: Days after which a fact counts as unused.
 UNUSED = 90
-# Days of which daily notes are listed, and commits among which the last tidying is sought.
+# Days back for which daily notes are listed, and newest commits that are searched for the last tidying.
 _NOTES, _COMMITS = 30, 1_000
 _FACTS, _WIDTH, _NAMED = 400, 160, 3
 
 
 def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
-    """All that needs a look: facts that are stale, say nearly the same, answer to the same name, have no description,
-    rest on code that changed, or were not told for so many `days`; and daily notes since what a model proposed was
-    last applied.
+    """Return all that needs a look, kind by kind; see `KINDS`.
+
+    These are facts that are stale, say nearly the same, share a name, have no description, rest on code that changed,
+    or were not used for `days` days; and the daily notes since a tidying was last committed. Items of stores of keys
+    are left out.
     """
 
     def read(now: Snapshot) -> list[Untidy]:
@@ -68,18 +69,23 @@ def tidy(session: Session, days: int = UNUSED) -> list[Untidy]:
 
 
 def _of(kind: str, *entries: Entry, mend: str = "", about: str = "", options: str = "") -> Untidy:
+    """A finding about `entries`; its command names `mend`, else the first of them."""
     _, verb, usual = KINDS[kind]
     way = command(verb, mend or entries[0].name, options or usual)
     return Untidy(kind, tuple(each.name for each in entries), tuple(each.path for each in entries), about, way)
 
 
 def _resting_on(sources: Iterable[SourceState]) -> str:
-    """The options that note what stands at the sources now, but for those that are gone."""
+    """The `--source` options that note the sources anew where they are now, without sources that are gone.
+
+    If all are gone, `--source ""`, which removes them.
+    """
     there = [each.now or each.source for each in sources if each.state != "gone"]
     return " ".join(f"--source {quote(place)}" for place in there or [""])
 
 
 def _alike(session: Session, now: Snapshot, entries: Sequence[Entry], known: set[frozenset[str]]) -> Iterator[Untidy]:
+    """Pairs of facts that say nearly the same, each pair of paths once; not those in `known`, which is added to."""
     for entry in entries:
         other = near_duplicate(entry, now.entries, session.settings.language)
         if other and (pair := frozenset((entry.path, other.path))) not in known:
@@ -90,6 +96,7 @@ def _alike(session: Session, now: Snapshot, entries: Sequence[Entry], known: set
 
 
 def _clashes(entries: Sequence[Entry]) -> Iterator[Untidy]:
+    """Groups of facts that share a name or an alias, each group once."""
     called = defaultdict[str, dict[str, Entry]](dict)
     for entry in entries:
         for name in (entry.name, *entry.aliases):
@@ -99,8 +106,10 @@ def _clashes(entries: Sequence[Entry]) -> Iterator[Untidy]:
 
 
 def _unused(session: Session, now: Snapshot, entries: Sequence[Entry], since: datetime) -> Iterator[Untidy]:
-    """Facts that are older than `since`, and were neither told before a turn nor asked for by name since then; none
-    where turns are not known for so long."""
+    """Facts older than `since` that were neither told before a turn nor asked for by name since then.
+
+    None if the record of turns does not reach back so far: nobody can tell then.
+    """
     turns, used = session.engine.turns.all(), session.engine.uses.known()
     told = {version for turn in turns if turn.when >= since for version in turn.versions}
     for entry in entries if turns and turns[0].when < since else ():
@@ -111,6 +120,7 @@ def _unused(session: Session, now: Snapshot, entries: Sequence[Entry], since: da
 
 
 def _notes(session: Session, now: Snapshot) -> Iterator[Untidy]:
+    """The daily notes since the last commit of a tidying session, at most of the last 30 days."""
     since = session.engine.clock() - timedelta(_NOTES)
     ours = (each.time for each in islice(commits(session), _COMMITS) if (each.session or "").startswith(SESSION))
     first = max(since, next(ours, since)).date().isoformat()
@@ -119,8 +129,14 @@ def _notes(session: Session, now: Snapshot) -> Iterator[Untidy]:
 
 
 def prompt(session: Session, found: Sequence[Untidy], entry: str = "", is_alone: bool = False) -> str:
-    """The text that asks a model to tidy, with the facts there are, first those that were `found`; above all what has
-    to do with the fact called `entry`. With `is_alone` nobody answers it, and all that it writes waits."""
+    """The prompt that asks a model to tidy. It lists the facts there are, first those that were `found`, and why.
+
+    With `entry`, the model is to look above all at what has to do with that fact. With `is_alone` no person answers the
+    model, and all that it writes is a proposal.
+
+    Raises:
+        NotFound: there is no fact called `entry`.
+    """
     why = defaultdict[str, str](str)
     for each in found:
         for path in each.paths:
@@ -144,11 +160,11 @@ def prompt(session: Session, found: Sequence[Untidy], entry: str = "", is_alone:
 
 
 def _told_name(entry: Entry, called: Counter[str]) -> str:
-    """The name of an entry, with its path where another is called so: by that, tools find it."""
+    """The name of an entry, followed by its path if another entry has the same name: tools find it by that."""
     return entry.name if called[name_key(entry.name)] == 1 else f"{entry.name} ({entry.path})"
 
 
 def words(about: str, facts: str, is_alone: bool = False) -> str:
-    """The one text that asks a model to tidy the `facts`."""
+    """The text that asks a model to tidy: the template with `about`, which may be "", and the list of `facts` in it."""
     consent = template("tidying" if is_alone else "tidying-asked").strip()
     return template("tidy").replace("{about}", about).replace("{consent}", consent).replace("{facts}", facts)

@@ -1,4 +1,4 @@
-"""Undo and redo: which commit one more of them takes back. Changes nothing."""
+"""Undo and redo: which commit the next undo or redo takes back. Changes nothing."""
 
 import re
 from collections.abc import Iterator
@@ -18,10 +18,11 @@ class Undo:
 
     def __init__(self, timeline: Timeline) -> None:
         self._history, self._timeline = timeline.history, timeline
+        #: A head, and what `_pairs` returned for it.
         self._paired: tuple[str, dict[str, str]] = "", {}
 
     def to_undo(self) -> Commit:
-        """The newest commit that no undo took back: what one undo after the other takes back, step by step.
+        """The newest commit that is not undone yet: each undo takes back one commit more, step by step.
 
         Passes over commits that changed only files outside memory, such as code.
 
@@ -44,7 +45,7 @@ class Undo:
         """The newest undo that no redo took back, while nothing else was written to memory after it.
 
         Raises:
-            Inapplicable: there is none. Where the newest commit took back others by name, an undo brings those back.
+            Inapplicable: there is no such undo. After a revert, the message says that an undo brings back its commits.
         """
         already_redone = set[str]()
         for commit in self._backwards():
@@ -64,7 +65,7 @@ class Undo:
     def _backwards(self) -> Iterator[Commit]:
         """The head and the commits before it, each by its first parent: those that changed a file of memory.
 
-        A commit that joined what two machines did changed nothing by itself: what both did comes by its time.
+        A commit that joined the work of two machines is left out: the commits of both sides come in order of time.
         """
         head = self._timeline.head()
         waiting = [self._history.commit(head)] if head else []
@@ -88,7 +89,7 @@ class Undo:
         }
 
     def operation(self, commit: Commit) -> Commit:
-        """What was undone or redone, where `commit` is an undo or redo; else itself."""
+        """The operation at the end of the chain that an undo or redo began; any other commit itself."""
         return self._chain(commit)[-1]
 
     def _chain(self, commit: Commit) -> list[Commit]:
@@ -101,9 +102,9 @@ class Undo:
     def _taken_back(self, commit: Commit) -> Commit | None:
         """The commit that an undo or redo took back; None when `commit` is neither.
 
-        A rebase gives commits other ids, of which the trailer knows nothing: then it is the commit that says the
-        opposite. Where there is none, as somebody wrote the trailer by hand, or made one commit of several, `commit`
-        is an operation of its own.
+        The trailer `Reverts` names it. After a rebase commits have other ids: then it is the commit with the opposite
+        changes. If there is none, as somebody wrote the trailer by hand or squashed commits, `commit` counts as an
+        operation of its own.
         """
         head = self._timeline.head()
         if head is None or not _goes_back(commit):
@@ -114,11 +115,11 @@ class Undo:
         return self._history.commit(named) if self._history.reaches(named) else None
 
     def _is_there(self, head: str, commit: str) -> bool:
-        """Whether the head stands on a commit, which a rebase may have given another id."""
+        """Whether `head` is or stands on `commit`; False for an id that a rebase has replaced."""
         return self._history.line(head).place(commit) is not None or self._history.reaches(commit)
 
     def _pairs(self, head: str) -> dict[str, str]:
-        """What undos and redos took back whose trailers name no commit that `head` stands on, by their ids.
+        """The commit that each undo or redo took back, by ids, for those whose trailer names no ancestor of `head`.
 
         Each took back the commit before it whose changes are the opposite of its own. They are paired like brackets,
         from the newest commit on: a commit belongs to the nearest undo that may have taken it back and has none yet.
@@ -143,11 +144,11 @@ class Undo:
         return self.changes(back.commit) == opposite
 
     def without(self, commit: Commit, scan: Scan) -> State:
-        """The state of the files of `commit` that takes it back.
+        """The state of the files of `commit` as they were before it.
 
         Raises:
-            Inapplicable: they were changed since.
-            Unreadable: this user may not look whether they were.
+            Inapplicable: a file was changed since.
+            Unreadable: this user may not read a file, so that nobody can tell whether it was changed.
         """
         changes = self.changes(commit.commit)
         for path, (_, after) in changes.items():
@@ -161,15 +162,16 @@ class Undo:
 
 
 def _is_undo(chain: list[Commit]) -> bool:
-    """Whether the first of a chain takes the last, an operation, back; a redo, or an undo of an undo, does not."""
+    """Whether the first commit of a chain undoes the operation at its end; a redo, or an undo of an undo, does not."""
     return len(chain) % 2 == 0
 
 
 def _goes_back(commit: Commit) -> bool:
+    """Whether a commit is an undo or redo of exactly one other, by its trailers."""
     return commit.tool in ("undo", "redo") and len(commit.reverts) == 1 and bool(_ID.fullmatch(commit.reverts[0]))
 
 
 def going_back(operation: str) -> str:
-    """Return what an undo or redo of an operation is called, after `undo: `: `remember Luna's vet`, without a colon."""
+    """Return the subject of an operation without its colon, to stand after `undo: `: `remember Luna's vet`."""
     kind, colon, what = operation.partition(": ")
     return f"{kind} {what}" if colon and kind.isalpha() else operation

@@ -1,4 +1,4 @@
-"""Which facts are used: known beside the index, and lost without harm; then all count as used alike."""
+"""Counts of uses of facts. They are kept outside of memory and lost without harm: then all count as used alike."""
 
 import os
 from contextlib import suppress
@@ -11,9 +11,9 @@ from ..text.slug import name_key
 
 
 def count_uses_by_name(session: Session, found: Recall) -> None:
-    """Count a use of the facts that were found because they were asked for by name.
+    """Count a use of each fact in `found` whose name or alias is the whole query.
 
-    Nothing is counted for what recall finds else: what is found often would be found ever more often.
+    Other hits do not count: facts that are found often would be found more and more often.
     """
     key = name_key(found.query)
     asked = (hit.entry for hit in found if key in map(name_key, (hit.entry.name, *hit.entry.aliases)))
@@ -21,7 +21,7 @@ def count_uses_by_name(session: Session, found: Recall) -> None:
 
 
 def forget_gone(session: Session) -> None:
-    """Forget how what is gone was used; no failure, as what removed it is done, and the next time does it too."""
+    """Remove the counts of facts that are gone. Errors are ignored: the next removal of a fact tries again."""
     engine = session.engine
     with suppress(CrabmemError):
         if os.path.exists(engine.workspace.private / state.USES):
@@ -29,7 +29,7 @@ def forget_gone(session: Session) -> None:
 
 
 def follow_rename(session: Session, old: str, new: str) -> None:
-    """Have a fact that moved from `old` to `new` keep its uses; no failure, as for `forget_gone`."""
+    """Move the counts of a fact from the path `old` to `new`. Errors are ignored, as in `forget_gone`."""
     with suppress(CrabmemError):
         if old != new and os.path.exists(session.engine.workspace.private / state.USES):
             session.engine.uses.move(old, new)

@@ -34,16 +34,17 @@ class Budget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def cut(text: str, room: int, budget: Budget, file: str, of: int = 0, root: str = "") -> str:
-    """Cut `text` to `room` characters: all of it, else its head, the mark and its tail; "" for too little room.
+    """Cut `text` to `room` characters: its head, the mark and its tail. A text that fits is returned as it is.
 
-    `of` is how long the text was when some of its middle is gone already: then there is a mark in any case.
+    "" if there is less room than `budget.least`. `of` is the length of the original if the caller has taken out some of
+    its middle already: then a mark is put in even if `text` fits.
     """
     of = max(of, len(text))
     if len(text) <= room and of == len(text):
         return text
     if room < budget.least:
         return ""
-    # The longest the mark can become: what it says of how much stays depends on its own length.
+    # The longest that the mark can be: it names the number of characters kept, which depends on its own length.
     mark = _mark(budget, file, of, of, root)
     space = room - len(mark)
     if space <= 0:

@@ -1,8 +1,8 @@
-"""Compaction: from how many tokens in the context window on a conversation is stored, summed up, pruned or warned
-about. Pure.
+"""Compaction: at how many tokens in the context window a conversation is stored, summed up or pruned, or the model
+warned. Pure.
 
-The host says how many tokens there are, and keeps one number: in which cycle it stored last. A cycle ends when the
-conversation was shortened, however that came about.
+The host counts the tokens, and remembers one number: the cycle in which it stored last. A cycle ends whenever the
+conversation is shortened.
 """
 
 from datetime import date
@@ -15,9 +15,10 @@ from msgspec import Meta
 from ..text.templates import fill, template, worth
 from .budget import Share
 
-#: The steps in the order in which a host does them: what is cut was stored before. `warn` is for the model to read.
+#: The steps in the order in which a host does them: it stores messages (`flush`) before it cuts them. `warn` is a text
+#: for the model.
 Step = Literal["flush", "compact", "prune", "warn"]
-# What a model answers to the question what to store when there is nothing; shorter answers name nothing either.
+# The reply of a model that finds nothing to store; a reply shorter than `_LEAST_REPLY` characters names nothing either.
 _NOTHING = "nothing"
 _LEAST_REPLY = 10
 
@@ -63,7 +64,7 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What warn says; {percent}, {tokens} and {window} in it stand for these."""
 
     def thresholds(self, size: int) -> dict[Step, int]:
-        """The number of tokens from which on each step is due in a window of `size`; without steps that never are."""
+        """The number of tokens from which each step is due, in a window of `size` tokens, without steps never due."""
         left = size - self.reserve - self.soft if self.reserve or self.soft else _part(size, self.flush)
         shares: dict[Step, float] = {"compact": self.compact, "prune": self.prune, "warn": self.warn}
         found: dict[Step, int] = {"flush": left, **{step: _part(size, share) for step, share in shares.items()}}
@@ -72,10 +73,10 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def due(
         self, tokens: int | None, size: int, cycle: int = 0, flushed: int | None = None, may_store: bool = True
     ) -> tuple[Step, ...]:
-        """The steps that are due with `tokens` in a window of `size`; None: nobody knows, and nothing is due.
+        """The steps that are due with `tokens` in a window of `size` tokens; () if `tokens` is None, for unknown.
 
-        `cycle` is how often the conversation was shortened, `flushed` the cycle in which it was stored last: a flush is
-        due once in each cycle, and never in a session that may not store.
+        `cycle` is how often the conversation was shortened, `flushed` the cycle in which it was last stored: a flush is
+        due once in each cycle, and never if the session may not store.
         """
         if tokens is None:
             return ()
@@ -96,7 +97,7 @@ class Window(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return fill(self.warning, {"percent": percent, "tokens": f"{tokens:,}", "window": f"{size:,}"})
 
     def is_silent(self, reply: str) -> bool:
-        """Whether a reply only says that there is nothing to say; nobody need read it."""
+        """Whether a reply only says that there is nothing to say, so that a host need not show it."""
         return _bare(reply) in ("", _bare(self.silent))
 
     def is_nothing(self, reply: str) -> bool:
@@ -139,7 +140,7 @@ def due(
 
 
 def _part(size: int, share: float) -> int:
-    # 0.58 of 50 is 28.999… to a computer.
+    # Rounded first, as floats are not exact: 0.55 * 100 is 55.00000000000001, and would become 56.
     return ceil(round(size * share, 6))
 
 

@@ -17,22 +17,23 @@ from ..text.values import replace
 from .budget import Budget, cut
 from .profile import Generated, Kind, Part, Profile
 
-#: What became of a file: it is in the context whole, cut, missing or blank, left out for want of room, or hidden from
-#: that kind of session.
+#: What became of a file, in this order: in the context whole; cut; missing or blank; left out for want of room; hidden
+#: from that kind of session.
 Status = Literal["ok", "truncated", "missing", "left out", "hidden"]
-# What stands in words for the list of tools.
+# The placeholder in words for the list of tools.
 _TOOLS = "{tools}"
-# Characters of a token of English, for a rough count without asking a model.
+# Characters per token in English, for a rough count without a tokenizer.
 _PER_TOKEN = 4
-# Of a file that is longer than its room only so many times the room, within bounds, is made visible and escaped: that
-# costs much time and memory.
+# Escaping a long file takes much time and memory: only `_SPARE` times its room, at least `_LEAST` and at most `_MOST`
+# characters, are escaped.
 _SPARE, _LEAST, _MOST = 2, 100_000, 1_000_000
 
 
 class Piece(msgspec.Struct, frozen=True):
     """A part of a profile in one workspace: `raw` is the text of the file at `path`, None when there is no file.
 
-    Of a part that is no file `path` is "", and `raw` its words. One that `is_hidden` from the session has no text.
+    For a part that is no file `path` is "", and `raw` has its words. A piece that `is_hidden` from the session has no
+    text.
     """
 
     part: Part
@@ -47,7 +48,7 @@ def fixed_text(part: Part) -> str:
 
 
 def guidance(parts: Iterable[Part], tools: str) -> str:
-    """The words of the parts that tell how to use the tools, with the list `tools` in them; "" where that is empty."""
+    """The texts of the parts that mention the tools, with the list `tools` filled in; "" if `tools` is empty."""
     words = (_TOOLS if part.say == "tools" else fixed_text(part) for part in parts)
     return joined(text.replace(_TOOLS, tools) for text in words if tools and _TOOLS in text)
 
@@ -76,10 +77,10 @@ class ContextRow(msgspec.Struct, frozen=True):
 
 
 class Context(msgspec.Struct, frozen=True):
-    """The text that goes before a conversation of that kind, and the account of its parts and tools.
+    """The `text` that goes before a conversation of a `kind`, with a row for each file and the names of the tools.
 
-    Of a file at most `most_of_a_file` characters are in it unless its part says otherwise, of all files together
-    `most_of_all`, and of the files that share a limit what `shares` says.
+    `most_of_a_file` is the most characters of one file, unless its part has a limit of its own; `most_of_all` of all
+    files together; `shares` of the files that have a limit together, by its name.
     """
 
     JSON = ("kind", "parts", "limits", "characters", "tokens", "tools")
@@ -109,6 +110,8 @@ class Context(msgspec.Struct, frozen=True):
 
 
 class _Row(msgspec.Struct, frozen=True):
+    """A piece as it goes into the context: `text` is what is left of it, or the mark of a missing file."""
+
     piece: Piece
     status: Status
     text: str
@@ -119,8 +122,7 @@ class _Row(msgspec.Struct, frozen=True):
 
 
 def tokens(characters: int) -> int:
-    """A rough number of tokens of so many characters: never too few for English, often too few for other scripts and
-    code."""
+    """Estimate the tokens of so many characters: not too low for English, often too low for other scripts and code."""
     return ceil(characters / _PER_TOKEN)
 
 
@@ -135,10 +137,10 @@ def assemble(
 ) -> Context:
     """Put the context of a session together: `pieces` are its parts in order, `generated` the texts that `say` names.
 
-    Words that would list the tools are left out where there are none.
+    Words that would list the tools are left out if there are none.
 
-    `limit` is the host's: so many characters at most, counted in UTF-16 as hosts do. The last file is shortened first,
-    with a line that says so and where below `root` the rest is; what is no file never is.
+    `limit` is the host's: the most characters, counted in UTF-16 units as hosts do. The last file is shortened first,
+    with a line that names the file below `root` for the rest; parts that are no files are never shortened.
     """
     rows = _rows_in_budget(profile, pieces, generated, str(root or ""))
     rows = rows if limit is None else _rows_in_limit(limit, rows, profile, root or Path())
@@ -159,7 +161,7 @@ def assemble(
 
 
 def _limit(part: Part, profile: Profile) -> int:
-    """How many characters of a part may be in the context when no other part takes any."""
+    """The most characters of a part in the context, if the other parts take nothing of what they share."""
     most = profile.shares.get(part.share, profile.budget.total)
     return min(part.limit or profile.budget.part, most, profile.budget.total)
 
@@ -167,7 +169,10 @@ def _limit(part: Part, profile: Profile) -> int:
 def _rows_in_budget(
     profile: Profile, pieces: Sequence[Piece], generated: Mapping[Generated, str], root: str
 ) -> list[_Row]:
-    """The parts, cut to the room that the profile has for them."""
+    """The parts in order, each cut to the room that the parts before have left of the total and of its share.
+
+    The part that says which files were cut gets its text last.
+    """
     rows, left = list[_Row](), {"": profile.budget.total, **profile.shares}
     for piece in pieces:
         row = _row(piece, profile, left, root) if piece.part.is_read else _Row(piece, "ok", _words(piece, generated))
@@ -180,6 +185,7 @@ def _rows_in_budget(
 
 
 def _words(piece: Piece, generated: Mapping[Generated, str]) -> str:
+    """The text of a part that is no file; "" for words that would list the tools where there are none."""
     if piece.part.say:
         return generated.get(piece.part.say, "")
     text, tools = piece.raw or "", generated.get("tools", "")
@@ -187,6 +193,7 @@ def _words(piece: Piece, generated: Mapping[Generated, str]) -> str:
 
 
 def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> _Row:
+    """The row of a file. `left` has the characters that are left: under "" of the total, and by name of each share."""
     part = piece.part
     if piece.is_hidden:
         return _Row(piece, "hidden", "")
@@ -207,12 +214,12 @@ def _row(piece: Piece, profile: Profile, left: Mapping[str, int], root: str) -> 
 
 
 def _shown(raw: str, part: Part) -> str:
-    """A text as a model sees it, which cannot close the block around it."""
+    """A text as a model sees it: escaped, so that it cannot close the block around it, and without invisible signs."""
     return escaped(raw, part.tag) if part.tag else visible(raw).strip()
 
 
 def _near(raw: str, room: int, budget: Budget) -> str:
-    """`raw`, or the head and the tail of one that is far longer than there is `room`."""
+    """`raw`; if it is far longer than `room`, only its head and tail, which are enough for `cut`."""
     most = min(max(_SPARE * room, _LEAST), _MOST)
     if len(raw) <= most:
         return raw
@@ -221,7 +228,7 @@ def _near(raw: str, room: int, budget: Budget) -> str:
 
 
 def _rows_in_limit(limit: int, rows: list[_Row], profile: Profile, root: Path) -> list[_Row]:
-    """The rows with files shortened, the last one first, until all fit into `limit`."""
+    """The rows, with files shortened, the last one first, until the whole text fits into `limit`. Changes `rows`."""
     between, budget = profile.between, profile.budget
     for at in reversed(range(len(rows))):
         row, over = rows[at], units(_text_of(rows, between)) - limit
@@ -234,9 +241,9 @@ def _rows_in_limit(limit: int, rows: list[_Row], profile: Profile, root: Path) -
 
 
 def _whole(row: _Row, budget: Budget) -> tuple[str, int]:
-    """The head of a row before its profile cut it, at least as much as is in it now, and how long all of it is.
+    """The text of a row before the profile cut it, at least its head, and the length of the whole.
 
-    Of what keeps its end the profile's cut is all there is.
+    Where the end of the file is kept, and not its head, that is the row's text as it was cut.
     """
     part, raw = row.piece.part, row.piece.raw or ""
     if row.status != "truncated" or part.keep == "tail" or part.lines:
@@ -252,6 +259,7 @@ def _text_of(rows: Iterable[_Row], between: str) -> str:
 
 
 def _in_frame(piece: Piece, text: str) -> str:
+    """A text in the block and under the title of its part; "" if it is blank."""
     if not text.strip():
         return ""
     part = piece.part

@@ -189,7 +189,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.tools if own is None else own
 
     def limits_tools(self, kind: Kind) -> bool:
-        """Whether a session of that kind gets no tool but those, even when it asks for one by name."""
+        """Whether a session of that kind gets no other tool than `tools_for` says, even if its host asks for one."""
         return self._rules(kind).tools is not None
 
     def flushes(self, kind: Kind) -> bool:
@@ -224,7 +224,7 @@ def parse_profile(text: str, file: str) -> Profile:
 
 
 def _problems(profile: Profile, file: str) -> Iterator[str]:
-    """What is wrong with a profile each of whose values alone could be."""
+    """Yield what is wrong with a profile whose values are valid one by one, but not together or as paths."""
     shown = layout_of(file, profile) or FLAT  # without a layout, the workspace may be flat: Markdown anywhere in it
     for number, part in enumerate(profile.part, 1):
         if part.file and not shown.is_kept(shown.named(part.file)):
@@ -248,7 +248,7 @@ def _problems(profile: Profile, file: str) -> Iterator[str]:
 
 
 def _ways_out(profile: Profile, layout: Layout) -> Iterator[str]:
-    """What leads out of the workspace or out of `prompts/`: a profile may have come with a stranger's folder."""
+    """Yield the paths and names that lead out of the workspace or of `prompts/`: a profile may be a stranger's file."""
     for key, path in layout.lost():
         yield (
             f"layout.{key} is {path or 'blank'}, whose history would not be kept; name Markdown at the top of the "
@@ -274,7 +274,7 @@ def _is_template(name: str) -> bool:
 
 
 def checked_kind(kind: str) -> Kind:
-    """`kind`, checked to be a kind of session.
+    """Return `kind` if it is a kind of session.
 
     Raises:
         InvalidArguments: there is no such kind.
@@ -289,7 +289,7 @@ def load_profile(name: str) -> Profile:
 
     Raises:
         InvalidArguments: there is no such profile.
-        InvalidSettings: the file is no right profile.
+        InvalidSettings: the file is no valid profile.
     """
     return parse_profile(profile_toml(name), name) if name.endswith(".toml") else built_in_profile(name)
 
@@ -320,6 +320,12 @@ def profile_toml(name: str) -> str:
 
 
 def _read(file: Path) -> str:
+    """The text of a profile's file.
+
+    Raises:
+        ValueError: it is no regular file, too large, or no UTF-8.
+        OSError: it cannot be read.
+    """
     if os.path.exists(file) and not os.path.isfile(file):  # a device or a pipe has no end
         raise ValueError("it is not a regular file")
     with file.open("rb") as opened:
@@ -340,11 +346,11 @@ def built_in_profile(name: str) -> Profile:
 
 
 def as_dict(profile: Profile) -> dict[str, object]:
-    """A profile as plain values, those that its file leaves out included."""
+    """A profile as plain values, with the defaults of keys that its file leaves out."""
     values: dict[str, object] = msgspec.to_builtins(profile)
     return values
 
 
 def layout_of(name: str, profile: Profile) -> Layout | None:
-    """The layout of a workspace with that profile, which is called `name`; None where the workspace's settings say."""
+    """The layout that a profile called `name` gives a workspace; None if the workspace's own settings say it."""
     return None if profile.layout is None else Layout(name, **msgspec.structs.asdict(profile.layout))

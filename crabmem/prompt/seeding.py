@@ -1,4 +1,4 @@
-"""What a workspace begins with: the files that its profile has seeds of, and settings that name the profile. Pure."""
+"""The files that a workspace begins with, from the seeds of its profile, and settings that name the profile. Pure."""
 
 from collections.abc import Mapping
 
@@ -12,25 +12,26 @@ from .profile import Profile, Seed
 
 
 def seeds(profile: Profile, layout: Layout, is_own: bool, is_new: bool, about: Mapping[str, str]) -> dict[str, str]:
-    """The text of each file that a workspace begins with, by path; `is_own`: it is an agent's.
+    """The text of each file that a workspace begins with, by path.
 
-    `is_new`: nothing is in it yet. `about` is what {name} and {description} in a text stand for.
+    `is_own`: the workspace is an agent's. `is_new`: it has no file yet. `about` has the values of {name} and
+    {description} in a text.
     """
     chosen = (seed for seed in profile.seed if _is_for(seed, is_own) and (is_new or not seed.is_first))
     return {layout.named(seed.file): fill(_text(seed), about) for seed in chosen}
 
 
 def mentions(profile: Profile, word: str) -> bool:
-    """Whether a seed for agents says `word` of them, as "description"."""
+    """Whether a seed for agents has the placeholder `word`, as "description": else its value would be lost."""
     own = (seed for seed in profile.seed if _is_for(seed, is_own=True))
     return any(f"{{{word}}}" in _text(seed) for seed in own)
 
 
 def with_setting(text: str, key: str, value: str) -> str:
-    """Return settings with `key` set to `value`, every other byte as it was.
+    """Return the settings `text` with `key` set to `value`, every other byte as it was; a new key goes to the top.
 
     Raises:
-        InvalidSettings: they are more than is read.
+        InvalidSettings: the text is larger than settings may be.
     """
     check_extent(text, SETTINGS)
     rest = text.removeprefix(BOM)

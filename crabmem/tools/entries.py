@@ -20,18 +20,18 @@ Version = Annotated[
 
 
 def _scopes(memory: Session) -> tuple[str, ...]:
-    """The names of the memories that a session sees, where there are several."""
+    """The names of the memories that a session sees, its own first; () if it is the only one: `to` is not offered."""
     seen = scopes.others(memory)
     return (memory.engine.scopes.own, *seen) if seen else ()
 
 
 def _sources(memory: Session) -> tuple[str, ...]:
-    """The places that recall may look into besides facts."""
+    """The values of `include`: what recall may search besides facts; () if nothing."""
     return () if recall_operations.why_no_sessions(memory) else ("sessions",)
 
 
 def _everywhere(memory: Session) -> tuple[str, ...]:
-    """The values of `of`, where agents may ask every memory."""
+    """The values of `of`; () unless agents may ask every memory."""
     return ("everywhere",) if recall_operations.agents_ask_everywhere(memory) else ()
 
 

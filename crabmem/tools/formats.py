@@ -16,7 +16,7 @@ Definition: TypeAlias = Any
 def openai_chat(tools: Iterable[Tool], strict: bool = False) -> list[Definition]:
     """The argument `tools` of OpenAI's chat completions, and of the many services with the same API.
 
-    With `strict` the API holds the model to the schema: it then gives every argument, null for those it leaves out.
+    With `strict` the API holds the model to the schema: the model then gives every argument, null for "left out".
     """
     return [{"type": "function", "function": _function(tool, strict)} for tool in tools]
 

@@ -1,4 +1,4 @@
-"""What goes before a conversation, with how to use the tools that are offered in it."""
+"""The context before a conversation, with the guide to the tools that are offered in it."""
 
 from collections.abc import Iterable
 
@@ -19,12 +19,12 @@ def context(
     overview: bool = True,
     limit: int | None = None,
 ) -> Context:
-    """What goes before a conversation of that kind (None: the kind of this session), and the account of it.
+    """What goes before a conversation of that kind (None: the kind of this session), with an account of each part.
 
-    The files are those of the revision or time `as_of`; the tools are those of today. Without `guide` nothing
-    of the tools, for hosts that offer none; without `overview` nothing of that, for hosts that read the file
-    themselves. With `limit`, so many characters at most: of the last files only
-    the beginning, and where the rest is.
+    With `as_of`, the files are those of that revision or time, the tools those of today. Without `guide` the tools are
+    not mentioned, for hosts that offer none; without `overview` it is left out, for hosts that read the file
+    themselves. `limit` is the most characters: the last files are shortened first, with a line that says where the rest
+    is.
 
     Raises:
         InvalidArguments: there is no such kind of session.
@@ -49,6 +49,6 @@ def prompt(
 
 
 def guidance(session: Session, tools: Iterable[Tool] | None = None) -> str:
-    """How to use memory with these tools; None for those that are offered."""
+    """The guide to using memory with these tools (None: those that are offered); "" without any tool."""
     names = Toolbox(session).names if tools is None else [tool.name for tool in tools]
     return texts.guidance(session, names)

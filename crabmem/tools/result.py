@@ -1,4 +1,4 @@
-"""What tools answer: a text for the model, which words writes, losses and refusals, and data for programs."""
+"""The answers of tools: data for programs, and a text for the model, which says what was written, lost or refused."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from ..text.values import replace
 from ..text.words import counted, shortened
 from ..workspace.layout import AGENTS
 
-#: Characters of the diff in an answer. Whoever wrote knows what stands there now; what is gone is in the history.
+#: Characters of a diff in an answer: the writer knows the new text, and the history has the old one.
 MOST_OF_A_DIFF = 400
 # Characters of one of its lines, and of a name.
 _WIDTH, _NAME = 160, 80
@@ -46,9 +46,9 @@ def recall_text(recall: Recall, text: Callable[[Hit], str] = text_of) -> str:
 
 
 def saved_text(text: str, done: Saved, agent: str | None) -> str:
-    """`text`, whose words a fact replaced, what is gone of them where they were not this agent's, and the warnings.
+    """`text`, then for a new fact the one that is nearly the same, for a replaced one who wrote it when; and warnings.
 
-    Of a new fact, which one says nearly the same.
+    If somebody else than `agent` wrote the replaced text, the diff is added: the model should know what it took away.
     """
     before = done.replaced if done.commit else None
     if before is None:
@@ -61,14 +61,15 @@ def saved_text(text: str, done: Saved, agent: str | None) -> str:
 
 
 def changed_text(text: str, done: Changed) -> str:
-    """`text`, under it what is gone of the text that a write replaced, and the warnings."""
+    """`text`, under it the diff if the write removed lines of a file that was there, and the warnings."""
     return warned(text if done.created else _with(text, diff_text(done.diff)), done.warnings)
 
 
 def with_waiting(result: Result, waits: Sequence[Proposal], has_written: bool, scopes: Mapping[str, str]) -> Result:
-    """The answer of a tool of whose writes some wait for a person: none of these is told as done.
+    """A tool's answer where the writes `waits` wait for a person: it must not sound as if they were done.
 
-    `scopes` are the names of other memories in which some of them wait, by the id of each.
+    If nothing was written (not `has_written`), the tool's own text is replaced. `scopes` has the name of another memory
+    by the id of each proposal that waits there. An answer without such writes, or an error, is returned as it is.
     """
     if not waits or result.is_error:
         return result
@@ -83,7 +84,10 @@ def with_waiting(result: Result, waits: Sequence[Proposal], has_written: bool, s
 
 
 def stale_text(error: Stale, most: int) -> str:
-    """Why a write was refused: what changed since that version, and in a block what stands there now."""
+    """Say why a write was refused: the error, what changed since that version, and the current text in a block.
+
+    `most` is the most characters of the current text.
+    """
     if not error.version:
         return str(error)
     current = block("memory", first_lines(visible(error.current), most, _LONGER)) or "nothing"
@@ -93,7 +97,10 @@ def stale_text(error: Stale, most: int) -> str:
 
 
 def without_root(text: str, root: Path) -> str:
-    """The text of an error for a model: files by their paths in the workspace, without where this machine has it."""
+    """The text of an error for a model, with paths relative to the workspace: where it lies is none of its business.
+
+    Paths in the workspace around a named agent's own are shortened, too.
+    """
     around = [root.parent.parent] if root.parent.name == AGENTS else []
     for folder in [root, *around]:
         for place in sorted({str(folder), os.path.realpath(folder)}, key=len, reverse=True):
@@ -102,9 +109,9 @@ def without_root(text: str, root: Path) -> str:
 
 
 def diff_text(diff: str) -> str:
-    """The lines that the diff of a file takes away, and those that it puts there, as far as there is room for them.
+    """The removed and added lines of a diff, cut to `MOST_OF_A_DIFF` characters and escaped for a model.
 
-    "" where it takes nothing away: what an agent added, it knows.
+    "" if no line was removed: an agent knows what it added.
     """
     body = escaped(diff.partition("\n@@")[2]).split("\n")[1:]
     lines = [_cut(line) for line in body if line.startswith(("-", "+"))]

@@ -1,4 +1,4 @@
-"""The JSON Schema of what tools return, made of the types of results and the keys that their JSON has."""
+"""The JSON Schema of what tools return, made from the types of results and the keys of their JSON."""
 
 import collections.abc
 import inspect
@@ -23,7 +23,7 @@ import msgspec
 from ..results import json_keys
 from ..text.evaluation import Expectation, Figures
 
-# What the modules of results import for type checking alone.
+# Names in annotations of results that are imported there only for type checking: `get_type_hints` needs them here.
 _NAMES: dict[str, Any] = {
     **vars(collections.abc),
     "Any": Any,
@@ -36,16 +36,20 @@ _NAMES: dict[str, Any] = {
 
 
 def schema_of(kind: type) -> dict[str, Any]:
-    """The schema of the JSON of `kind`, a result or a TypedDict; the root is the object itself, as MCP wants."""
+    """The schema of the JSON of `kind`, a result or a TypedDict; its root is an object, no reference, as MCP needs."""
     _, parts = msgspec.json.schema_components([_data_type(kind)], ref_template="#/$defs/{name}")
     own = parts.pop(kind.__name__)
-    for key in ("title", "description"):  # the tool says what it is for
+    for key in ("title", "description"):  # the tool has a description of its own
         own.pop(key, None)
     return {**own, "$defs": parts} if parts else own
 
 
 @cache
 def _data_type(kind: type) -> type:
+    """A TypedDict with the keys that the JSON of `kind` has, and the first paragraph of its docstring.
+
+    The type of a key is found by following the attributes that `json_keys` names for it.
+    """
     if is_typeddict(kind):
         keys = {name: _data_hint(hint) for name, hint in _hints(kind).items()}
     else:
@@ -61,7 +65,7 @@ def _data_type(kind: type) -> type:
 
 
 def _data_hint(hint: Any) -> Any:
-    """`hint` with the types of results in it as those of their JSON."""
+    """`hint` with each type of a result in it replaced by the type of its JSON."""
     if isinstance(hint, type) and (is_typeddict(hint) or json_keys(hint)):
         return _data_type(hint)
     if not get_args(hint):
@@ -74,7 +78,10 @@ def _hints(thing: Any) -> dict[str, Any]:
 
 
 def _hint_of(hint: Any, attribute: str) -> Any:
-    """The type of an attribute of values of a type; of each value, where that is a tuple or may be None."""
+    """The type that `attribute` has on a value of the type `hint`.
+
+    On a tuple or a union it is looked up in each member type: `tuple[Commit, ...]` and "brief" give a tuple of briefs.
+    """
     if isinstance(hint, type) and not get_args(hint):
         found = inspect.getattr_static(hint, attribute, None)
         if isinstance(found, property):
@@ -85,6 +92,7 @@ def _hint_of(hint: Any, attribute: str) -> Any:
 
 
 def _with_arguments(hint: Any, arguments: tuple[Any, ...]) -> Any:
+    """`hint` with other type arguments: `tuple[A, ...]` and (B, ...) give `tuple[B, ...]`; a Literal stays as it is."""
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
         return Union[arguments]  # noqa: UP007  # of a tuple

@@ -1,7 +1,7 @@
 """A tool: a typed function over a session, declared once.
 
-Its schema is made of the signature, the schema of its data of what the return is annotated with, its description of the
-docstring. So it cannot say anything else than the function does, to whichever host.
+The schema of its arguments is made from the signature, the schema of its data from the annotation of the return, and
+its description is the docstring. So every host is told what the function does, and nothing else.
 """
 
 import inspect
@@ -37,8 +37,8 @@ class Hints:
     open_world: bool = False
 
 
-#: Of a tool that changes nothing; that saves, and again changes nothing more; that adds each time; that replaces what
-#: was there; that edits, which cannot be done twice.
+#: For tools that change nothing; that save, where doing it twice changes nothing more; that add each time; that replace
+#: what was there; that edit, which cannot be done twice.
 READS = Hints(read_only=True, destructive=False)
 SAVES = Hints(read_only=False, destructive=False)
 ADDS = Hints(read_only=False, destructive=False, idempotent=False)
@@ -50,7 +50,7 @@ def _always(memory: Session) -> bool:
     return True
 
 
-#: The values that an argument may have in a session; none where it is not offered.
+#: Returns the values that an argument may have in a session; () if the argument is not offered there.
 Choices = Callable[[Session], tuple[str, ...]]
 
 
@@ -58,9 +58,9 @@ Choices = Callable[[Session], tuple[str, ...]]
 class ToolFunction:
     """A function that is a tool: it takes the memory and typed arguments, and its docstring is for the model.
 
-    `title` is for people, `allowed` says whether a memory offers the tool now. `is_blind` is a write of a whole file,
-    with `if_version`, whose caller may not have seen what it replaces. `choices` are of arguments that only some
-    sessions have, so that a model reads of them nowhere else; each is optional.
+    `title` is for people; `allowed` returns whether a memory offers the tool now. `is_blind`: the tool replaces a whole
+    file that the caller may not have read, and takes `if_version`. `choices` has the names of optional arguments that
+    only some sessions offer, with their values: in other sessions the model does not read of them.
     """
 
     function: Callable[..., Result]
@@ -76,15 +76,15 @@ class ToolFunction:
         return self.function.__name__
 
     def chosen(self, memory: Session) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The values of each of those arguments in this session."""
+        """Each argument of `choices`, with the values that it may have in this session."""
         return tuple((name, values(memory)) for name, values in self.choices)
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as hosts want it described: the schemas are JSON Schema, `annotations` MCP's hints.
+    """The description of a tool that hosts take: the schemas are JSON Schema, `annotations` MCP's hints.
 
-    `output_schema` is that of the `data` of a result which is no error; `title` is for people.
+    `output_schema` describes the `data` of a result that is no error; `title` is for people.
     """
 
     name: str
@@ -96,12 +96,13 @@ class Tool:
 
 
 def described(item: ToolFunction, memory: Session) -> Tool:
-    """A tool as hosts of this session want it described."""
+    """The description of a tool in this session, with the arguments and values that are offered in it."""
     return _described(item, item.chosen(memory))
 
 
 @cache
 def _described(item: ToolFunction, choices: tuple[tuple[str, tuple[str, ...]], ...]) -> Tool:
+    """The description of a tool where arguments have these `choices`; an argument without any is left out."""
     schema = msgspec.json.schema(_arguments(item.function))
     [own] = [part for name, part in schema["$defs"].items() if name == item.name]
     own.pop("title", None)
@@ -116,12 +117,12 @@ def _described(item: ToolFunction, choices: tuple[tuple[str, tuple[str, ...]], .
 
 
 def parsed(item: ToolFunction, arguments: Mapping[str, Any] | str, memory: Session) -> dict[str, Any]:
-    """The arguments of a call by the names of the function's parameters, checked against what the session offers.
+    """Check the arguments of a call, and return them by the names of the function's parameters, with all defaults.
 
-    They may be JSON, as models write them; an empty text is no arguments.
+    `arguments` may be JSON, as models write them; an empty text means no arguments.
 
     Raises:
-        InvalidArguments: they are not what the schema says.
+        InvalidArguments: they do not match the schema, or use a value that this session does not offer.
     """
     tool = described(item, memory)
     try:
@@ -139,7 +140,7 @@ def parsed(item: ToolFunction, arguments: Mapping[str, Any] | str, memory: Sessi
 
 
 def _object(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
-    """The arguments by name, parsed where they are JSON. Another value than a mapping fails in the check of types."""
+    """The arguments by name, parsed if they are JSON. A value that is no mapping is refused by the later type check."""
     if not isinstance(arguments, str):
         return arguments
     try:
@@ -152,10 +153,10 @@ def _object(arguments: Mapping[str, Any] | str) -> Mapping[str, Any]:
 
 
 def _as_types(arguments: Mapping[str, Any], tool: Tool) -> Mapping[str, Any]:
-    """The arguments without those that are null and may be left out, and with whole numbers as such.
+    """The arguments without nulls for optional ones, and with integers for what the schema calls an integer.
 
-    Models that fill in every argument give null for those they have nothing for, and some hosts write every number as
-    3.0, which JSON Schema calls an integer, or as "3". Nothing else is guessed at.
+    Models that fill in every argument give null where they have no value. Some hosts write an integer as 3.0, which
+    JSON Schema allows, or as "3". Nothing else is converted.
     """
     if not isinstance(arguments, Mapping):
         return arguments
@@ -170,16 +171,16 @@ def _as_types(arguments: Mapping[str, Any], tool: Tool) -> Mapping[str, Any]:
 
 
 def _whole(value: object) -> object:
-    """The whole number that `value` is, however it is written; itself when it is none."""
+    """`value` as an int if it is a whole number, also as float or text; any other value unchanged."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return int(value) if isinstance(value, str) and _WHOLE.fullmatch(value) else value
 
 
 def _plain(rules: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an argument with one type: that it may be null goes without saying where it may be left out.
+    """The schema of an argument without the union with null: an optional argument can be left out instead.
 
-    Not every host reads a union, and each costs what models read. Keys that say what a type is go before others.
+    Not every host understands a union, and each makes the prompt longer. Keys of the type come before the others.
     """
     [kind] = [each for each in rules.get("anyOf", [{}]) if each != {"type": "null"}]
     rest = {key: value for key, value in rules.items() if key != "anyOf" and (key, value) != ("default", None)}
@@ -188,9 +189,9 @@ def _plain(rules: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def _arguments(function: Callable[..., Result]) -> type[msgspec.Struct]:
-    """The parameters of a tool's function after the memory, as a type that checks them.
+    """A struct type that checks the arguments of a tool: the parameters of its function, without the first, the memory.
 
-    An underscore at the end of a name is for Python's sake: `from_` is what agents call `from`.
+    An underscore at the end of a name is left out: agents call `from_`, which Python needs, `from`.
     """
     hints = get_type_hints(function, include_extras=True)
     parameters = list(inspect.signature(function).parameters.values())[1:]
@@ -206,7 +207,7 @@ def _arguments(function: Callable[..., Result]) -> type[msgspec.Struct]:
 
 
 def _message(error: msgspec.ValidationError) -> str:
-    """What is wrong with arguments: msgspec's message, in terms of arguments."""
+    """msgspec's error message, reworded from fields of an object to arguments of a tool."""
     text = re.sub(r"Object missing required field (`.*`)", r"\1 is missing", str(error))
     text = re.sub(r"Object contains unknown field (`.*`)", r"there is no argument \1", text)
     return text.replace("`$.", "`").replace(" - at ", " for ").replace(" | null`", "`")

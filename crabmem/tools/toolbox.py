@@ -14,23 +14,25 @@ from .toolsets import SHARED, SYNC, toolset
 
 
 class Toolbox:
-    """The tools over one memory. Where a host may not show the files of memory, none is replaced that was not read."""
+    """The tools over one memory."""
 
     def __init__(self, memory: Session, shows_files: bool = True) -> None:
+        """`shows_files`: the host shows the model the files of memory. If not, a tool replaces a whole file only if the
+        call names the version that was read."""
         self._memory, self._shows_files = memory, shows_files
 
     @property
     def offered(self) -> list[Tool]:
-        """The tools that the settings allow now, in a fixed order."""
+        """The descriptions of the tools that the profile gives and the settings allow now, in a fixed order."""
         return self.chosen(self.usual)
 
     @property
     def usual(self) -> list[str]:
-        """The names of the tools that are offered as soon as the settings allow them."""
+        """The names of the tools that the profile gives, whether or not the settings allow them now."""
         return [item.name for item in self._of_profile()]
 
     def chosen(self, names: Iterable[str]) -> list[Tool]:
-        """The tools called `names`, those that the settings allow now, in the order of `offered`.
+        """The descriptions of the tools called `names` that the settings allow now, in the order of `offered`.
 
         Raises:
             NotFound: there is no such tool.
@@ -44,18 +46,18 @@ class Toolbox:
 
     @property
     def names(self) -> list[str]:
-        """The names of those that are `offered`, for a prompt: to describe them takes longer than all of it."""
+        """The names of the `offered` tools, for a prompt: to make their descriptions takes longer than the prompt."""
         usual = {*self.usual}
         return [item.name for item in self._by_name().values() if item.name in usual and self._is_allowed(item)]
 
     @property
     def known(self) -> list[str]:
-        """The names of all that a host may ask for here."""
+        """The names of all tools that a host may ask for in this session."""
         return [*self._by_name()]
 
     @property
     def only_look(self) -> bool:
-        """Whether the profile gives sessions of this kind no tools but some that look, or none at all."""
+        """Whether the profile gives sessions of this kind only tools that change nothing, or none at all."""
         return all(item.hints.read_only for item in self._of_profile())
 
     def _is_allowed(self, item: ToolFunction) -> bool:
@@ -65,10 +67,10 @@ class Toolbox:
         return self._memory.settings.pause == "all" and self._memory.engine.pause() is not None
 
     def call(self, name: str, arguments: Mapping[str, Any] | str, names: Iterable[str] | None = None) -> Result:
-        """Call a tool that was offered: one of those called `names`, which a host chose, or of the usual ones.
+        """Call the tool `name`, one of `names` that a host chose to offer; None: of `usual`.
 
-        What the caller did wrong comes back as a result with `is_error`. `arguments` may be JSON, as models write them;
-        an empty text is no arguments.
+        Errors of crabmem are returned as a result with `is_error`, without the workspace's place on this machine.
+        `arguments` may be JSON, as models write them; an empty text means no arguments.
         """
         try:
             result = self._checked_call(name, arguments, self.usual if names is None else tuple(names))
@@ -78,8 +80,8 @@ class Toolbox:
         return replace(result, text=visible(text))
 
     def _of_profile(self) -> list[ToolFunction]:
-        """The tools that the profile gives a session of this kind, in its order; and where the settings say so, the one
-        that syncs.
+        """The tools that the profile gives a session of this kind, in its order; and the sync tool, if the settings
+        allow it and the profile does not limit the tools.
         """
         names = self._memory.profile.tools_for(self._memory.kind)
         more = (SYNC,) if self._may_sync() and not self._memory.profile.limits_tools(self._memory.kind) else ()
@@ -91,11 +93,16 @@ class Toolbox:
         return False
 
     def _by_name(self) -> dict[str, ToolFunction]:
+        """All tools that a host may ask for: the profile's, and the shared ones unless the profile limits this kind."""
         is_limited = self._memory.profile.limits_tools(self._memory.kind)
         others = (item for name in SHARED if not is_limited for item in toolset(name))
         return {item.name: item for item in (*others, *self._of_profile())}
 
     def _checked_call(self, name: str, arguments: Mapping[str, Any] | str, names: Collection[str]) -> Result:
+        """Call one of the tools `names`. Wrong arguments and stale versions are results; other errors are raised.
+
+        If some of its writes wait for a person, the result says so.
+        """
         if not self._memory.settings.tools:
             raise Disabled("tools are switched off here; a person may set tools = true in crabmem.toml")
         if self._is_paused():
@@ -107,12 +114,12 @@ class Toolbox:
         memory = self._memory
         rules = memory.settings
         if memory.actor.may_wait(rules.review) or memory.engine.sees_others(rules):
-            # One that knows what of this call waits, here or in a memory beside this, and of no other.
+            # A session of its own, whose `withheld` has the proposals of this call alone, here or in memories beside.
             memory = memory.of_kind(memory.kind)
         try:
             given = parsed(item, arguments, memory)
             if item.is_blind and not self._shows_files and given["if_version"] is None:
-                given["if_version"] = ""  # only where there is no file yet
+                given["if_version"] = ""  # "" allows the write only if there is no file yet
             result = item.function(memory, **given)
             if memory is self._memory or not memory.withheld:
                 return result

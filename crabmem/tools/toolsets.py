@@ -9,9 +9,9 @@ from importlib import import_module
 from ..errors import InvalidSettings
 from .tool import ToolFunction
 
-#: The toolsets that several families have. In every profile a host may ask for their tools by name.
+#: The toolsets that families share. Under any profile a host may ask for their tools by name.
 SHARED = ("entries", "files", "looking", "notes", "upkeep")
-#: The toolset that the settings add to that of a profile.
+#: The toolset that the setting `[sync] tool` adds to those of a profile.
 SYNC = "sync"
 
 
@@ -19,8 +19,8 @@ SYNC = "sync"
 def toolsets() -> dict[str, str]:
     """The module of each toolset that a profile may name: those that families share, and each family's own.
 
-    A profile names one of these and never a module: it may be the file of somebody who is not trusted. A copy of a
-    family's profile has the family's tools by this name, too.
+    A profile names a toolset, never a module: it may be a stranger's file, which must not have any module imported. A
+    copy of a family's profile can name the family's toolset, too.
     """
     from ..prompt.profile import families_with  # late: with no tools wanted, nothing asks for a profile
 

@@ -1,4 +1,4 @@
-"""The tool for looking after facts. No profile has it: who tidies is given it."""
+"""The tool for looking after facts. No profile offers it: a host asks for it by name, as for sessions that tidy."""
 
 from typing import Annotated
 

@@ -40,7 +40,7 @@ _LEVELS = ("error", "warning", "info")
 
 
 def examined(patient: Patient) -> list[Finding]:
-    """Everything there is to say, errors first."""
+    """The findings of all checks, errors first; what two checks find alike is said once."""
     found: dict[tuple[str, str], Finding] = {}
     for name in CHECKS:
         for finding in _checked(name, patient):
@@ -49,11 +49,12 @@ def examined(patient: Patient) -> list[Finding]:
 
 
 def _checked(name: str, patient: Patient) -> Iterator[Finding]:
+    """The findings of one check; an error in it is a finding, too, and ends only this check."""
     try:
         yield from CHECKS[name](patient)
     except InvalidSettings:
-        return  # which the check of the settings tells
+        return  # the check of the settings reports it
     except CrabmemError as failed:
         yield error(".git" if isinstance(failed, DamagedHistory) else "", str(failed))
-    except OSError as failed:  # nobody asks `doctor` to stop at the first folder that it may not enter
+    except OSError as failed:  # a folder that may not be entered must not end the other checks
         yield error("", f"{failed.filename} cannot be read: {fs.reason(failed)}")

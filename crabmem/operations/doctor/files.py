@@ -22,15 +22,15 @@ from ...workspace.settings import Settings
 from ...workspace.workspace import Workspace
 from .patient import Patient, error, info, warning
 
-# So many links of a file are named, with so many characters of each.
+# Links of a file that are named, and characters of each.
 _NAMED = 3
 _SHOWN = 80
-# Settings whose other values protect what is in the workspace less.
+# Settings of which every other value than the default protects the workspace less.
 _PROTECTING = ("soul_editable", "secrets", "durability")
 
 
 def settings(patient: Patient) -> Iterator[Finding]:
-    """Whether `crabmem.toml` says what can be."""
+    """Whether `crabmem.toml` is valid, and protects as much as the defaults do."""
     try:
         rules = patient.settings()
     except CrabmemError as failed:
@@ -43,7 +43,7 @@ def settings(patient: Patient) -> Iterator[Finding]:
 
 
 def texts(patient: Patient) -> Iterator[Finding]:
-    """Files that cannot be used, are half of something, or lie where nobody looks."""
+    """Files that cannot be read, have broken frontmatter or conflict marks, or lie where recall does not look."""
     layout = patient.engine.workspace.layout
     for item in patient.scan.unusable:
         yield (warning if item.is_beside else error)(item.path, item.reason)
@@ -58,6 +58,11 @@ def texts(patient: Patient) -> Iterator[Finding]:
 
 
 def _text(path: str, data: bytes, layout: Layout) -> Iterator[Finding]:
+    """Faults in the frontmatter of an entry, or conflict marks in another file.
+
+    Raises:
+        Unreadable: the bytes are no UTF-8.
+    """
     text = decode(path, data)
     if layout.is_entry(path):
         entry = parse_entry(path, data)
@@ -98,7 +103,7 @@ def _bystanders(patient: Patient) -> Iterator[Finding]:
 
 
 def left_out(workspace: Workspace) -> Iterator[Finding]:
-    """What lies where memory is and is no part of it, and why."""
+    """Files and folders that lie where memory is and are neither recorded nor recalled, and why."""
     layout = workspace.layout
     for path in _among_agents(workspace):
         yield warning(path, "it is no part of an agent's workspace, so it is neither recorded nor recalled; move it")
@@ -118,20 +123,24 @@ def left_out(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _below(workspace: Workspace) -> Iterator[Path]:
-    """What lies where memory is, but for what nobody sees."""
+    """Yield the files and folders where memory is. Hidden folders are left out.
+
+    A repository inside the workspace, and a folder that cannot hold memory, is yielded and not entered. If the folder
+    of memory is a link, nothing is yielded.
+    """
     top = workspace.file(workspace.layout.memory)
     for place, folders, names in () if os.path.islink(top) and top != workspace.root else os.walk(top):
         here = Path(place)
         below = [here / name for name in folders if not name.startswith(".")]
         if here != workspace.root and (here / ".git") in (here / name for name in (*folders, *names)):
-            folders[:] = []  # told of as a whole
+            folders[:] = []  # a repository of its own, which `left_out` reports as one folder
             continue
         folders[:] = [each.name for each in below if workspace.layout.may_hold_files(_path(workspace, each))]
         yield from (*below, *(here / name for name in names))
 
 
 def _among_agents(workspace: Workspace) -> list[str]:
-    """Markdown that a folder of somebody else's making has where agents have their workspaces."""
+    """The Markdown files in `agents/` that are in no workspace of an agent: their folder has no `.git`."""
     top = workspace.file(AGENTS)
     items = () if workspace.layout.memory or os.path.islink(top) or not os.path.isdir(top) else top.iterdir()
     strange = (item for item in items if not os.path.exists(item / ".git") and item.name[0] != ".")
@@ -144,7 +153,7 @@ def _path(workspace: Workspace, file: Path) -> str:
 
 
 def entries(patient: Patient) -> Iterator[Finding]:
-    """Entries that are not read as they may be meant, or not found as they could be."""
+    """Entries that are stale, rest on changed sources, lack a header or a description, or share a name."""
     listing = patient.engine.catalog.listing(patient.scan)
     named = defaultdict(list)
     for entry in map(listing.at, listing.paths):
@@ -168,7 +177,7 @@ def entries(patient: Patient) -> Iterator[Finding]:
 
 
 def _staleness(entry: Entry, today: str) -> Iterator[Finding]:
-    """Whether the day is past on which an entry surely held, or what it names is none."""
+    """Whether the last day on which an entry surely holds is past, or is no valid date."""
     day = entry.stale_after
     if day and day < today:
         yield info(
@@ -180,6 +189,7 @@ def _staleness(entry: Entry, today: str) -> Iterator[Finding]:
 
 
 def _sources(entry: Entry, judged: Iterable[SourceState]) -> Iterator[Finding]:
+    """Sources of an entry that changed or are gone, and lines noted without a blob to compare them with."""
     lost = told_sources(lost_of(judged))
     bare = (f"source not compared: {each.place}" for each in sources_in(entry.keys) if each.line and not each.blob)
     for words in filter(None, (lost, *bare)):
@@ -188,7 +198,7 @@ def _sources(entry: Entry, judged: Iterable[SourceState]) -> Iterator[Finding]:
 
 
 def _folded(patient: Patient) -> Iterator[Finding]:
-    """Files of the history in whose place is another one, which this disk takes for the same."""
+    """Files of the history that this disk cannot have beside another one: it takes their two names for one."""
     files = patient.scan.files
     missing = patient.engine.history.files(patient.engine.history.head_if_any()).keys() - files.keys()
     for path, other in sorted(spelling.twins(patient.engine.workspace.root, missing, files).items()):
@@ -213,7 +223,7 @@ def links(patient: Patient) -> Iterator[Finding]:
 
 
 def _alike(paths: Iterable[str]) -> Iterator[Finding]:
-    """Files that systems which do not tell case or normal forms apart take for one."""
+    """Files whose paths differ only in case or Unicode normal form: on some systems they are one file."""
     seen: dict[str, str] = {}
     for path in paths:
         other = seen.setdefault(name_key(path), path)
@@ -224,7 +234,7 @@ def _alike(paths: Iterable[str]) -> Iterator[Finding]:
 
 
 def secrets(patient: Patient) -> Iterator[Finding]:
-    """What looks like a credential in a file."""
+    """Texts in files on disk that look like credentials, unless the settings want none named."""
     if not patient.wants_secrets_named:
         return
     for path in sorted(patient.scan.files):

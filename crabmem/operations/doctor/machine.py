@@ -27,7 +27,7 @@ _OTHERS = 0o077
 
 
 def surroundings(patient: Patient) -> Iterator[Finding]:
-    """What lies around the workspace, or where its folders belong."""
+    """Whether the workspace lies in another repository, or something else has the place of one of its folders."""
     workspace = patient.engine.workspace
     around = next((folder for folder in workspace.root.parents if os.path.exists(folder / ".git")), None)
     is_of_person = workspace.root.parent.name == PROJECTS and around == workspace.root.parent.parent
@@ -65,7 +65,7 @@ def permissions(patient: Patient) -> Iterator[Finding]:
 
 
 def open_to_others(root: Path) -> bool:
-    """Whether somebody else could list `root`: neither it nor a folder above keeps them out."""
+    """Whether other users can reach `root`: it grants them a right, and every folder on the way lets them pass."""
     modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (root, *root.parents)]
     return bool(modes[0] & _OTHERS) and all(mode & 0o011 for mode in modes)
 
@@ -83,7 +83,7 @@ def space(patient: Patient) -> Iterator[Finding]:
 
 
 def sync(patient: Patient) -> Iterator[Finding]:
-    """Whether this machine and the others have had the same for a day, and what was purged is gone there."""
+    """Whether sync works (see `standing.trouble`), and which files a sync left as they are here."""
     for words in trouble(state(patient.session), patient.now).splitlines():
         yield warning("", words)
     if paths := left(patient.engine.history, patient.engine.workspace):
@@ -97,7 +97,7 @@ def pause(patient: Patient) -> Iterator[Finding]:
 
 
 def cache(patient: Patient) -> Iterator[Finding]:
-    """Whether what is remembered of files between two looks is what they hold."""
+    """Whether files hold what the cached look says: one that changed with all its times unchanged is not noticed."""
     for path, file in patient.scan.files.items():
         try:
             data, status = fs.read(patient.engine.workspace.file(path))
@@ -108,7 +108,7 @@ def cache(patient: Patient) -> Iterator[Finding]:
 
 
 def vectors(patient: Patient) -> Iterator[Finding]:
-    """Whether recall by meaning works, if it is wanted. Asks whoever makes the vectors."""
+    """Whether recall by meaning works, if it is wanted. Asks the model or service that makes the vectors."""
     try:
         rules = patient.settings()
     except CrabmemError:
@@ -118,7 +118,7 @@ def vectors(patient: Patient) -> Iterator[Finding]:
 
 
 def places(patient: Patient) -> Iterator[Finding]:
-    """Whether what lies outside of the workspace is searched where the settings name some."""
+    """Whether the folders outside of the workspace that the settings name can be searched."""
     rules = patient.settings()
     if not (rules.extra_paths or rules.transcripts):
         return

@@ -28,12 +28,15 @@ _TELL_EVERY = 500
 _STALE_AFTER = 600
 LEFT_LOCK = "left by a write that was interrupted: the next write clears that away, as does `crabmem doctor --fix`"
 _FILES_OF_GIT = ("HEAD", "config", "index", "packed-refs", "shallow")
-# Clocks of machines that are set by the network differ by less.
+# Clocks that are set over the network differ by less.
 _SKEW = timedelta(hours=1)
 
 
 def objects(patient: Patient) -> Iterator[Finding]:
-    """Every object that a reference reaches: is it there, whole and what its name says? Are there secrets in it?"""
+    """Whether each object that a reference reaches is there and undamaged, and holds no secret.
+
+    Objects that files on disk have, too, are searched for secrets by `files.secrets`.
+    """
     if not patient.engine.history.place.exists():
         yield info(".git", "there is no history yet; the first write begins one")
         return
@@ -43,7 +46,7 @@ def objects(patient: Patient) -> Iterator[Finding]:
             broken += 1
             if broken <= _NAMED:
                 yield _broken(item, item.oid in known)
-        elif item.path == item.oid:  # of the record of purges, which has ids alone, up to half a million
+        elif item.path == item.oid:  # in the record of purges: ids alone, up to half a million, so no secrets
             pass
         elif item.kind == "blob" and item.oid not in known and patient.wants_secrets_named:
             yield from _secrets(item)
@@ -54,6 +57,7 @@ def objects(patient: Patient) -> Iterator[Finding]:
 
 
 def _broken(item: Stored, is_on_disk: bool) -> Finding:
+    """The finding of a missing or broken object; one that a file on disk still holds can be stored again."""
     where = item.path or ".git"
     if is_on_disk:
         return error(where, "its text is missing from the history, and on disk; `crabmem doctor --fix` puts it back")
@@ -71,7 +75,7 @@ def _secrets(item: Stored) -> Iterator[Finding]:
 
 
 def branch(patient: Patient) -> Iterator[Finding]:
-    """Whether the newest commit says what is on disk, and may be written to."""
+    """Whether the newest commit has what is on disk, and the branch and Git's index take the next write."""
     history = patient.engine.history
     if not history.place.exists():
         return
@@ -96,7 +100,7 @@ def branch(patient: Patient) -> Iterator[Finding]:
 
 
 def position(history: History) -> Iterator[Finding]:
-    """Whether the branch can take the next commit, and has what was written before; told at once."""
+    """Whether the branch can take the next commit and has what was written before. Quick: `status` asks it, too."""
     if doing := history.branch.in_progress():
         yield info(".git", f"a {doing} of yours is not finished; what agents write waits in refs/crabmem/keep")
     elif not all(history.reaches(each.tip) for each in history.recording.waiting()):
@@ -109,7 +113,7 @@ def position(history: History) -> Iterator[Finding]:
 
 
 def times(patient: Patient) -> Iterator[Finding]:
-    """Whether commits say that they are yet to be made: the clock of the machine that made them was wrong."""
+    """Whether commits have times in the future: the clock of the machine that made them was wrong."""
     history = patient.engine.history
     if not history.place.exists() or not (ahead := history.authored_after(patient.now + _SKEW)):
         return
@@ -123,7 +127,7 @@ def times(patient: Patient) -> Iterator[Finding]:
 
 
 def identity(patient: Patient) -> Iterator[Finding]:
-    """Whether an agent that may not write `Crab.md` did so with a tool of its host, which nobody can stop."""
+    """Whether an agent that may not write `Crab.md` did so with a tool of its host, where crabmem cannot refuse."""
     if not patient.engine.history.ownership.holds_memory() or patient.settings().soul_editable:
         return
     layout = patient.engine.workspace.layout
@@ -138,7 +142,7 @@ def identity(patient: Patient) -> Iterator[Finding]:
 
 
 def proposals(patient: Patient) -> Iterator[Finding]:
-    """How many proposals wait for the person, by file, and how many texts of other machines."""
+    """How many proposals wait for the person, by file, and of which files another machine has another text."""
     layout = patient.engine.workspace.layout
     if words := patient.engine.history.aside.unread():
         yield warning(".git", words)
@@ -151,7 +155,7 @@ def proposals(patient: Patient) -> Iterator[Finding]:
 
 
 def repository(patient: Patient) -> Iterator[Finding]:
-    """Whether what lies in `.git`, and is read there, is what Git and crabmem put there."""
+    """Whether the files and folders that Git and crabmem read in `.git` are regular ones, and no object is borrowed."""
     git, private = patient.engine.workspace.git, patient.engine.workspace.private
     for place in [git / name for name in _FILES_OF_GIT] + _listed(private):
         is_folder = place.parent == private and (place.name in state.FOLDERS or place.suffix == ".d")
@@ -175,7 +179,7 @@ def _path(file: Path, patient: Patient) -> str:
 
 
 def leftovers(patient: Patient) -> Iterator[Finding]:
-    """What a crash, or a Git process that is still running, left behind."""
+    """Interrupted writes, locks and recovered texts that a crash left, locks of running Git processes, and repairs."""
     workspace = patient.engine.workspace
     if patient.engine.writer.is_interrupted():
         yield info(f"{state.FOLDER}/{state.JOURNAL}", "a write was interrupted; the next one finishes it")
@@ -205,6 +209,7 @@ def _lock(lock: Path, root: Path, now: float) -> Finding:
 
 
 def _written_at(file: Path) -> float:
+    """When a file was written; infinity if it is gone, so that it counts as new."""
     try:
         return file.lstat().st_mtime
     except FileNotFoundError:

@@ -16,9 +16,9 @@ from ...workspace.settings import Settings
 
 @dataclass(frozen=True)
 class Patient:
-    """A session on one workspace, with `scan`, its files as they were a moment ago.
+    """The workspace to examine: a session on it, and `scan`, its files as they were a moment ago.
 
-    `progress` is told how many objects of the history were looked at.
+    `progress` is called with how many objects of the history were looked at.
     """
 
     session: Session
@@ -32,12 +32,16 @@ class Patient:
         return self.session.engine
 
     def settings(self) -> Settings:
-        """The settings, of which every key has to be known."""
+        """The settings.
+
+        Raises:
+            InvalidSettings: they cannot be read, or a key is unknown.
+        """
         return checked_settings(self.session)
 
     @property
     def wants_secrets_named(self) -> bool:
-        """Whether the settings, as far as they can be read, want credentials told."""
+        """Whether credentials are to be reported: unless the settings say no, and where they cannot be read."""
         try:
             return self.settings().secrets != "off"
         except CrabmemError:

@@ -1,4 +1,4 @@
-"""The lives of entries: which versions of files are of one entry, wherever it was renamed or moved to, and back."""
+"""The lives of entries: which versions of files belong to one entry, across renames and moves."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -10,32 +10,36 @@ Version = tuple[str, str]
 #: The blobs of files before and after a commit, by path; None for no file.
 Changes = Mapping[str, tuple[str | None, str | None]]
 
+# Share of one text in another from which on a file counts as moved.
 _ALIKE = 0.5
-# So many pairs of texts are compared in one commit; beyond them only equal files are taken for moved.
+# Pairs of texts that are compared in one commit; with more, only equal files count as moved.
 _MOST_PAIRS = 20_000
 
 
 class Lives:
-    """Connects versions of files, from one commit after the other, parents first."""
+    """Connects versions of files to lives. Commits are added one by one, parents first: a file must be known before
+    the commit that moves it."""
 
     def __init__(self, likeness: Callable[[Version, Version], float]) -> None:
-        """`likeness` says how much of one version is in another, from 0 to 1, by which a moved file is known again."""
+        """`likeness` returns how much of one version is in another, from 0 to 1: by it a moved file is recognised."""
         self._likeness = likeness
+        #: The life of each version; all versions of a life share one set.
         self._lives: dict[Version, set[Version]] = {}
 
     def knows(self, version: Version) -> bool:
-        """Whether a commit so far had it."""
+        """Whether a commit that was added so far had this version."""
         return version in self._lives
 
     def life(self, version: Version) -> set[Version]:
-        """All versions of the entry that `version` is of; the same object for each of them."""
+        """Return all versions of the entry of `version`: one shared set; a version not seen before begins one."""
         return self._lives.setdefault(version, {version})
 
     def add(self, sides: Iterable[Changes], renamed: tuple[str, str] | None = None) -> None:
-        """Add what a commit changed in each parent, and the old and new path of what its message says it renamed.
+        """Add a commit: its changes against each parent, and the old and new path of a rename that its message states.
 
-        A version that was at its path before keeps the life it had: an undo or a rollback puts it back, and what
-        stood there meanwhile may be another entry.
+        Each new version joins the life of the version before it at its path; else of a removed file with the same
+        bytes, or with a text that is alike. A version that was at its path before keeps the life it had: an undo or a
+        rollback put it back, and another entry may have stood there meanwhile.
         """
         unseen = [
             (side, [(path, blob) for path, (_, blob) in side.items() if blob and not self.knows((path, blob))])
@@ -59,6 +63,7 @@ class Lives:
                     self._join(old, version)
 
     def _join(self, one: Version, other: Version) -> None:
+        """Make one life of two: the larger set takes in the smaller, whose versions then point to it."""
         small, large = sorted((self.life(one), self.life(other)), key=len)
         if small is not large:
             large |= small
@@ -73,12 +78,14 @@ def versions_of_entry(
     path_now: str | None,
     is_place: bool,
 ) -> set[Version]:
-    """The versions of the entry called `name`, and of those of the same names at the same paths that are no more.
+    """Return the versions of the entry called `name`, and of gone entries that had one of its names at its path then.
 
-    `names` has the name of each entry that ever was; for the others see `rule.erasure_of_entry`.
+    Gone entries count, as one that was forgotten and remembered again is the same; a life with a version that is now
+    the file of another entry does not. `names` has the name that each version gives its entry; the other arguments
+    are those of `rule.erasure_of_entry`.
 
     Raises:
-        Inapplicable: no entry answers to `name` now, and several that have another name now were called so.
+        Inapplicable: no entry answers to `name` now, and several that were once called so have another name now.
     """
     named = [version for version, each in names.items() if name_key(each) == name_key(name)]
     if at_path := [version for version in names if version[0] == name]:

@@ -1,7 +1,7 @@
-"""Purge: an entry or a text is erased from history, files and whatever was made of them, as if it had never been said.
+"""Purge: erase an entry or a text from history, files and all that was made of them, as if it had never been said.
 
-What is found and put out of a text is `erasure`'s, how a history is made anew `git.rewrite`'s. Here the two meet the
-files of a workspace: what they hold, how they change, and whether it still stands anywhere afterwards.
+`rule` says what is found and removed, `git.rewrite` makes the new history. This module applies both to the files of a
+workspace: what they hold, how they change, and whether any of it is left afterwards. "It" is what is purged.
 """
 
 import dataclasses
@@ -44,7 +44,7 @@ from .rule import (
     erasure_of_text,
 )
 
-# What is larger is nobody's memory, and no editor's copy of it.
+# Bytes: a larger file is neither memory nor an editor's copy of it, and is not read.
 _TOO_LARGE = 50_000_000
 _THERE = Way("agents.purge_everywhere", "purge there, or {}", "purge there")
 # So many files that cannot be read are named.
@@ -60,7 +60,7 @@ _Files = Mapping[str, tuple[bytes, int] | None]
 class _Plan:
     """A purge that has changed nothing yet.
 
-    `leftovers` are editors' copies that go, `recovered` the files below `.git` of unknown saves that hold it.
+    `leftovers` are copies by editors that go, `recovered` the files in `.git/crabmem/recovered` that hold it.
     """
 
     new: NewHistory
@@ -96,8 +96,13 @@ class Purger:
         return self._engine.writer.rewrite(lambda scan, put: self._purge(target, force, put))
 
     def _purge(self, target: "str | Redaction", force: bool, put: Put) -> Purge:
+        """Purge under the writer's lock, then inspect all that is left; `put` exchanges files of the workspace.
+
+        Raises:
+            Unwritable: a remote has what is purged, and `force` is not given.
+        """
         with _all_readable():
-            self._repositories()  # a folder that may not be entered would stop the inspection: after the purge
+            self._repositories()  # fails now, and not in the inspection after the purge, if a folder may not be entered
         rewrite = self._rewrite()
         with rewrite.alone():
             plan = self._plan(target, rewrite, packs=True)
@@ -122,7 +127,11 @@ class Purger:
         )
 
     def verify(self, name: str | None, text: str | None, pattern: str | None) -> Standing:
-        """Return where it still stands, in any object or file; change nothing."""
+        """Return where it still stands, in any object or file; change nothing.
+
+        Raises:
+            NotFound: no fact has or had that name, nothing holds the name, and nothing was ever purged here.
+        """
         with _all_readable():
             target = _target(name, text, pattern)
             if isinstance(target, Redaction):
@@ -138,7 +147,7 @@ class Purger:
                 return found
 
     def _verify_name(self, name: str, versions: Iterable[tuple[str, bytes]]) -> Standing:
-        """Return where a name stands that no fact has or had: what a purged one said is not known any more."""
+        """Return where the bare name of a purged fact still stands: what the fact said is not known any more."""
         erasure = erasure_of_name(name)
         found, named = self._verify(erasure), (f"{path} (its name)" for path in _copies(erasure, versions))
         return replace(found, places=(*found.places, *named), only_name=True)
@@ -156,7 +165,7 @@ class Purger:
         """Find all that a purge is going to do.
 
         Raises:
-            NotFound: it does nothing.
+            NotFound: nothing here holds it; the message names the places where it stands, if any is known.
             Unreadable: a file of memory, of Git's index or of an editor cannot be read, and may hold it.
         """
         survey, files = rewrite.survey(), self._files(rewrite)
@@ -182,6 +191,13 @@ class Purger:
         return plan
 
     def _erasure(self, target: str | Redaction, rewrite: RepositoryRewrite, survey: Survey, files: _Files) -> Erasure:
+        """Return the erasure of `target`, by all versions in the history, in Git's index and on disk.
+
+        For an entry, its `blobs` are those that go from every path they stand at, so that none may come back.
+
+        Raises:
+            NotFound: no fact was ever called so.
+        """
         layout = self._workspace.layout
         on_disk = _on_disk(files)
         versions = chain(rewrite.versions(survey), on_disk.items())  # the disk has some that are in no commit yet
@@ -203,7 +219,10 @@ class Purger:
         return replace(erasure, blobs=frozenset(going - staying))
 
     def _lives(self, survey: Survey, versions: Mapping[Version, bytes], now: Mapping[str, str]) -> Lives:
-        """Return the lives of all entries, up to what Git's index and the disk have: `now`, blobs by path."""
+        """Return the lives of all entries: in all commits, then in Git's index and on disk (`now`, blobs by path).
+
+        What is staged or on disk counts as one more commit on the head.
+        """
         is_entry = self._workspace.layout.is_entry
 
         def said(version: Version) -> tuple[str, bytes]:
@@ -275,7 +294,7 @@ class Purger:
         return None
 
     def _leftovers(self, files: _Files, changes: Iterable[FileChange], erasure: Erasure) -> Iterator[FileChange]:
-        """Yield editors' copies beside the files that go: those that hold it, or belong to a file that changes."""
+        """Yield, as removals, the copies by editors that hold it, or that belong to a file which changes."""
         file = self._workspace.file
         changed = {file(change.path) for change in changes if change.was}
         beside = {left for each in changed for left in left_beside(each.parent, glob.escape(each.name))}
@@ -286,7 +305,7 @@ class Purger:
                 yield FileChange(path, blob_id(read[0]), None, read[1])
 
     def _remove_empty(self, erasure: Erasure) -> None:
-        """Remove the empty folders of memory whose paths hold it: what lay in them has another path, or is gone."""
+        """Remove the folders of memory whose paths hold it, if they are empty: their files were moved or removed."""
         for folder in reversed([*_folders_below(self._workspace.root)][1:]):
             path = self._path(folder)
             if self._workspace.layout.may_hold_files(path) and erasure.is_in_name(path):
@@ -301,7 +320,7 @@ class Purger:
         return file.relative_to(self._workspace.root).as_posix()
 
     def _recovered(self, erasure: Erasure) -> list[str]:
-        """Return the files below `.git` that keep texts of unknown saves, and hold it."""
+        """Return the paths in `.git` of the texts that were recovered from unknown saves and hold it."""
         files = (file for file in (self._workspace.private / state.RECOVERED).glob("*") if file.is_file())
         held = (file for file in files if erasure.is_in_file(fs.read(file, limit=fs.LARGE)[0]))
         return [file.relative_to(self._workspace.git).as_posix() for file in held]
@@ -332,6 +351,7 @@ class Purger:
         return found, tuple(unread)
 
     def _verify_here(self, erasure: Erasure) -> Standing:
+        """Inspect the objects, Git's files and the files of this workspace, without repositories inside it."""
 
         def is_in(data: bytes, path: str) -> bool:
             return erasure.is_in_file(data) or erasure.new_path(path, blob_id(data)) is None
@@ -342,7 +362,7 @@ class Purger:
         return replace(look, places=self._located(look.places))
 
     def _located(self, places: Iterable[str]) -> tuple[str, ...]:
-        """Add to each blob among places that a reference reaches its path and its first commit."""
+        """Return the places, each blob with its path and its first commit where a reference reaches it."""
         located = {place: place for place in places}
         blobs = {place.removeprefix(_BLOB) for place in located if place.startswith(_BLOB)}
         with suppress(CrabmemError):  # their ids name them all the same
@@ -354,9 +374,10 @@ class Purger:
         return tuple(located.values())
 
     def _verify_in(self, folder: Path, erasure: Erasure) -> Standing:
-        """Inspect a repository inside the workspace, such as an agent's own: whether it holds it, and in what.
+        """Inspect a repository inside the workspace, such as an agent's own. Its places say "NAME (history and files)".
 
-        Of an entry only what it said counts: somebody else's may have the same name.
+        Of an entry only its texts are looked for, not its name: an entry of somebody else may have the same one. What
+        cannot be inspected is a place, too, as it may hold it.
         """
         name = folder.relative_to(self._workspace.root).as_posix()
         git = folder / ".git" if os.path.lexists(folder / ".git") else folder
@@ -413,7 +434,7 @@ class Purger:
 
 
 def _target(name: str | None, text: str | None, pattern: str | None) -> str | Redaction:
-    """Return what is to be purged: the name of an entry, or what finds a text.
+    """Return what is to be purged: the name of an entry, or the redaction of a text or a pattern.
 
     Raises:
         InvalidArguments: not one of the three was given, or what was given cannot be looked for.
@@ -426,7 +447,7 @@ def _target(name: str | None, text: str | None, pattern: str | None) -> str | Re
 
 
 def _report(plan: _Plan, rewrite: RepositoryRewrite, synced: str) -> Purge:
-    """Return what a purge does, in figures; `synced` is the address of the remote that the next sync rewrites."""
+    """Return the report of a purge; `synced` is the address of the remote that the next sync rewrites, "" for none."""
     new, erasure, rewriter = plan.new, plan.erasure, plan.new.rewriter
     touched = rewriter.paths | {change.path for change in plan.changes}
     versions = [(path, blob) for path, held in new.survey.files.items() for blob in held]
@@ -451,7 +472,7 @@ def _report(plan: _Plan, rewrite: RepositoryRewrite, synced: str) -> Purge:
 
 
 def _copies(erasure: Erasure, versions: Iterable[tuple[str, bytes]]) -> dict[str, int]:
-    """Return the files that quote what goes altogether, and how many of its lines at most; 0 where they name it."""
+    """Return the files that stay and quote an entry that goes: the most of its lines in any version, 0 for its name."""
     quoting: dict[str, int] = {}
     for path, data in versions:
         if erasure.new_path(path, blob_id(data)) and (lines := erasure.quoted_in(data)) is not None:
@@ -464,6 +485,7 @@ def _on_disk(files: _Files) -> dict[str, bytes]:
 
 
 def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Iterator[FileChange]:
+    """Yield how one file on disk changes: removed, moved (made at the new path first), redacted, or not at all."""
     if file is None:
         return
     data, mode = file
@@ -478,9 +500,9 @@ def _changes(path: str, file: tuple[bytes, int] | None, erasure: Erasure) -> Ite
 
 
 def _inspect_below(root: Path, erasure: Erasure, is_in: Callable[[bytes, str], bool]) -> Iterator[Inspection]:
-    """Inspect the files below a folder, links and empty folders too, but for those of repositories in it.
+    """Inspect the files, links and empty folders below a folder, without those of repositories inside it.
 
-    `is_in` says whether the file of those bytes at that path holds it.
+    `is_in` is given the bytes and the path of a file, and returns whether the file holds it.
     """
     folders = _folders_below(root, lambda folder: not _is_repository(folder))
     for item in sorted(item for folder in folders for item in folder.iterdir() if item.name != ".git"):
@@ -489,6 +511,7 @@ def _inspect_below(root: Path, erasure: Erasure, is_in: Callable[[bytes, str], b
 
 
 def _standing(objects: Iterable[Inspection], files: Iterable[Inspection]) -> Standing:
+    """Return the sum of inspections of Git's objects and of files, which are counted apart."""
     objects, files = list(objects), list(files)
     looks = [*objects, *files]
     places = tuple(look.place for look in looks if look.place)
@@ -514,7 +537,7 @@ def _places(parts: Iterable[Standing]) -> tuple[str, ...]:
 
 
 def _folders_below(folder: Path, enters: Callable[[Path], bool] = lambda folder: True) -> Iterator[Path]:
-    """Yield a folder and all below it that `enters` says to enter, but for what is Git's own."""
+    """Yield a folder and the folders below it that `enters` accepts; follow no link, and enter no `.git`."""
     waiting = [folder]
     while waiting:
         yield (each := waiting.pop())
@@ -530,10 +553,9 @@ def _is_repository(folder: Path) -> bool:
 
 @contextmanager
 def _all_readable() -> Iterator[None]:
-    """Within it, what may not be read is an error: nobody could say that it holds nothing.
+    """Raise `Unreadable`, naming the file or folder, for a PermissionError in the block.
 
-    Raises:
-        Unreadable: naming the file or folder.
+    A file that may not be read could hold what is purged, so that nobody could say it is gone.
     """
     try:
         yield

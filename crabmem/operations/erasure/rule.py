@@ -1,4 +1,4 @@
-"""Erasure: a text, a pattern or an entry is found in messages, names and files, and put out of them.
+"""Erasure: find a text, a pattern or an entry in messages, names and files, and remove it from them.
 
 Pure functions: text in, text out. `Erasure` is the rule by which `git.rewrite` makes a history anew.
 """
@@ -25,11 +25,11 @@ from ...workspace.layout import Layout, way
 from .lives import Lives, Version, versions_of_entry
 
 _SHORTEST = 4
-# The slug of a text is looked for in other texts too, unless it is a word like any other.
+# A slug with a hyphen or a digit is rare enough to be looked for in texts too; a plain word would be found everywhere.
 _TELLING = re.compile(r"[-0-9]")
-# So much of a name's slug tells that a file was called by it; what is longer may have been cut.
+# Characters of a name's slug that a file's name is compared with: the rest may have been cut when it was named.
 _TELLTALE = 60
-# A mark can be part of what is erased, and make another one with what stands beside it.
+# Rounds of marking: a mark and the text beside it can be a new match.
 _AGAIN = 10
 _NOTHING = re.compile(r"(?!)")
 _WIDE = ("utf-16-le", "utf-16-be")
@@ -39,9 +39,9 @@ _FRONTMATTER = ("---", "\ufeff---")
 
 @dataclass(frozen=True)
 class Redaction:
-    """A regular expression, and the marks that take the place of what it finds: one in texts, one in names of files.
+    """A regular expression, and the marks that replace its matches: the first in texts, the second in names of files.
 
-    `slugs` finds what a file's name makes of the text. What lies within something that `keeping` finds stays.
+    `slugs` finds the slug of the text, as names of files have it. A match inside a match of `keeping` stays.
     """
 
     pattern: re.Pattern[str]
@@ -50,13 +50,13 @@ class Redaction:
     marks: tuple[str, str] = MARKS[0]
 
     def is_in(self, text: str) -> bool:
-        """Whether `text` holds anything that is to go."""
+        """Whether `text` has a match that `redact` would replace."""
         if self.slugs.search(text):
             return True
         return bool(self.pattern.search(text)) and any(map(self._goes_from(text), self.pattern.finditer(text)))
 
     def redact(self, text: str) -> str:
-        """`text` with a mark in each place, and in those that the marks make."""
+        """Return `text` with a mark in place of each match, and of each new match that a mark gave rise to."""
         for _ in range(_AGAIN):
             if not self.is_in(text):
                 break
@@ -64,30 +64,31 @@ class Redaction:
         return text
 
     def _mark(self, text: str) -> str:
+        """Replace the matches of `text` once."""
         goes = self._goes_from(text)
         mark = self.marks[0]
         bare = self.pattern.sub(lambda match: marked(match[0], mark) if match[0] and goes(match) else match[0], text)
         return self.slugs.sub(mark, bare)
 
     def redact_name(self, name: str) -> str:
-        """The name of a file or folder with a mark in each place."""
+        """Return the name of a file or folder with a mark in place of each match; `keeping` does not count here."""
         return self.slugs.sub(self.marks[1], self.pattern.sub(self.marks[1], name))
 
     def _goes_from(self, text: str) -> Callable[[re.Match[str]], bool]:
-        """What tells of a match in `text` whether it lies outside of what stays."""
+        """Return a predicate for matches in `text`: whether one is to go, as it lies in no match of `keeping`."""
         kept = [] if self.keeping is _NOTHING else [match.span() for match in self.keeping.finditer(text)]
         return lambda match: not any(start <= match.start() and match.end() <= end for start, end in kept)
 
 
-#: What finds nothing.
+#: Finds nothing.
 NO_REDACTION = Redaction(_NOTHING)
 
 
 def by_text(text: str) -> Redaction:
-    """The redaction of a literal text in the forms that files and messages hold it in.
+    """Return the redaction of a literal text, in every form in which files, messages and names may hold it.
 
     Raises:
-        InvalidArguments: it is so short that it is part of other words.
+        InvalidArguments: the text is so short that other words contain it, or it is found in every mark.
     """
     if len(text.strip()) < _SHORTEST:
         raise InvalidArguments(
@@ -100,10 +101,10 @@ def by_text(text: str) -> Redaction:
 
 
 def by_pattern(pattern: str) -> Redaction:
-    """The redaction of what a regular expression finds, whose `^` and `$` are those of lines.
+    """Return the redaction of what a regular expression finds; `^` and `$` match at each line.
 
     Raises:
-        InvalidArguments: it is none, or it finds something in an empty text.
+        InvalidArguments: the expression is not valid, or matches an empty text or every mark.
     """
     try:
         compiled = re.compile(pattern, re.MULTILINE)
@@ -115,7 +116,11 @@ def by_pattern(pattern: str) -> Redaction:
 
 
 def _with_marks(pattern: re.Pattern[str], slugs: re.Pattern[str]) -> Redaction:
-    """A redaction with marks that it does not find itself."""
+    """Return a redaction with the first pair of marks in which its patterns find nothing: else it would never end.
+
+    Raises:
+        InvalidArguments: the patterns find something in every mark.
+    """
     for marks in MARKS:
         if not any(each.search(mark) for mark in marks for each in (pattern, slugs)):
             return Redaction(pattern, slugs, marks=marks)
@@ -123,19 +128,19 @@ def _with_marks(pattern: re.Pattern[str], slugs: re.Pattern[str]) -> Redaction:
 
 
 def _any_of(forms: Iterable[str]) -> re.Pattern[str]:
-    """A pattern for literal texts, the longest first; lines in them may end either way."""
+    """Return a pattern for literal texts, the longest first, so that it wins; a newline in them matches CRLF, too."""
     row = sorted({form for form in forms if form}, key=len, reverse=True)
     return re.compile("|".join(re.escape(form).replace("\\\n", "\r?\n") for form in row)) if row else _NOTHING
 
 
 def _forms(text: str) -> Iterator[str]:
-    """A text as it is, composed and decomposed, and each as quoted YAML and JSON have it."""
+    """Yield a text as it is, in NFC and in NFD, and each of these as it stands in quoted YAML and in JSON."""
     for form in (text, unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)):
         yield from (form, form.replace("'", "''"), json.dumps(form)[1:-1], json.dumps(form, ensure_ascii=False)[1:-1])
 
 
 def _entry_pattern(names: set[str], lines: Iterable[str], stems: Iterable[str]) -> re.Pattern[str]:
-    """A pattern for names and names of files as whole words, and for lines."""
+    """Return a pattern for `names` and for files `STEM.md` as whole words, and for `lines` anywhere."""
 
     def longest_first(texts: Iterable[str]) -> list[str]:
         return sorted(texts, key=len, reverse=True)
@@ -148,12 +153,13 @@ def _entry_pattern(names: set[str], lines: Iterable[str], stems: Iterable[str]) 
 
 @dataclass(frozen=True)
 class Erasure:
-    """What is erased from a history and files: `messages` from messages, `contents` from everything else.
+    """What is erased from a history and from files; below, "it" is the text or the entry that goes.
 
-    `contents` is None for an entry, of which other files keep what they say. `paths` has the new path of each file and
-    folder that gets one, None for a file that goes with all it ever held. Of a path in `parts`, where something else
-    stood too, only those blobs go; `blobs` stood nowhere but where they go. What goes altogether is known again by
-    its `lines`. `entries` are the names of the entries that it is about, as they may be shown.
+    `messages` is removed from messages of commits, `contents` from everything else. For an entry `contents` is None:
+    its file goes, while other files may go on quoting it. `paths` has the new path of each file and folder that is
+    renamed, None for a file of which all versions go. `parts` has, by path, the blobs that go where others stay, as
+    another entry stood at that path, too. `blobs` go wherever they stand. `lines` are the distinctive lines of an entry
+    that goes, by which a copy of it is recognised. `entries` are the names of the entries it is about, fit to be shown.
     """
 
     messages: Redaction
@@ -167,15 +173,15 @@ class Erasure:
     # What becomes of it
 
     def new_path(self, path: str, oid: str) -> str | None:
-        """Where a file or folder belongs that is at `path`; None for one that goes."""
+        """Return the new path of a file or folder at `path` whose id is `oid`; None if it goes."""
         return None if oid in self.parts.get(path, ()) else self.paths.get(path, path)
 
     def new_file(self, path: str, data: bytes) -> bytes:
-        """What a file holds without it. Frontmatter that could be read still can."""
+        """Return the bytes of a file without it. Frontmatter that could be parsed still can."""
         return redacted_file(path, data, self.contents) if self.contents else data
 
     def new_message(self, text: str) -> str:
-        """A message without it; paths are called what they are called now."""
+        """Return a message without it, with the new path in place of each old one, and a mark for a file that goes."""
         if self.paths:
             text = self._old_paths.sub(lambda found: self.paths[found[0]] or self.messages.marks[0], text)
         return self.messages.redact(text)
@@ -185,18 +191,18 @@ class Erasure:
         return _any_of(self.paths)
 
     def new_label(self, text: str) -> str:
-        """The name or address of a person without it."""
+        """Return the name or address of an author or committer without it."""
         return self.contents.redact(text) if self.contents else text
 
     def new_name(self, name: str) -> str:
-        """A part of the name of a branch or tag without it."""
+        """Return a part of the name of a branch or tag without it."""
         return self.contents.redact_name(name) if self.contents else name
 
     # Where it is
 
     @property
     def is_anywhere(self) -> bool:
-        """Whether it is sought in names and labels too, not in messages and files alone."""
+        """Whether names of files, branches and authors are searched for it, too, not messages and files alone."""
         return self.contents is not None
 
     def is_in_message(self, text: str) -> bool:
@@ -204,11 +210,11 @@ class Erasure:
         return self.messages.is_in(text)
 
     def is_in_name(self, name: str) -> bool:
-        """Whether a path, or what a link leads to, holds any of it."""
+        """Whether a path, or the target of a symbolic link, holds any of it; never for an entry."""
         return bool(self.contents and self.contents.is_in(name))
 
     def is_in_file(self, data: bytes) -> bool:
-        """Whether a file holds any of it, its frontmatter as it is read too, or a line of what goes altogether."""
+        """Whether a file holds any of it, also in parsed frontmatter or UTF-16, or a line of an entry that goes."""
         return bool(self._lines_in(data) or (self.contents and _is_in_file(data, self.contents)))
 
     def is_in_blob(self, oid: str, data: bytes) -> bool:
@@ -216,7 +222,7 @@ class Erasure:
         return oid in self.blobs or self.is_in_file(data)
 
     def quoted_in(self, data: bytes) -> int | None:
-        """How many of the lines of what goes altogether stand in a file: 0 where its name does, None for neither."""
+        """Return how many lines of the entry that goes a file quotes: 0 if it only names it, None for neither."""
         text = data.decode("utf-8", "surrogateescape")
         is_named = any(name in text for name in self.entries) and self.is_in_message(text)
         return self._lines_in(data) or (0 if is_named else None)
@@ -229,7 +235,7 @@ class Erasure:
 
 
 def redacted_file(path: str, data: bytes, redaction: Redaction) -> bytes:
-    """The bytes of a file redacted: as text, in the values of its frontmatter as they are read, and in UTF-16."""
+    """Return a file redacted in its text, in the parsed values of its frontmatter, and where it is UTF-16."""
     text = data.decode("utf-8", "surrogateescape")
     if redaction.is_in(text):
         bare = redaction.redact(text).encode("utf-8", "surrogateescape")
@@ -250,13 +256,13 @@ def _is_in_file(data: bytes, redaction: Redaction) -> bool:
 
 
 def _wide(data: bytes) -> Iterator[str]:
-    """Bytes as UTF-16, if they can be any; it may begin at an odd one."""
+    """Yield bytes decoded as UTF-16, if they look like it: in either byte order, from an even and an odd offset."""
     if data.startswith(_WIDE_MARKS) or data.count(0) >= _SHORTEST:
         yield from (data[start:].decode(form, "replace") for form in _WIDE for start in (0, 1))
 
 
 def _is_in_values(text: str, redaction: Redaction) -> bool:
-    """Whether a value of the frontmatter holds it that is written another way: with escapes, or folded."""
+    """Whether a parsed value of the frontmatter has a match that the raw text hides: by escapes, or folded lines."""
     if not text.startswith(_FRONTMATTER) or plain.read_plain(text):
         return False
     written = header.parts_of(text).header or ""
@@ -265,7 +271,10 @@ def _is_in_values(text: str, redaction: Redaction) -> bool:
 
 
 def _redacted_values(data: bytes, redaction: Redaction) -> bytes:
-    """A file redacted in what is read in its frontmatter; the rest of that as it is written, where that can be."""
+    """Return a file redacted in the parsed values of its frontmatter.
+
+    The other values stay as they are written; only if a match is left then, the whole header is written anew.
+    """
     text = data.decode("utf-8", "surrogateescape")
     if not _is_in_values(text, redaction):
         return data
@@ -279,7 +288,10 @@ def _redacted_values(data: bytes, redaction: Redaction) -> bytes:
 
 
 def _redacted_value(redaction: Redaction, written: str) -> Callable[[str], str]:
-    """What redacts a value of the header `written`; one that stands there as it is read stays."""
+    """Return a function that redacts one value of the header `written`.
+
+    A value that stands there literally is returned as it is: redacting the text of the file takes care of it.
+    """
 
     def change(value: str) -> str:
         if value in written:
@@ -291,6 +303,7 @@ def _redacted_value(redaction: Redaction, written: str) -> Callable[[str], str]:
 
 
 def _header_anew(parts: header.Parts, change: Callable[[str], str]) -> str:
+    """Return the header written anew, with `change` applied to each key and text; comments are lost."""
 
     def changed(value: header.Value) -> header.Value:
         if isinstance(value, str):
@@ -308,6 +321,7 @@ def _joined(parts: header.Parts, lines: str, content: str) -> str:
 
 
 def _is_sound(path: str, data: bytes) -> bool:
+    """Whether a file parses as an entry without a problem."""
     entry = entry_in(path, data)
     return entry is not None and entry.problem is None
 
@@ -318,9 +332,10 @@ def _is_sound(path: str, data: bytes) -> bool:
 def erasure_of_text(
     redaction: Redaction, layout: Layout, paths: Iterable[str], files: Iterable[tuple[str, bytes]]
 ) -> Erasure:
-    """The erasure of what a redaction finds, in all `paths` and `files` (path and bytes) that ever were.
+    """Return the erasure of what a redaction finds, given all `paths` and `files` (path and bytes) that ever were.
 
-    A file that is called by the name of its entry gets another name with it; the names of crabmem's own files stay.
+    Where the name of an entry changes, and its file is called by that name, the file gets another name, too. Names
+    with a meaning (`layout.fixed`, as that of the overview) stay.
     """
     everywhere = sorted({each for path in paths for each in way(path)})
     names: dict[str, str] = {}
@@ -346,7 +361,7 @@ def erasure_of_text(
 
 
 def _without_clashes(names: Mapping[str, str], everywhere: Iterable[str]) -> dict[str, str]:
-    """New names by path, no two of them the same in one folder, nor the same as one that stays."""
+    """Return the new names by path, numbered where two in one folder, or one and a file that stays, would be alike."""
     taken = {name_key(path) for path in everywhere if path not in names}
     found: dict[str, str] = {}
     for path, name in sorted(names.items()):
@@ -359,7 +374,7 @@ def _without_clashes(names: Mapping[str, str], everywhere: Iterable[str]) -> dic
 
 
 def erasure_of_name(name: str) -> Erasure:
-    """The erasure of a name alone, for which there is no file any more."""
+    """Return the erasure of a name alone, of an entry that no file or version is left of."""
     return Erasure(Redaction(_entry_pattern({name}, (), ())), None, entries=(name,))
 
 
@@ -371,15 +386,15 @@ def erasure_of_entry(
     path_now: str | None,
     is_place: bool = False,
 ) -> Erasure | None:
-    """The erasure of an entry with all its `lives`, under whatever name and path; None when none ever was called so.
+    """Return the erasure of an entry, under each name and path it ever had; None if no entry was ever called `name`.
 
-    `versions` are those of all files that ever stood where entries do, and `now` the blobs of those there are. What was
-    forgotten and remembered again under the same name is one entry. `path_now` is that of the entry that now answers to
-    `name`, which may be an alias. With `is_place` the name says where the entry lies, and a name that was ever a whole
-    path is that: then nothing else goes that was called so.
+    `versions` has the bytes of every version of every file that ever stood where entries do, `now` the blobs of the
+    entries there are, by path. An entry that was forgotten and remembered under the same name is one entry. `path_now`
+    is the path of the entry that now answers to `name`, which may be an alias. With `is_place`, or if a file ever had
+    the path `name`, the name is read as a path: other entries that were called so stay.
 
     Raises:
-        InvalidArguments: no entry answers to `name` now, and several that have another name now were called so.
+        Inapplicable: no entry answers to `name` now, and several that were once called so have another name now.
     """
     entries = {version: entry for version, data in versions.items() if (entry := entry_in(version[0], data))}
     names = {version: entry.name for version, entry in entries.items()}
@@ -394,7 +409,7 @@ def erasure_of_entry(
     blobs, everywhere = (_blobs_by_path(each) for each in (going, versions))
     whole = sorted(path for path in blobs if blobs[path] >= everywhere.get(path, set()))
     words = ours or {name}
-    # A name stays where it is part of another entry's.
+    # Where the name is part of a longer name of another entry, that one is kept whole.
     longer = [each for each in others - ours if any(word in each and word != each for word in words)]
     pattern = _entry_pattern(words, lines, [PurePosixPath(path).stem for path in whole])
     parts = {path: frozenset(each) for path, each in blobs.items() if path not in whole}
