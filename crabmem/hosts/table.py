@@ -160,8 +160,9 @@ def _claude_memory(want: "InstallOptions") -> "Sequence[Desired]":
 
 
 def _is_memory_of(folder: str, command: str) -> bool:
-    """Whether `folder` is the memory of the workspace that the `command` of a hook names: with `--dir` the folder
-    itself or one directly in it, without the default workspace `.crabmem` or a folder in that.
+    """Whether `folder` is the memory of the workspace that the `command` of a hook names, with `--dir` or by default.
+
+    The memory is the workspace itself or a folder directly in it; by default the workspace is called `.crabmem`.
     """
     import shlex
 
