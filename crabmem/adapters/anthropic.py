@@ -236,6 +236,7 @@ def _create(command: beta.BetaMemoryTool20250818CreateCommand, tree: Tree, path:
 
 
 def _str_replace(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree, path: str) -> Edit:
+    """Return the edit; its reply shows the changed line with some lines around it, as the SDK's own tool does."""
     try:
         text, line = replace_once(_file(tree, path, command.path), command.old_str, command.new_str)
     except NotOnce as error:
@@ -274,6 +275,7 @@ def _delete(command: beta.BetaMemoryTool20250818DeleteCommand, tree: Tree, path:
 
 
 def _rename(command: beta.BetaMemoryTool20250818RenameCommand, new: str, tree: Tree, path: str) -> Edit:
+    """Return the edit that moves a file, or all files below a folder, to `new`."""
     if not path:
         raise ToolError(f"Cannot rename the {_ROOT} directory itself")
     if _is_there(tree, new):

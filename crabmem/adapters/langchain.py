@@ -32,6 +32,8 @@ def tools(memory: Memory) -> list[StructuredTool]:
 
 
 def _tool(memory: Memory, tool: Tool) -> StructuredTool:
+    """Return a tool of ours as LangChain's. Its asynchronous call runs on a thread."""
+
     def call(**arguments: Any) -> tuple[str, dict[str, Any]]:
         result = memory.call(tool.name, arguments)
         if result.is_error:

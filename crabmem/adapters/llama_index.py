@@ -67,7 +67,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
             self._write(messages, _json)
 
     def _write(self, messages: Sequence[ChatMessage], text: Callable[[ChatMessage], str]) -> None:
-        """Write messages in the form that `text` gives them; if that is refused, without those that hold a credential."""
+        """Write messages in the form that `text` gives them; if that is refused, without those with a credential."""
         try:
             self.memory.write_note("\n\n".join(map(text, messages)))
         except HoldsSecret:

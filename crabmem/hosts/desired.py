@@ -144,6 +144,7 @@ class Trust(Desired):
         return config
 
     def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
+        """Return `config` without the notes on the hook. The hook must still be in it: their keys have its position."""
         event = _CAPITAL.sub("_", str(self.hook.path[-1])).lower()
         for *_, group, _, number in self.hook.places(config):
             path = *self.path, f"{self.value}:{event}:{group}:{number}"

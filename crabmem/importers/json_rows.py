@@ -34,6 +34,7 @@ def rows(tree: Tree) -> Iterator[Row]:
 
 
 def _rows_of_text(path: str, text: str) -> Iterator[Row]:
+    """Yield the rows of a file: those of the one value that it is, else a value for each line."""
     text = text.removeprefix(BOM)
     try:
         whole = json.loads(text)

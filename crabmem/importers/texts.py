@@ -155,8 +155,7 @@ def value(keys: Mapping[str, header.Value], *names: str) -> str:
 
 
 def sections(path: str, data: bytes) -> list[tuple[str, str]]:
-    """Return the sections of a text as pairs of heading and content. What precedes the first heading has the heading
-    "".
+    """Return the sections of a text as pairs of heading and content; "" heads what precedes the first heading.
 
     Headings deeper than `_DEEPEST_OF_SECTIONS` are content.
 
@@ -235,7 +234,7 @@ def title_of(text: str) -> str:
 
 
 def _prose_lines(paragraph: str) -> list[str]:
-    """Return the lines of a paragraph that are prose: no underlined heading, no row of a table, none without a letter.
+    """Return the lines of a paragraph that are prose: not underlined headings, table rows, or lines of signs alone.
 
     [] if it is a table that is written without bars at the edges.
     """

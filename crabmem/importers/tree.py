@@ -85,6 +85,7 @@ def _mode(folder: fs.Folder, name: str) -> int:
 def _below(
     folder: fs.Folder, name: str, path: str, own: Path, hidden: set[str], depth: int
 ) -> Iterator[tuple[str, CrabmemError | None]]:
+    """Yield the files below one folder, as `_files` does; its own path with an error if it is not entered."""
     if Path(folder.where, name).resolve() == own:
         yield path, Unreadable("it is this memory itself")
     elif depth == _MAX_DEPTH:

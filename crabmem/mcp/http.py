@@ -53,6 +53,11 @@ def over_http(served: Served, port: int, token: str, ready: Callable[[str], None
 
 
 async def _serve(served: Served, token: str, listens: socket.socket, ready: Callable[[str], None]) -> None:
+    """Run the web server until a signal comes.
+
+    A request passes `Guard` (Host and Origin) and then `TokenGuard` (the token) before it reaches the library. At the
+    end the open answers are closed first, as the web server waits for them.
+    """
     server = MemoryServer(served)
     app = TokenGuard(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
     web = Server(Guard(app, port_of(listens)))

@@ -93,6 +93,11 @@ def _sender(given: Mapping[str, object]) -> tuple[str, HookDialect]:
 
 
 def _object(data: bytes) -> Mapping[str, object]:
+    """Return the JSON object that a host wrote; a byte order mark and bytes that are not UTF-8 do no harm.
+
+    Raises:
+        InvalidArguments: it is no JSON object.
+    """
     try:
         given = json.loads(data.decode("utf-8", "replace").removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:

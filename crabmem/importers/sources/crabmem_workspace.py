@@ -38,6 +38,7 @@ def _is_exported(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
+    """Yield entries and notes; identity and overview as skipped, with the command that takes them over."""
     verbs = {ORDINARY.identity: "identity", ORDINARY.overview: "overview"}
     for path, error in tree.files.items():
         if path in verbs and not error:

@@ -20,6 +20,7 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
+    """Yield the sections of the curated file, the notes, and the files on user and tools; skip those on the agent."""
     for path, error in tree.files.items():
         if error:
             yield Found(path, error)
