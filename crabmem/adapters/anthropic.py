@@ -2,10 +2,11 @@
 
 client.beta.messages.tool_runner(tools=[MemoryTool(memory)], …)
 
-Claude reads the answers that the SDK gives for a plain folder, word for word, and may write what crabmem keeps: text
-below `memory/`, without what looks like a credential. All of it is in the history; recall finds the Markdown among it.
-Three things are as in our other tools, by `text/edit`: lines may end with "\\r\\n", and keep doing so; a text whose
-places overlap, as "aa" in "aaa", is not replaced; and a blank line at the end of a file outlasts an insertion.
+Claude gets the same answers, word for word, as from the SDK's own tool for a plain folder. It may write what crabmem
+keeps: text below `memory/`, without what looks like a credential. All of it is in the history; recall finds what is
+Markdown. Three things are as in our other tools, by `text/edit`, and not as in the SDK's: lines that end with "\\r\\n"
+keep doing so; a text whose occurrences overlap, as "aa" in "aaa", is not replaced; and a blank line at the end of a
+file outlasts an insertion.
 """
 
 import os
@@ -38,7 +39,8 @@ _ROOT = "/memories"
 _MAX_LINES = 999_999
 _WIDTH = len(str(_MAX_LINES))
 _MAX_DEPTH = 2
-# Files that a listing names. A plain folder has no such limit; memory may have more facts than a model can read of.
+# Files that a listing names at most. The SDK's tool has no such limit, but memory may have more facts than a model
+# reads.
 _MAX_LISTED = 1_000
 _UNITS = "BKMG"
 _COMMANDS: dict[str, type[BaseModel]] = {
@@ -53,39 +55,39 @@ _COMMANDS: dict[str, type[BaseModel]] = {
 
 @dataclass(frozen=True)
 class Edit:
-    """The changes that a command makes to the files, and the reply that Claude reads."""
+    """The changes that a command makes to the files, as texts by path (None removes one), and the reply to Claude."""
 
     reply: str
     changes: dict[str, str | None] = field(default_factory=dict)
 
 
 class MemoryTool(BetaAbstractMemoryTool):
-    """The memory tool over one memory; what goes wrong is a `ToolError` that Claude reads."""
+    """The memory tool over one memory. Every error becomes a `ToolError`, whose text Claude reads."""
 
     def __init__(self, memory: Memory, *, cache_control: beta.BetaCacheControlEphemeralParam | None = None) -> None:
         super().__init__(cache_control=cache_control)
         self._memory = memory
 
     def call(self, input: object) -> Any:
-        """Do what Claude wrote."""
+        """Check and execute the command that Claude wrote; return the reply."""
         return super().call(_check(input))
 
     def view(self, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
-        """A file with numbered lines, or what is in a folder."""
+        """Return a file with numbered lines, or a listing of a folder."""
         path = self._path(command.path)
         with self._in_its_words():
             return files_operations.browse(self._memory, lambda tree: self._view_of(tree, path, command))
 
     def create(self, command: beta.BetaMemoryTool20250818CreateCommand) -> str:
-        """Write a file that is not there yet."""
+        """Write a new file; an error if there is one."""
         return self._commit_edit("create", command.path, partial(_create, command))
 
     def str_replace(self, command: beta.BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that is in a file once."""
+        """Replace a text that occurs exactly once in a file."""
         return self._commit_edit("edit", command.path, partial(_str_replace, command))
 
     def insert(self, command: beta.BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert lines after a line."""
+        """Insert lines after the line of a given number; 0 is the top."""
         return self._commit_edit("edit", command.path, partial(_insert, command))
 
     def delete(self, command: beta.BetaMemoryTool20250818DeleteCommand) -> str:
@@ -104,7 +106,13 @@ class MemoryTool(BetaAbstractMemoryTool):
         return "All memory cleared"
 
     def _commit_edit(self, verb: str, given: str, edit: Callable[[Tree, str], Edit]) -> str:
-        """Make the edit in one commit; return the reply that Claude reads."""
+        """Make the edit in one commit; return the reply to Claude, with warnings.
+
+        `edit` may be called twice (see `files.rewrite`): the reply is that of the last call, whose changes are written.
+
+        Raises:
+            ToolError: the path is not allowed, or the edit is refused.
+        """
         path, edits = self._path(given), list[Edit]()
 
         def work(tree: Tree) -> dict[str, str | None]:
@@ -118,7 +126,10 @@ class MemoryTool(BetaAbstractMemoryTool):
     def _path(self, given: str) -> str:
         """Return the path below `memory/` that Claude means.
 
-        The check for links only chooses the words of the error: no write follows a link.
+        No write follows a link anyway: the check for links only gives the error the words that Claude knows.
+
+        Raises:
+            ToolError: the path leads out of `/memories`, or a link is on it.
         """
         path, memory = _path_below(given), self._memory
         for place in way(memory.layout.memory_path(path)) if path else ():
@@ -130,7 +141,7 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     @contextmanager
     def _in_its_words(self) -> Iterator[None]:
-        """Raise our errors as the SDK's, with the paths that Claude knows instead of those on this machine."""
+        """In the block, turn our errors into `ToolError`s, with paths as Claude knows them, not as on this machine."""
         try:
             yield
         except CrabmemError as error:
@@ -138,6 +149,7 @@ class MemoryTool(BetaAbstractMemoryTool):
             raise ToolError(error.text().replace(home, _ROOT).replace(root, "the workspace")) from None
 
     def _view_of(self, tree: Tree, path: str, command: beta.BetaMemoryTool20250818ViewCommand) -> str:
+        """Return a file or a listing in the words of the SDK's own tool."""
         if path in tree:
             return _numbered_lines(tree.text(path), command)
         if path and not tree.paths(path):
@@ -156,7 +168,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         return self._folder_size(tree, path) if path.endswith("/") else tree.size(path)
 
     def _folder_size(self, tree: Tree, path: str) -> int:
-        """What the system says of a folder, as of one that Claude has itself."""
+        """Return the file system's size of the folder itself, as the SDK's tool does; 0 if the folder is not there."""
         try:
             return self._memory.file(tree.whole(path).rstrip("/")).lstat().st_size
         except OSError:
@@ -164,14 +176,14 @@ class MemoryTool(BetaAbstractMemoryTool):
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same for the asynchronous client: the work is done beside the event loop."""
+    """`MemoryTool` for the asynchronous client: the work is done on a thread beside the event loop."""
 
     def __init__(self, memory: Memory, *, cache_control: beta.BetaCacheControlEphemeralParam | None = None) -> None:
         super().__init__(cache_control=cache_control)
         self._tool = MemoryTool(memory)
 
     async def call(self, input: object) -> Any:
-        """Do what Claude wrote."""
+        """Check and execute the command that Claude wrote; return the reply."""
         return await super().call(_check(input))
 
     async def _beside(self, command: Any) -> Any:
@@ -185,7 +197,11 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _check(given: object) -> object:
-    """Return what Claude wrote. Raise a `ToolError` if it is no whole command, as the SDK does not check it."""
+    """Return `given`, what Claude wrote, if that is a valid command. The SDK does not check it.
+
+    Raises:
+        ToolError: the command is unknown, or an argument is missing or of a wrong type.
+    """
     name = given.get("command") if isinstance(given, dict) else None
     if name is None or str(name) not in _COMMANDS:
         raise ToolError(f"Unknown command: {name}. There are {', '.join(_COMMANDS)}.")
@@ -198,7 +214,11 @@ def _check(given: object) -> object:
 
 
 def _path_below(given: str) -> str:
-    """Return the path below `memory/` that Claude means; "" for `/memories` itself."""
+    """Return the path below `memory/` that Claude means; "" for `/memories` itself.
+
+    Raises:
+        ToolError: the path is not below `/memories`.
+    """
     below = given.removeprefix(_ROOT)
     if below == given or not (not below or below.startswith("/")):
         raise ToolError(f"Path must start with {_ROOT}, got: {given}")
@@ -216,6 +236,7 @@ def _create(command: beta.BetaMemoryTool20250818CreateCommand, tree: Tree, path:
 
 
 def _str_replace(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tree, path: str) -> Edit:
+    """Return the edit; its reply shows the changed line with some lines around it, as the SDK's own tool does."""
     try:
         text, line = replace_once(_file(tree, path, command.path), command.old_str, command.new_str)
     except NotOnce as error:
@@ -234,7 +255,7 @@ def _str_replace(command: beta.BetaMemoryTool20250818StrReplaceCommand, tree: Tr
 
 
 def _insert(command: beta.BetaMemoryTool20250818InsertCommand, tree: Tree, path: str) -> Edit:
-    """As the SDK's own tool inserts: without line breaks at the end of what is inserted; and the file ends with one."""
+    """Insert like the SDK's own tool: without trailing line breaks of the new text, and the file ends with one."""
     given = command.insert_text.rstrip("\r\n")
     try:
         text = insert_lines(_file(tree, path, command.path), command.insert_line, given)
@@ -254,6 +275,7 @@ def _delete(command: beta.BetaMemoryTool20250818DeleteCommand, tree: Tree, path:
 
 
 def _rename(command: beta.BetaMemoryTool20250818RenameCommand, new: str, tree: Tree, path: str) -> Edit:
+    """Return the edit that moves a file, or all files below a folder, to `new`."""
     if not path:
         raise ToolError(f"Cannot rename the {_ROOT} directory itself")
     if _is_there(tree, new):
@@ -274,7 +296,11 @@ def _is_there(tree: Tree, path: str) -> bool:
 
 
 def _file(tree: Tree, path: str, given: str) -> str:
-    """The text of the file that Claude calls `given`."""
+    """Return the text of the file that Claude calls `given`.
+
+    Raises:
+        ToolError: there is nothing at that path, or a folder.
+    """
     if not _is_there(tree, path):
         raise ToolError(f"The path {given} does not exist. Please provide a valid path.")
     if path not in tree:
@@ -283,7 +309,11 @@ def _file(tree: Tree, path: str, given: str) -> str:
 
 
 def _check_folders(tree: Tree, path: str) -> None:
-    """Refuse a path on which a file stands where a folder is wanted."""
+    """Refuse a path below a file.
+
+    Raises:
+        ToolError: a part of the path that must be a folder is a file.
+    """
     for above in map(str, PurePosixPath(path).parents):
         if above in tree:
             raise ToolError(f"{_ROOT}/{above} is a file, so nothing can be put below it")
@@ -305,7 +335,9 @@ def _lines(lines: list[str], first: int) -> str:
 
 
 def _listing(tree: Tree, folder: str) -> list[str]:
-    """The files and folders below `folder`, two levels deep, each folder with a slash and before what it holds."""
+    """Return the files and folders below `folder`, two levels deep, as paths from there. A folder ends with a slash and
+    precedes what is in it.
+    """
     start = len(f"{folder}/") if folder else 0
     parts = [path[start:].split("/") for path in tree.paths(folder)]
     folders = {tuple(each[:depth]) for each in parts for depth in range(1, min(len(each), _MAX_DEPTH + 1))}
@@ -314,7 +346,7 @@ def _listing(tree: Tree, folder: str) -> list[str]:
 
 
 def _size_text(size: int) -> str:
-    """A number of bytes as the SDK's own tool writes it."""
+    """Return a number of bytes in the form of the SDK's own tool, as `1.5K`."""
     power = min(max(size.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
     scaled = size / 1024**power
     return f"{int(scaled) if scaled == int(scaled) else f'{scaled:.1f}'}{_UNITS[power]}"

@@ -2,7 +2,7 @@
 
 ClaudeSDKClient(ClaudeMemory(memory).options())
 
-The SDK calls nobody back when a session starts, so what a session begins with is in the system prompt.
+The SDK has no hook for the start of a session, so what other hosts are told then is in the system prompt.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ except ImportError as error:
 
 _SERVER = "crabmem"
 _HOST = "claude-code"
-# The host's own tools that write files, and may write those of a workspace.
+# A pattern for the host's own tools that write files, possibly those of the workspace.
 _WRITERS = "Write|Edit|MultiEdit|NotebookEdit"
 
 
@@ -50,10 +50,10 @@ class ClaudeMemory:
         self._memory = memory
 
     def options(self, base: ClaudeAgentOptions | None = None) -> ClaudeAgentOptions:
-        """`base` with memory: whatever stands in it stays.
+        """Return `base` with memory added to its system prompt, servers, allowed tools and hooks. All of `base` stays.
 
         Raises:
-            InvalidArguments: its system prompt or its servers are in a file.
+            InvalidArguments: the system prompt or the servers of `base` are in a file.
         """
         base = base or ClaudeAgentOptions()
         if not isinstance(base.mcp_servers, dict):
@@ -71,22 +71,22 @@ class ClaudeMemory:
 
     @property
     def server(self) -> McpServerConfig:
-        """The tools that the settings allow now, as a server in this process."""
+        """A new MCP server in this process with the tools that the settings allow now."""
         server = create_sdk_mcp_server(_SERVER, tools=[self._offered(tool) for tool in self._memory.tools])
-        # Else a model is only shown their names.
+        # Without `alwaysLoad` a model sees only the names of the tools until it asks for more.
         return cast("McpServerConfig", {**server, "alwaysLoad": True})
 
     @property
     def allowed_tools(self) -> list[str]:
-        """The names under which the host knows the tools: nobody need be asked before they are used."""
+        """The host's names of the tools, for its list of tools that need no permission."""
         return [f"mcp__{_SERVER}__{tool.name}" for tool in self._memory.tools]
 
     @property
     def hooks(self) -> dict[HookEvent, list[HookMatcher]]:
-        """What the host is answered at the events of a session, as `crabmem hook` answers it.
+        """Hooks that answer the events of a session as `crabmem hook` does.
 
-        Recall before each message, the overview for an agent that is sent out, a commit for what the host's own tools
-        write into the workspace, and when much was said and nothing stored, one more turn to store it.
+        They recall before each message, give a subagent the overview, commit what the host's own tools write into the
+        workspace, and ask for one more turn when much was said and nothing stored.
         """
         usual = [HookMatcher(hooks=[self._respond])]
         writing = [HookMatcher(matcher=_WRITERS, hooks=[self._respond])]
@@ -94,7 +94,7 @@ class ClaudeMemory:
         return {**reading, "PostToolUse": writing, "Stop": usual, "PreCompact": usual}
 
     async def _respond(self, given: HookInput, tool_use_id: str | None, context: HookContext) -> HookJSONOutput:
-        """The answer, made beside the event loop. What goes wrong is shown to the person, and holds nobody up."""
+        """Answer an event, on a thread beside the event loop. An error is shown to the person; the session goes on."""
         try:
             return cast("HookJSONOutput", await asyncio.to_thread(self._answer, given))
         except CrabmemError as error:
@@ -107,6 +107,8 @@ class ClaudeMemory:
         return answer(Call(workspace, event, agent, event.session, local_time(), kind=self._memory.kind))
 
     def _offered(self, tool: Tool) -> SdkMcpTool[Any]:
+        """Return a tool of ours as one of the SDK's; a call runs on a thread beside the event loop."""
+
         async def call(arguments: dict[str, Any]) -> dict[str, Any]:
             done = await asyncio.to_thread(self._memory.call, tool.name, arguments)
             return {"content": [{"type": "text", "text": done.text}], "is_error": done.is_error}
@@ -121,7 +123,11 @@ class ClaudeMemory:
 
 
 def _with(own: Any, prompt: str) -> Any:
-    """The agent's own system prompt, and memory's under it."""
+    """Return the agent's own system prompt, in any form that the SDK takes, with memory's under it.
+
+    Raises:
+        InvalidArguments: the system prompt is in a file.
+    """
     if own is None or isinstance(own, str):
         return joined((own or "", prompt))
     key = {"preset": "append", "custom": "prompt"}.get(own["type"])

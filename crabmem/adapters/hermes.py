@@ -1,4 +1,4 @@
-"""Memory for Hermes Agent, as its one memory provider: identity and overview, recall before each turn, the tools.
+"""Memory for Hermes Agent, as its memory provider: identity and overview, recall before each turn, the tools.
 
 `pip install crabmem` into the environment of Hermes, and `memory.provider: crabmem` in its config. A Hermes that does
 not look for installed providers has to be told: `$HERMES_HOME/plugins/crabmem/__init__.py` says
@@ -21,16 +21,17 @@ except ImportError as error:
 _AGENT = "hermes"
 # Hermes has a tool `memory` of its own, and lets no provider have one of that name.
 _TAKEN = frozenset(["memory"])
-# The kind of session that it is here, by what Hermes calls it.
+# Our kind of a session, by the context that Hermes names.
 _KINDS = {"cron": "scheduled", "subagent": "subagent"}
+# The types of a chat in Hermes in which nobody else reads along.
 _ALONE = ("", "dm", "private")
 
 
 class HermesMemory(MemoryProvider):
     """A memory for one Hermes: by default that of the environment, `$CRABMEM_DIR` or `~/.crabmem`.
 
-    Every commit has the session that Hermes names. What a turn said is not kept: the model keeps what matters by its
-    tools, and edits of the files are recorded as the person's when a session ends.
+    Every commit names Hermes' session. Conversations are not saved: the model stores what matters by the tools. Edits
+    of the files are recorded as the person's when a session ends.
     """
 
     def __init__(self, memory: Memory | None = None) -> None:
@@ -42,11 +43,11 @@ class HermesMemory(MemoryProvider):
         return "crabmem"
 
     def is_available(self) -> bool:
-        """Whether it can be used, which needs neither the net nor a key."""
+        """Always True: the memory needs neither the net nor a key."""
         return True
 
     def initialize(self, session_id: str, **about: Any) -> None:
-        """Begin a session, of the kind that Hermes says it is."""
+        """Begin a session. Its kind, and so what it may see, follows from `agent_context` and `chat_type`."""
         others = about.get("chat_type") or ""
         kind = _KINDS.get(about.get("agent_context", ""), "main" if others in _ALONE else "group")
         self._memory = self._memory.of_kind(checked_kind(kind)).for_actor(_AGENT, session_id)
@@ -56,29 +57,29 @@ class HermesMemory(MemoryProvider):
         return context(self._memory, self._names).text
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
-        """The facts that bear on a message, once in a session; "" for silence."""
+        """Return the facts that bear on a message, each once in a session; "" for none."""
         return self._of(session_id).before_turn(query)
 
     def get_tool_schemas(self) -> list[dict[str, Any]]:
-        """The tools that the settings allow, but for those that Hermes has itself."""
+        """Return the tools that the settings allow, without one whose name Hermes itself uses."""
         tools = self._memory.tools_named(self._names)
         return [{"name": tool.name, "description": tool.description, "parameters": tool.input_schema} for tool in tools]
 
     def handle_tool_call(self, tool_name: str, args: dict[str, Any], **about: Any) -> str:
-        """The answer of a tool, as JSON: a `result`, or an `error`."""
+        """Call a tool; return its answer as JSON with either `result` or `error`."""
         done = self._of(about.get("session_id") or "").call(tool_name, args, self._names)
         return json.dumps({"error" if done.is_error else "result": done.text}, ensure_ascii=False)
 
     def on_session_end(self, messages: list[dict[str, Any]]) -> None:
-        """Record what was edited in the files."""
+        """Commit what was edited in the files, as the person's."""
         self._memory.adopt()
 
     def on_session_switch(self, new_session_id: str, **about: Any) -> None:
-        """Go on under another id."""
+        """Write under another session id from now on."""
         self._memory = self._memory.for_actor(_AGENT, new_session_id)
 
     def backup_paths(self) -> list[str]:
-        """The folder of the memory, which is no part of Hermes."""
+        """Return the folder of the memory, which Hermes' own backup would miss."""
         return [str(self._memory.root)]
 
     def shutdown(self) -> None:
@@ -90,6 +91,7 @@ class HermesMemory(MemoryProvider):
         return [tool.name for tool in self._memory.tools if tool.name not in _TAKEN]
 
     def _of(self, session: str) -> Memory:
+        """Return the memory for the session that a call names, which need not be the current one; "" is the current."""
         return self._memory.for_actor(_AGENT, session) if session else self._memory
 
 

@@ -24,14 +24,16 @@ except ImportError as error:
 
 
 def tools(memory: Memory) -> list[StructuredTool]:
-    """The tools that `memory` offers now. What a caller does wrong is an answer too, with the status of an error.
+    """Return the tools that `memory` offers now. An answer's artifact is its data.
 
-    The artifact of an answer is its data.
+    A tool that fails gives the model an answer with the status of an error, and ends no run.
     """
     return [_tool(memory, tool) for tool in memory.tools]
 
 
 def _tool(memory: Memory, tool: Tool) -> StructuredTool:
+    """Return a tool of ours as LangChain's. Its asynchronous call runs on a thread."""
+
     def call(**arguments: Any) -> tuple[str, dict[str, Any]]:
         result = memory.call(tool.name, arguments)
         if result.is_error:
@@ -53,9 +55,10 @@ def _tool(memory: Memory, tool: Tool) -> StructuredTool:
 
 
 class Retriever(BaseRetriever):
-    """Recall as documents, best first: at most `k` (None: the setting) facts that carry all tags `having`.
+    """Recall as a retriever of documents, best first: at most `k` facts (None: as many as the settings say) that carry
+    all tags of `having`.
 
-    Both may be given to `invoke` as well, for one question. `limit` is another name of `k`.
+    Both may also be given to `invoke`, for one question. `limit` is another name of `k`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")

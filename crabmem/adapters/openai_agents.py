@@ -24,29 +24,32 @@ Instructions = Callable[[RunContextWrapper[Any], Agent[Any]], Awaitable[str]]
 
 
 class AgentMemory:
-    """What an agent needs of one memory. Make one for each conversation: what it recalled is not recalled again."""
+    """What an agent needs of one memory. Make one for each conversation, in which no fact is recalled twice."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        #: What was recalled for each message of the person, by its text; "" for nothing.
         self._recalled: dict[str, str] = {}
 
     @property
     def tools(self) -> list[Tool]:
-        """The tools that the settings allow now. The model reads what goes wrong in one; no run ends by it."""
+        """The tools that the settings allow now. An error in one is an answer to the model, and ends no run."""
         return [
             FunctionTool(
                 name=tool.name,
                 description=tool.description,
                 params_json_schema=dict(tool.input_schema),
                 on_invoke_tool=self._caller(tool.name),
-                # Strict schemas have no optional arguments, and ours say how they may be left out.
+                # A strict schema has no optional arguments, and ours have some.
                 strict_json_schema=False,
             )
             for tool in self._memory.tools
         ]
 
     def instructions(self, own: str = "") -> Instructions:
-        """The agent's `own` instructions, and under them identity, overview and how to use memory as they then are."""
+        """Return a function for `Agent(instructions=…)`: at each call it returns the agent's `own` instructions, and
+        under them the current identity, overview and guide to memory.
+        """
 
         async def current(context: RunContextWrapper[Any], agent: Agent[Any]) -> str:
             return joined((own, await asyncio.to_thread(self._memory.prompt)))
@@ -54,9 +57,9 @@ class AgentMemory:
         return current
 
     async def before_call(self, data: CallModelData[Any]) -> ModelInputData:
-        """Put what memory holds on the person's last message before it, for `RunConfig.call_model_input_filter`.
+        """Put what memory holds on the person's last message before that, as `RunConfig.call_model_input_filter`.
 
-        The run's own history stays as it is; what was put before an earlier message is put there again.
+        The history of the run is not changed: each request gets again what was put before its earlier messages.
         """
         given = data.model_data
         last = next((text for item in reversed(given.input) if (text := _message(item))), "")
@@ -77,7 +80,7 @@ class AgentMemory:
 
 
 def _message(item: TResponseInputItem) -> str:
-    """What a person said in this item; "" for anything else."""
+    """Return what the person said in this item; "" for any other item."""
     given = cast("Mapping[str, Any]", item)
     if given.get("role") != "user":
         return ""

@@ -1,1 +1,1 @@
-"""The programs that run agents, and how crabmem becomes a part of them: by their own configs, and back again."""
+"""The programs that run agents ("hosts"): how their configs register crabmem, how that is undone, and their hooks."""

@@ -1,7 +1,7 @@
 """What hosts install from: plugins, an extension, a bundle for Claude Desktop, and an entry of the MCP registry.
 
-Each is a set of files by their paths, of a version of crabmem. Plugins and the extension call the `crabmem` on PATH;
-the bundle holds crabmem itself, and uv fetches what that needs; by the entry of the registry uv fetches crabmem too.
+Each is a set of files by their paths, for a version of crabmem. Plugins and the extension call the `crabmem` on PATH.
+The bundle holds crabmem itself, and uv fetches its requirements. With the registry's entry, uv fetches crabmem too.
 """
 
 import io
@@ -23,14 +23,14 @@ from .table import host_named
 
 _LICENSE = "MIT"
 _PLUGINS = ".plugins"  # where a repository that is a marketplace keeps them
-# Zip files have times; this one is nobody's, so that the same files give the same bundle.
+# The time of every file in a bundle, so that the same files give the same bytes. It is the earliest that zip knows.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)
 _REGISTRY_SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
-# What the registry itself takes, which is less than its schema does.
+# The names that the registry itself accepts; its schema allows more.
 _REGISTRY_NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.-]*[a-zA-Z0-9]/[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]")
 _MAX_REGISTRY_NAME = 200
 
-# The tools in OpenClaw's memory slot, by the names there and ours.
+# The tools in OpenClaw's memory slot: the name there, and ours in the profile `claw`.
 _OPENCLAW_TOOLS = {name: name for name in ("memory_search", "memory_get", "remember", "forget")}
 _OPENCLAW_CONFIG = (
     ("command", "string", "The crabmem to call: its path, where a service does not find it by name."),
@@ -151,11 +151,15 @@ def skill(version: str) -> dict[str, bytes]:
 
 
 def openclaw_plugin(version: str) -> dict[str, bytes]:
-    """A plugin for the memory slot of OpenClaw. Profile `claw` has tools by its names; elsewhere ours go by them."""
+    """A plugin for the memory slot of OpenClaw, which fixes the names of two tools.
+
+    `tools.json` has an offer for each kind of memory: the profile `claw` has tools of these names; for all others
+    `recall` and `get` are offered under them.
+    """
     offers = {"crab": _offer("crab", {**_OPENCLAW_TOOLS, "memory_search": "recall", "memory_get": "get"})}
     offers["claw"] = _offer("claw", _OPENCLAW_TOOLS)
     keys: dict[str, object] = {key: {"type": kind, "description": what} for key, kind, what in _OPENCLAW_CONFIG}
-    # OpenClaw's own memory would run beside this one, write into `MEMORY.md`, and keep the names of the tools.
+    # Off, or OpenClaw's own memory would run beside this one, write into `MEMORY.md`, and keep the names of the tools.
     keys["dreaming"] = {"type": "object", "default": {"enabled": False}}
     manifest = {
         **_about(version),
@@ -163,7 +167,7 @@ def openclaw_plugin(version: str) -> dict[str, bytes]:
         "kind": "memory",
         "activation": {"onStartup": False, "onCapabilities": ["hook", "tool"]},
         "contracts": {"tools": [*_OPENCLAW_TOOLS]},
-        # Without these the sessions that OpenClaw limits to a profile of its own are offered its own memory's alone.
+        # Without these, sessions that OpenClaw limits to one of its profiles are offered only its own memory's tools.
         "toolMetadata": {name: {"profiles": ["coding", "messaging"]} for name in _OPENCLAW_TOOLS},
         "configSchema": {"type": "object", "additionalProperties": False, "properties": keys},
     }
@@ -178,7 +182,9 @@ def openclaw_plugin(version: str) -> dict[str, bytes]:
 
 
 def _offer(profile: str, names: Mapping[str, str]) -> dict[str, object]:
-    """The offer to a session of that profile: tools by OpenClaw's names, each with ours, and how to use them."""
+    """Return what a session with a memory of this profile is offered: tools under OpenClaw's `names` for ours, and the
+    guide to them. They are described over an empty workspace, which is removed again.
+    """
     from ..operations.context import guidance
     from ..session.engine import Options
     from ..session.opening import session_at
@@ -209,7 +215,7 @@ def _tidy_skill() -> bytes:
     return f"{head}{words('', 'Ask `recall`, or `crabmem tidy` and `crabmem list` in a shell.').strip()}\n".encode()
 
 
-#: What makes the files of each kind that is a folder, for a version of crabmem.
+#: The function that makes the files of each kind that is a folder, by the name that a person gives it.
 FOLDERS: dict[str, Callable[[str], dict[str, bytes]]] = {
     "claude-plugin": claude_plugin,
     "codex-plugin": codex_plugin,
@@ -222,13 +228,13 @@ FOLDERS: dict[str, Callable[[str], dict[str, bytes]]] = {
 
 
 def registry_entry(name: str, version: str) -> bytes:
-    """The `server.json` of the MCP registry, where crabmem is called `name`.
+    """Return the `server.json` for the MCP registry, in which crabmem is called `name`.
 
-    Clients run the runtime, then `crabmem==VERSION`, then the package's arguments. They tell the server their names, so
-    that there is no `--agent`.
+    Clients run `uvx`, then `crabmem==VERSION`, then the package's arguments. There is no `--agent` among these, as
+    clients tell the server their names.
 
     Raises:
-        InvalidArguments: the registry takes no such name.
+        InvalidArguments: the registry does not accept this name.
     """
     if not _REGISTRY_NAME.fullmatch(name) or len(name) > _MAX_REGISTRY_NAME:
         raise InvalidArguments(
@@ -260,7 +266,9 @@ def _about(version: str) -> dict[str, object]:
 
 
 def desktop_bundle(package: Mapping[str, bytes], requirements: Iterable[str], python: str, version: str) -> bytes:
-    """An `.mcpb` file with the files of the `package` in it; the person chooses the workspace when installing it."""
+    """Return an `.mcpb` file for Claude Desktop: the files of our `package`, a project with its `requirements` without
+    those of extras, and a manifest. The person chooses the workspace on installing it.
+    """
     from ..text.extras import own  # late: it loads what reads the metadata of packages
 
     project = {"name": f"{NAME}-desktop", "version": version, "requires-python": python}
@@ -305,16 +313,17 @@ def _manifest(version: str) -> dict[str, object]:
 
 
 def _server(host: str) -> bytes:
-    """A config of a host with the server alone."""
+    """Return the config by which a host registers our server, without the hooks."""
     return _config(each for each in _content(host) if isinstance(each, Server))
 
 
 def _hooks(host: str) -> bytes:
-    """A config of a host with the hooks alone, as they are beside the server."""
+    """Return the config by which a host registers our hooks, in the form that they have beside the server."""
     return _config(each for each in _content(host) if not isinstance(each, Server))
 
 
 def _content(host: str) -> Iterable[Desired]:
+    """Yield all that an installation for the user puts into the host's configs, with `crabmem` found on PATH."""
     options = InstallOptions(host_named(host), (NAME,), Path())
     return (each for config in options.host.user for each in config.content(options))
 

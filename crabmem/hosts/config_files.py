@@ -1,4 +1,4 @@
-"""Configs of hosts on the disk: reading them, and changing several at once, with a copy of what was there before."""
+"""Configs of hosts on the disk: reading them, and changing several at once, with a backup of each from before."""
 
 import stat
 from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ _CHANGED = "somebody changed it meanwhile; try again"
 
 @dataclass(frozen=True)
 class Change:
-    """A change of one file: its text before and after, None where there is none.
+    """A change of one file: its text before and after; None where there is no file.
 
-    `file` is the target where the config is a link. `makes_backup`: `before` is to be kept beside it.
-    `drops_backup`: what was kept is needed no more.
+    `file` is the target if the config is a link. `makes_backup`: `before` is to be kept beside the file.
+    `drops_backup`: the backup from the installation is to be removed.
     """
 
     file: Path
@@ -38,12 +38,12 @@ class Change:
 
     @property
     def changes_anything(self) -> bool:
-        """Whether anything changes."""
+        """Whether the config or its backup changes."""
         return self.is_edit or self.makes_backup or self.drops_backup
 
     @property
     def is_edit(self) -> bool:
-        """Whether the config itself changes, not only what is kept beside it."""
+        """Whether the config itself changes, not only its backup."""
         return self.before != self.after
 
     @property
@@ -53,12 +53,14 @@ class Change:
 
 
 def write_changes(changes: Sequence[Change], stop: Path) -> None:
-    """Make the changes durably, all or none, each file whole. Folders that are empty then are removed, up to `stop`.
+    """Make the changes durably: all or, on an error, none, and each file whole. Where a file is removed, folders that
+    are empty then are removed too, up to `stop`.
 
     Raises:
-        BadConfig: somebody changed a file meanwhile.
-        Unwritable: the disk refused.
+        BadConfig: somebody changed a file meanwhile, or made it one that we do not rewrite.
+        Unwritable: a file is read-only or cannot be written; or, after another error, cannot be put back.
     """
+    # Each change begun, with the text of its backup before.
     done: list[tuple[Change, str | None]] = []
     try:
         for change in changes:
@@ -72,6 +74,11 @@ def write_changes(changes: Sequence[Change], stop: Path) -> None:
 
 
 def _write_change(change: Change, stop: Path) -> None:
+    """Make one change, its backup first, so that the text from before is never lost.
+
+    Raises:
+        BadConfig: the file's text is no longer `change.before`.
+    """
     if config_text(change.file) != change.before:
         raise BadConfig(_CHANGED)
     if change.makes_backup and change.before is not None:
@@ -83,6 +90,7 @@ def _write_change(change: Change, stop: Path) -> None:
 
 
 def _exchange(change: Change, stop: Path) -> None:
+    """Put `change.after` in the place of `change.before`; remove the file, and folders left empty, if it is None."""
     if change.after is None:
         fs.unlink(change.file)
         return _tidy(change.file.parent, stop)
@@ -91,10 +99,10 @@ def _exchange(change: Change, stop: Path) -> None:
 
 
 def _undo(done: Sequence[tuple[Change, str | None]], stop: Path, error: str) -> None:
-    """Put back what was changed before `error`, with the backups.
+    """Put back the files and backups of all changes that were begun before `error`, the last one first.
 
     Raises:
-        Unwritable: some file cannot be put back; the message names each with its backup.
+        Unwritable: some file cannot be put back; the message is `error` and names each such file with its backup.
     """
     stuck = []
     for change, kept in reversed(done):
@@ -108,6 +116,10 @@ def _undo(done: Sequence[tuple[Change, str | None]], stop: Path, error: str) -> 
 
 
 def _restore(change: Change, kept: str | None, stop: Path) -> None:
+    """Undo one change, whether it was made wholly, in part or not at all. `kept` is the text of the backup before it.
+
+    A file that says something else than `change.after` by now is left as it is.
+    """
     if change.is_edit and config_text(change.file) == change.after:
         _exchange(Change(change.file, change.after, change.before), stop)
     if kept is None and change.backup.exists():
@@ -117,10 +129,10 @@ def _restore(change: Change, kept: str | None, stop: Path) -> None:
 
 
 def _write(file: Path, text: str, like: Path, before: str | None = None) -> None:
-    """Exchange `file` whole, with the rights that `like` has; with `before`, only while it says that.
+    """Replace `file` whole, with the permissions of the file `like`; with `before`, only if that still is its text.
 
     Raises:
-        BadConfig: it says something else.
+        BadConfig: the text of `file` is not `before`.
     """
     mode = stat.S_IMODE(like.stat().st_mode) if like.exists() else fs.PRIVATE_FILE
     fresh = file.with_name(f"{file.name}.crabmem-new")
@@ -134,7 +146,12 @@ def _write(file: Path, text: str, like: Path, before: str | None = None) -> None
 
 
 def _put_in_place(fresh: Path, file: Path, before: str | None) -> None:
-    """Move `fresh` to `file`; where that was to say `before`, what a host saved at this moment comes back."""
+    """Move `fresh` to `file`. With `before`, swap the two and look at what came out: if a host saved something else at
+    that moment, swap back, so that its save is not lost.
+
+    Raises:
+        BadConfig: the text of `file` was not `before`.
+    """
     if before is None:
         return fs.rename(fresh, file)
     fs.exchange(fresh, file)
@@ -144,17 +161,17 @@ def _put_in_place(fresh: Path, file: Path, before: str | None) -> None:
 
 
 def _tidy(folder: Path, stop: Path) -> None:
-    """Remove `folder` and those above it as far as they are empty."""
+    """Remove `folder` and those above it as far as they are empty, but neither `stop` nor anything outside of it."""
     while folder != stop and stop in folder.parents and not any(folder.iterdir()):
         fs.remove_folder(folder)
         folder = folder.parent
 
 
 def resolved_file(config: Config, here: Surroundings) -> Path:
-    """The file of a config, behind links: people keep their configs elsewhere and link to them.
+    """Return the file of a config, behind links: people keep their configs elsewhere and link to them.
 
     Raises:
-        BadConfig: a link leads nowhere.
+        BadConfig: the config is a link that leads nowhere, or in a circle.
     """
     file = config.file(here)
     try:
@@ -164,11 +181,11 @@ def resolved_file(config: Config, here: Surroundings) -> Path:
 
 
 def config_text(file: Path) -> str | None:
-    """The text of a file that may be rewritten; None where there is none.
+    """Return the text of a file that may be rewritten; None if there is no file.
 
     Raises:
-        BadConfig: it cannot be read, is not UTF-8, or begins with a byte order mark.
-        Unwritable: it is read-only.
+        BadConfig: the file cannot be read, is not UTF-8, or begins with a byte order mark.
+        Unwritable: the file is read-only.
     """
     try:
         data, status = fs.read(file, limit=MAX_CONFIG_BYTES)
@@ -189,7 +206,12 @@ def config_text(file: Path) -> str | None:
 
 @contextmanager
 def errors_about(file: Path) -> Iterator[None]:
-    """Have errors name the file, and say that it is as it was."""
+    """In the block, turn errors into those that name `file` and say that nothing was written.
+
+    Raises:
+        BadConfig: the block raised this, or a RecursionError.
+        Unwritable: the block raised this, or an OSError.
+    """
     try:
         yield
     except RecursionError:

@@ -1,6 +1,6 @@
-"""What a config is to hold, kind by kind: how it is put there, found again, and taken out. Pure functions.
+"""What an installation wants in a config, kind by kind: how it is put there, found again, and removed. No file access.
 
-A kind is a class with `put`, `remove` and `is_in`; adding one is adding a class.
+A kind is a class with `put`, `remove` and `is_in`; a new kind needs only a new class.
 """
 
 import json
@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 from ..text.jsonc import Path, at
 from .parsed_config import ParsedConfig
 
-# As `InstallOptions.hook_line` writes it, and as it was written before a line saw to its own end.
+# The end of a hook's line as `InstallOptions.hook_line` writes it, and as older versions did, without `sh` around it.
 _CALL = re.compile(r" hook (?P<event>[a-z-]+)(?: --guide)?(?: --without [a-z]+)? --host (?P<host>[a-z-]+)\Z")
-# Where a host that names events in CamelCase has a dash in another name of them.
+# The places in a CamelCase name of an event at which Codex's snake_case name of it has an underscore.
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
-# Where the plugin of a host that runs no commands names our program.
+# The line of the plugin for OpenCode (`opencode.plugin`) that names our program.
 _LISTED = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)
 
 
@@ -26,41 +26,41 @@ _LISTED = re.compile(r"^const PROGRAM = (\[.*\])$", re.MULTILINE)
 class Desired(ABC):
     """Something that a config is to hold at `path`.
 
-    `before` is always the config as it was before the installation; None where that is not known.
+    In all methods `before` is the config as it was before the installation; None if that is not known.
     """
 
     path: Path
     value: Any
-    #: Whether a person may write the same into a list of permissions or a setting, so that it could be theirs.
+    #: Whether a person may well have written the same: a permission in a list, a setting.
     may_be_claimed: ClassVar[bool] = False
 
     @property
     def is_surely_ours(self) -> bool:
-        """Whether only an installation writes this. A person may write a permission or a switch, not our commands."""
+        """Whether this in a config proves an installation: our commands do, a permission or a switch does not."""
         return False
 
     def put(self, config: ParsedConfig) -> ParsedConfig:
-        """`config` with this in it; the same where it is there already."""
+        """Return `config` with this in it; `config` itself if it is there already."""
         return config if at(config.data, self.path) == self.value else config.put(self.path, self.value)
 
     @abstractmethod
     def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
-        """`config` without this, and with what it replaced."""
+        """Return `config` without this, and with what it replaced; `config` itself if it holds nothing of ours."""
 
     def is_in(self, config: ParsedConfig) -> bool:
         """Whether `config` holds this, whichever program and workspace it names."""
         return bool(at(config.data, self.path) == self.value)
 
     def programs(self, config: ParsedConfig) -> list[str]:
-        """The programs that `config` calls by this, wherever they were when it was installed."""
+        """Return the programs that this has `config` call, by the paths that they had when it was installed."""
         return []
 
 
 @dataclass(frozen=True)
 class Server(Desired):
-    """The entry of our server, all of which is ours: what a person added to it stays as long as it does.
+    """The entry of our server. What a person adds to it stays until the entry is removed as a whole.
 
-    One of that name that a person wrote, which does not end like ours, is theirs, and comes back.
+    An entry of the same name that calls another command is the person's: removal brings it back from `before`.
     """
 
     value: dict[str, Any]
@@ -76,7 +76,10 @@ class Server(Desired):
         return _restored(config, self.path, before) if self.is_in(config) else config
 
     def is_in(self, config: ParsedConfig) -> bool:
-        """Whether the entry calls our server for that host, wherever crabmem is and whatever a person added."""
+        """Whether the entry calls our server for this host, wherever crabmem is and whatever a person added.
+
+        Only the last three words of the command count: `--agent HOST mcp`.
+        """
         return " ".join(_words(self.value)[-3:]) in " ".join(_words(at(config.data, self.path)))
 
     def programs(self, config: ParsedConfig) -> list[str]:
@@ -85,7 +88,10 @@ class Server(Desired):
 
 @dataclass(frozen=True)
 class Hook(Desired):
-    """One command of ours in the array of an event at `path`, inside a `group` where the host has groups."""
+    """One command of ours in the array of an event at `path`.
+
+    In a host that has groups, `group` holds the keys of the group around the command; None in other hosts.
+    """
 
     value: dict[str, Any]
     group: dict[str, Any] | None = None
@@ -95,13 +101,15 @@ class Hook(Desired):
         return True
 
     def put(self, config: ParsedConfig) -> ParsedConfig:
-        """`config` with the command, which may have stood there with another path."""
+        """Return `config` with the command: in the place of one from an earlier installation, else at the end."""
         if places := self.places(config):
             return _merged(config, places[0], self.value)
         value = self.value if self.group is None else {**self.group, "hooks": [self.value]}
         return config.put((*self.path, len(at(config.data, self.path) or ())), value)
 
     def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
+        """Return `config` without our commands of this event; a group goes with its only command."""
+        # The last one first, and found anew each time: a removal moves those behind it.
         while places := self.places(config):
             place = places[-1]
             is_grouped = len(place) > len(self.path) + 1
@@ -113,7 +121,7 @@ class Hook(Desired):
         return bool(self.places(config))
 
     def places(self, config: ParsedConfig) -> list[Path]:
-        """Where our commands of that event and host stand, wherever crabmem was when they were written."""
+        """Return the paths of our commands of this event and host, whichever program and workspace they name."""
         ours = _call(self.value["command"])
         return list(_commands(at(config.data, self.path), self.path, lambda command: _call(command) == ours))
 
@@ -123,8 +131,11 @@ class Hook(Desired):
 
 @dataclass(frozen=True)
 class Trust(Desired):
-    """A note of the host's at `path`, that the person trusts a `hook` of ours: the host writes it, and it goes with
-    the hook. `value` is the config that holds the hook, by which the note is called."""
+    """A note that the host itself writes when the person trusts a `hook` of ours: `put` writes none.
+
+    Notes are below `path`, by keys made of the config that holds the hook (`value`), the event, and the hook's
+    position. So notes must be removed before the hooks that they are about.
+    """
 
     value: str
     hook: Hook
@@ -133,6 +144,7 @@ class Trust(Desired):
         return config
 
     def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
+        """Return `config` without the notes on the hook. The hook must still be in it: their keys have its position."""
         event = _CAPITAL.sub("_", str(self.hook.path[-1])).lower()
         for *_, group, _, number in self.hook.places(config):
             path = *self.path, f"{self.value}:{event}:{group}:{number}"
@@ -143,9 +155,10 @@ class Trust(Desired):
 
 @dataclass(frozen=True)
 class Setting(Desired):
-    """One value. It is removed while it is ours: as it was set, with `mark` in it, or with what `is_of` recognises.
+    """One value. Only if it counts as ours it is removed: if it is `value`, contains `mark`, or `is_of` recognises it.
 
-    `is_of` gets the value and the command of the `hook` that was installed with it, which may be of another day.
+    `is_of` is called with the value in the config and with each command found there for `hook`. These may be from an
+    installation with other options than now.
     """
 
     mark: str | None = None
@@ -174,19 +187,19 @@ class Setting(Desired):
 
 @dataclass(frozen=True)
 class Default(Desired):
-    """A value that the host needs beside ours: put where there is none, and never the last thing to stay."""
+    """A value that the host needs beside ours: put if there is none, removed only if nothing else was changed since."""
 
     def put(self, config: ParsedConfig) -> ParsedConfig:
         return config if at(config.data, self.path) is not None else config.put(self.path, self.value)
 
     def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
-        """`config` as it is: `restore` removes defaults, once it is known that nobody else needs them."""
+        """Return `config` as it is: `restore` removes defaults, once it is known that nobody else needs them."""
         return config
 
 
 @dataclass(frozen=True)
 class Trait(Desired):
-    """A value in the entry of our `server`, which goes with that."""
+    """A value in the entry of our `server`. It is removed only while that entry is ours, unless `before` has it."""
 
     server: Server
 
@@ -198,7 +211,7 @@ class Trait(Desired):
 
 @dataclass(frozen=True)
 class Element(Desired):
-    """A value among those of an array, which others add to as well."""
+    """A value in an array, to which others add as well. One that was there before stays on removal."""
 
     may_be_claimed: ClassVar[bool] = True
 
@@ -215,14 +228,14 @@ class Element(Desired):
         return self.value in self._elements(config)
 
     def _elements(self, config: ParsedConfig) -> list[Any]:
-        """The array; empty where the host would find none. Putting an element into something else is refused."""
+        """Return the array at `path`; empty if there is none, or something else, into which `put` then fails."""
         there = at(config.data, self.path)
         return there if isinstance(there, list) else []
 
 
 @dataclass(frozen=True)
 class Switch(Desired):
-    """A value that replaces `over` and nothing else: where the host says something else, or nothing, it stays so."""
+    """A value that replaces `over` and nothing else: if the config has another value there, or none, that stays."""
 
     over: object
 
@@ -230,22 +243,24 @@ class Switch(Desired):
         return config.put(self.path, self.value) if at(config.data, self.path) == self.over else config
 
     def remove(self, config: ParsedConfig, before: ParsedConfig | None) -> ParsedConfig:
+        """Return `config` with `over` again, if that was there before and our value still is in its place."""
         is_over = before is not None and at(before.data, self.path) == self.over
         return config.put(self.path, self.over) if is_over and at(config.data, self.path) == self.value else config
 
     def is_in(self, config: ParsedConfig) -> bool:
+        """Whether `config` has anything but `over`: a missing value has the same effect as ours."""
         return bool(at(config.data, self.path) != self.over)
 
 
 def put_all(config: ParsedConfig, desired: Iterable[Desired]) -> ParsedConfig:
-    """`config` with all that is desired; the same when it holds that already."""
+    """Return `config` with all that is desired; `config` itself if it holds that already."""
     for each in desired:
         config = each.put(config)
     return config
 
 
 def remove_all(config: ParsedConfig, desired: Iterable[Desired], before: ParsedConfig | None) -> ParsedConfig:
-    """`config` without what was desired, and with what that replaced; all else stays."""
+    """Return `config` without what was desired, and with what that replaced; all else stays."""
     for each in desired:
         config = each.remove(config, before)
     return config
@@ -254,9 +269,9 @@ def remove_all(config: ParsedConfig, desired: Iterable[Desired], before: ParsedC
 def restore(
     config: ParsedConfig, desired: Iterable[Desired], before: ParsedConfig | None, is_sure: bool = True
 ) -> ParsedConfig:
-    """`config` without what an installation put there; `before` itself, when nobody changed anything since.
+    """Return `config` without what an installation put there; `before` itself if that has the same data.
 
-    What a person may have written as well is only removed when it `is_sure` that there was an installation.
+    What a person may have written as well is removed only if it `is_sure` that there was an installation.
     """
     desired = list(desired)
     config = remove_all(config, [each for each in desired if is_sure or each.is_surely_ours], before)
@@ -265,17 +280,17 @@ def restore(
 
 
 def holds_ours(config: ParsedConfig, desired: Iterable[Desired]) -> bool:
-    """Whether anything in `config` can only be of an installation."""
+    """Whether `config` holds anything that only an installation writes."""
     return any(each.is_in(config) for each in desired if each.is_surely_ours)
 
 
 def holds_claim(config: ParsedConfig, desired: Iterable[Desired]) -> bool:
-    """Whether anything in `config` is as an installation wants it that a person may have written as well."""
+    """Whether `config` holds something that is desired but that a person may have written as well."""
     return any(each.is_in(config) for each in desired if each.may_be_claimed and not each.is_surely_ours)
 
 
 def _merged(config: ParsedConfig, path: Path, value: dict[str, Any]) -> ParsedConfig:
-    """`config` with each of the values under `path`, beside what else is there."""
+    """Return `config` with each key of `value` set in the object at `path`; other keys there stay."""
     if not isinstance(at(config.data, path), dict):
         return config.put(path, value)
     for key, item in value.items():
@@ -285,13 +300,15 @@ def _merged(config: ParsedConfig, path: Path, value: dict[str, Any]) -> ParsedCo
 
 
 def _restored(config: ParsedConfig, path: Path, before: ParsedConfig | None) -> ParsedConfig:
-    """`config` with what was at `path` before."""
+    """Return `config` with what `before` has at `path`; without anything there if that had nothing."""
     old = at(before.data, path) if before else None
     return _dropped(config, path, before) if old is None else config.put(path, old)
 
 
 def _dropped(config: ParsedConfig, path: Path, before: ParsedConfig | None) -> ParsedConfig:
-    """`config` without what is at `path`, and without what is empty then and was not there before."""
+    """Return `config` without what is at `path`, and without the objects around it that are empty then and were not in
+    `before`.
+    """
     config = config.drop(path)
     parent = path[:-1]
     was_there = before is not None and at(before.data, parent) is not None
@@ -301,7 +318,10 @@ def _dropped(config: ParsedConfig, path: Path, before: ParsedConfig | None) -> P
 
 
 def _without_defaults(config: ParsedConfig, desired: Iterable[Desired], before: ParsedConfig | None) -> ParsedConfig:
-    """`config` without what was only there for ours, unless somebody else may need it by now."""
+    """Return `config` without our defaults if nothing else differs from `before`; else as it is.
+
+    Somebody who changed the config since may need them.
+    """
     old = before.data if before else {}
     left = config
     for each in desired:
@@ -311,13 +331,17 @@ def _without_defaults(config: ParsedConfig, desired: Iterable[Desired], before: 
 
 
 def _words(entry: Any) -> list[str]:
-    """The words of the command in the entry of a server, which are in one list or two."""
+    """Return the words of the command in the entry of a server. Hosts write them as one list, or as `command` (or
+    `cmd`) and `args`.
+    """
     found = [entry.get(key, []) for key in ("command", "cmd", "args")] if isinstance(entry, dict) else []
     return [str(word) for part in found for word in (part if isinstance(part, list) else [part])]
 
 
 def _commands(value: Any, path: Path, is_ours: Callable[[str], bool]) -> Iterator[Path]:
-    """The objects in the array at `path`, and in the `hooks` of those, with a command that is ours."""
+    """Yield the paths of the objects in the array `value`, which is at `path`, whose command is ours; also of those in
+    the `hooks` of its groups.
+    """
     for number, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, dict):
             command = item.get("command")
@@ -327,12 +351,13 @@ def _commands(value: Any, path: Path, is_ours: Callable[[str], bool]) -> Iterato
 
 
 def _call(command: str) -> tuple[str, str] | None:
-    """The event and the host that a command of ours names; None for a command of somebody else."""
+    """Return the event and the host that a command of ours names; None for somebody else's command."""
     found = _CALL.search(command)
     return (found["event"], found["host"]) if found and "crabmem" in command[: found.start()] else None
 
 
 def _program(command: str) -> str:
-    """The program that the line of a hook calls: itself, or by the shell that sees to its end."""
+    """Return the program that the line of a hook calls, by itself or within `sh -c SCRIPT`."""
     words = shlex.split(command)
+    # In the line of `hook_line` the program follows `sh`, `-c` and the script.
     return words[words.index("sh") + 3] if "exec sh -c " in command else words[0]

@@ -33,12 +33,12 @@ WROTE = "wrote"
 EVENTS = (SESSION_START, PROMPT, SUBAGENT_START, WROTE, STOP, PRE_COMPACT, SESSION_END)
 
 Json: TypeAlias = dict[str, object]
-#: Makes the answer to a hook of the host's name of an event and a text.
+#: Makes the answer to a hook from the host's name of the event and a text.
 Shape: TypeAlias = Callable[[str, str], Json]
 #: `json` is read by a program that takes no comments; `text` is a file that is all ours.
 Format: TypeAlias = Literal["json", "jsonc", "toml", "yaml", "text"]
 Folder: TypeAlias = "Callable[[Surroundings], Path]"
-#: What crabmem writes into a config, for the options of an installation.
+#: Returns what crabmem wants in a config, for the options of an installation.
 Content: TypeAlias = "Callable[[InstallOptions], Sequence[Desired]]"
 
 
@@ -64,9 +64,9 @@ class Config(NamedTuple):
 class OwnMemory(NamedTuple):
     """The memory that a host keeps itself.
 
-    `places` gives the files and folders where it lies, for all projects or for this one. `note` is what only the
-    person can do about it. `can_unite`: the host can keep it in the workspace. `source` is what an import calls its
-    files; None for texts of no special kind.
+    `places` returns the files and folders that hold it, for all projects or, if its second argument is True, for this
+    one. `note` is what only the person can do about this memory. `can_unite`: the host can keep it in the workspace.
+    `source` is the name of the importer for its files; None for texts of no special kind.
     """
 
     title: str
@@ -79,17 +79,17 @@ class OwnMemory(NamedTuple):
 class HookDialect(NamedTuple):
     """How a host talks to its hooks.
 
-    `events` gives our name for each event name of the host; the first name for one of ours is what an answer uses.
+    `events` has our name for each event name of the host. If two have the same one, an answer uses the first of them.
     `context` makes an answer that gives the model a text, `turn` one that gives it one more turn with a text as the
-    next message. `limit` is how many characters of a text arrive whole, counted in UTF-16. What is printed at the
-    events in `mute` becomes words that a model reads, so nothing is printed there. `notice` is the key of an answer
-    whose text is shown to the person and not to the model, "" where there is none. `shows_instructions`: the model
-    reads what our server says of how to use memory, so no hook says it again.
+    next message. `limit` is the largest text that arrives whole, in UTF-16 units; None for no limit. At the events in
+    `mute` the host gives its model whatever a hook prints, so an answer without content is no output at all. `notice`
+    is the key of an answer whose text the person sees and the model does not; "" for none. `shows_instructions`: the
+    host shows its model the instructions of our server, so that hooks need not repeat them.
 
-    `is_sender` recognises the host by what it wrote to a hook, for a command without `--host`. `other_sender` names
-    another host that runs the hooks of this one as its own, by what that wrote; None where this host wrote it.
+    `is_sender` recognises the host by what it wrote to a hook, for a command without `--host`. `other_sender` looks at
+    the same and names another host, which runs the hooks of this one as its own; None if this host itself wrote it.
 
-    `project` is the variable in which hooks find the folder that a session began in, "" where there is none.
+    `project` is the environment variable with the folder in which the session began; "" for none.
     """
 
     events: Mapping[str, str]
@@ -109,8 +109,8 @@ class HookDialect(NamedTuple):
 
 
 class Headless(NamedTuple):
-    """How a host works off one prompt, with nobody there and with our server alone: the command, what it has in its
-    environment, and the text of files in the folder that it stands in."""
+    """How a host runs one prompt unattended, with our server and no other: the command, additional variables for its
+    environment, and files for its current folder, by path."""
 
     command: tuple[str, ...]
     environment: Mapping[str, str] = MappingProxyType({})
@@ -120,11 +120,12 @@ class Headless(NamedTuple):
 class Host(NamedTuple):
     """A program that runs agents.
 
-    `folder` is a folder of its own, which shows that it is on this machine. `user` and `project` are the configs of
-    each scope; none where the host has no such scope. `hooks` is None for a host that is given the server alone.
-    `next_step` is what the person does after an installation. `permission` is what the person can do so that the agent
-    need not ask, where no config takes a permission. `headless` makes a run of the command that starts our server and a
-    prompt; None for a host that has no such mode, or in which no server can be named for one run alone.
+    `program` is its command. `folder` returns a folder of its own, whose existence shows that the host is on this
+    machine. `user` and `project` are the configs of each scope; empty for a scope that the host does not have. `hooks`
+    is None for a host that gets only the server. `next_step` is what the person has to do after an installation.
+    `permission` is what the person can do so that the agent need not ask, if no config takes a permission. `headless`
+    makes a run from the command that starts our server and a prompt; None for a host that has no such mode, or that
+    cannot be given a server for one run alone.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""crabmem in one host: what the host's configs hold of it, and what would change."""
+"""crabmem in one host: what the host's configs hold of it, and which changes would install or remove it."""
 
 import json
 import shutil
@@ -19,11 +19,11 @@ from .surroundings import Surroundings
 
 
 class Installation:
-    """crabmem in the configs of one host and one scope, the person's or a project's.
+    """crabmem in the configs of one host and one scope, the person's or a project's. Nothing here writes them.
 
-    Every method reads the configs.
+    What depends on the configs reads them from the disk at each call, but for `is_there`, which is kept.
 
-    Raises:
+    Raises: wherever configs are read, but for `is_found` and `missing_programs`,
         BadConfig: a config cannot be read or changed safely; the message names the file.
         Unwritable: a config is read-only.
     """
@@ -50,7 +50,7 @@ class Installation:
 
     @cached_property
     def is_there(self) -> bool:
-        """Whether anything in the configs can only be of an installation, of the hooks or the server alone too."""
+        """Whether the configs hold anything that only an installation writes, be it only the hooks or the server."""
         return any(
             holds_ours(self._parsed(config), everything_desired(config, self.options)) for config in self.configs
         )
@@ -62,7 +62,7 @@ class Installation:
 
     @property
     def memory(self) -> Whose:
-        """Whose memory the agent has by the configs."""
+        """Whose memory the agent has by the configs; "only" also for a host whose memory no config switches off."""
         for memory in ("inside", "only"):
             if self._has_choice(allow=False, memory=memory) and self._holds_choice(allow=False, memory=memory):
                 return memory
@@ -74,20 +74,24 @@ class Installation:
         return self.is_there and self._holds_choice(allow=False, memory="only")
 
     def changes(self, allow: bool, memory: Whose) -> list[Change]:
-        """The changes by which the configs hold what is asked for, and no more what was chosen otherwise before."""
+        """Return a change for each config, after which they hold what is asked for, and none of another choice made
+        before. A change may change nothing (`Change.changes_anything`).
+        """
         options = replace(self.options, allow=allow, memory=memory)
         return [self._change(config, options) for config in self.configs]
 
     def removal(self) -> list[Change]:
-        """The changes by which the configs are as before the installation, with what was changed since."""
+        """Return a change for each config, which takes out what the installation put in and leaves later edits."""
         return [self._removal(config) for config in self.configs]
 
     def is_found(self) -> bool:
-        """Whether `is_there`, for who changes nothing: found sooner, and a config that cannot be read has nothing."""
+        """Whether `is_there`, for callers that change nothing: faster, and a config that cannot be read is skipped."""
         return any(holds_ours(parsed, everything_desired(config, self.options)) for config, parsed in self._naming_us())
 
     def missing_programs(self) -> list[str]:
-        """The programs that the configs call for crabmem and that are gone; a config that cannot be read has none."""
+        """Return the programs that the configs call as crabmem but that are gone. Configs that cannot be read are
+        skipped.
+        """
         found = set[str]()
         for config, parsed in self._naming_us():
             for desired in everything_desired(config, self.options):
@@ -95,7 +99,7 @@ class Installation:
         return sorted(program for program in found if shutil.which(program) is None)
 
     def _naming_us(self) -> Iterator[tuple[Config, ParsedConfig]]:
-        """The configs with our name in them that can be read; no other is parsed."""
+        """Yield the configs that contain our name and can be read, parsed; parsing the others, too, would be slow."""
         for config in self.configs:
             with suppress(CrabmemError, ValueError):
                 file = resolved_file(config, self._here)
@@ -106,10 +110,12 @@ class Installation:
                     yield config, parsed
 
     def _has_choice(self, allow: bool, memory: Whose) -> bool:
+        """Whether some config has anything to write for this choice."""
         options = replace(self.options, allow=allow, memory=memory)
         return any(config.choices(options) for config in self.configs)
 
     def _holds_choice(self, allow: bool, memory: Whose) -> bool:
+        """Whether the configs hold all that this choice writes; also if it writes nothing."""
         options = replace(self.options, allow=allow, memory=memory)
         for config in self.configs:
             parsed = self._parsed(config)
@@ -123,6 +129,7 @@ class Installation:
             return parse(config.format, config_text(file) or "")
 
     def _change(self, config: Config, options: InstallOptions) -> Change:
+        """Return the change of one config: without what other choices wrote, with what `options` want."""
         wanted, every = desired_in(config, options), everything_desired(config, options)
         is_sure = self.is_there
         file = resolved_file(config, self._here)
@@ -137,10 +144,13 @@ class Installation:
             changed = put_all(remove_all(parsed, old, _before(kept, config, every)), wanted)
         after = None if changed.text == "" and text is None else changed.text
         if is_sure and kept is None and after != text and not changed.data:
-            after = None  # what was only there for another choice
+            after = None  # we made this file for another choice, and nothing is left in it
         return Change(file, text, after, makes_backup=_needs_backup(text, after, kept, parsed, every, is_sure))
 
     def _removal(self, config: Config) -> Change:
+        """Return the change that takes crabmem out of one config. The file goes if nothing is left in it and it has
+        no backup; the backup goes once the config is as before.
+        """
         every = everything_desired(config, self.options)
         file = resolved_file(config, self._here)
         with errors_about(file):
@@ -158,17 +168,17 @@ class Installation:
 
 
 def desired_in(config: Config, options: InstallOptions) -> list[Desired]:
-    """All that `config` is to hold by `options`."""
+    """Return all that `config` is to hold by `options`."""
     return [*config.content(options), *config.choices(options)]
 
 
 def everything_desired(config: Config, options: InstallOptions) -> list[Desired]:
-    """All that `config` may hold of an installation like `options`, whatever part was asked for and was chosen."""
+    """Return all that an installation may have put into `config`, whichever parts and choices it was asked for."""
     return [*config.content(replace(options, with_hooks=True, with_server=True)), *_every_choice(config, options)]
 
 
 def _every_choice(config: Config, options: InstallOptions) -> list[Desired]:
-    """All that a person may choose in `config`, each once."""
+    """Return all that any choice of permission and memory puts into `config`, each once."""
     found = list[Desired]()
     for allow, memory in product((True, False), WHOSE):
         choices = config.choices(replace(options, with_server=True, allow=allow, memory=memory))
@@ -179,10 +189,13 @@ def _every_choice(config: Config, options: InstallOptions) -> list[Desired]:
 def _needs_backup(
     text: str | None, after: str | None, kept: str | None, parsed: ParsedConfig, every: Sequence[Desired], is_sure: bool
 ) -> bool:
-    """Whether `text` is what a later removal has to come back to; never when it holds something of ours already.
+    """Whether `text` is to be kept as the backup that a later removal restores; never if it holds something of ours.
 
-    A permission that stands there before anything of ours is the person's; it is kept even where nothing changes, so
-    that it is known whose it is. With something of ours in the host it is taken for ours.
+    `after` is the text to be written, `kept` that of the backup now, `parsed` is `text` parsed, `every` all that we may
+    write, `is_sure` whether crabmem is in some config of the host already.
+
+    If it is not, a permission in `text` is the person's own. Then a backup is made even if nothing changes: it shows
+    later whose the permission is. Otherwise the permission is taken for ours.
     """
     if text is None or holds_ours(parsed, every):
         return False
@@ -193,7 +206,10 @@ def _needs_backup(
 
 
 def _before(kept: str | None, config: Config, every: Sequence[Desired]) -> ParsedConfig | None:
-    """What was there before an installation, if it was kept and can be read."""
+    """Return the config from before the installation by `kept`, the text of its backup.
+
+    None if there is no backup, it cannot be parsed, or it holds something of ours, and so is not from before.
+    """
     try:
         found = None if kept is None else parse(config.format, kept)
     except CrabmemError:
@@ -202,7 +218,10 @@ def _before(kept: str | None, config: Config, every: Sequence[Desired]) -> Parse
 
 
 def _parsed_fast(config: Config, text: str) -> ParsedConfig:
-    """`parse`, for a config that is not changed: Claude Code keeps megabytes in its own."""
+    """Parse a config that will not be changed, with the fast parser of the standard library if that can read it.
+
+    `parse` would take long: Claude Code keeps megabytes in its config.
+    """
     with suppress(ValueError, RecursionError):
         data: Any = json.loads(text) if config.format in ("json", "jsonc") else None
         if isinstance(data, dict):

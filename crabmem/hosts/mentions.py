@@ -1,4 +1,4 @@
-"""Where crabmem's name stands in the configs of hosts: found without parsing one, so that who asks is told at once."""
+"""Which configs of hosts contain crabmem's name: a quick look, which parses none of them."""
 
 import os
 from collections.abc import Iterator
@@ -11,9 +11,9 @@ from .table import HOSTS
 
 
 def mentions(here: Surroundings) -> Iterator[tuple[Host, bool]]:
-    """The hosts that have a config with our name in it, each with whether it is a project's.
+    """Yield the hosts with a config that contains our name, and whether that is a project's config.
 
-    Only such a one can be of an installation. What cannot be read has no name in it.
+    Only these can hold an installation. A config that cannot be read counts as one without our name.
     """
     for host in HOSTS:
         for in_project in here.scopes:

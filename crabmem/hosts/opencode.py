@@ -1,4 +1,4 @@
-"""The plugin by which OpenCode calls our hooks: that host has no commands for events, but runs JavaScript."""
+"""The plugin that calls our hooks from OpenCode, which runs no commands at events, but JavaScript."""
 
 import json
 from collections.abc import Sequence
@@ -94,5 +94,5 @@ export const Crabmem = async ({{ directory }}) => {{
 
 
 def plugin(program: Sequence[str]) -> str:
-    """The text of the plugin, which calls crabmem by `program`."""
+    """Return the JavaScript of the plugin; `program` is the command by which it calls crabmem, with its options."""
     return _PLUGIN.format(mark=MARK, program=json.dumps(list(program), ensure_ascii=False))

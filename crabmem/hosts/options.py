@@ -10,19 +10,19 @@ from .desired import Default, Desired, Element, Hook, Server, Setting, Switch, T
 from .host import NAME, SESSION_START, SUBAGENT_START, WROTE, Host
 from .surroundings import Surroundings
 
-#: Whose memory an agent has: crabmem's alone, the host's as it is beside it, or the host's in our workspace.
+#: Whose memory an agent has: crabmem's alone, the host's own beside it, or the host's own kept in our workspace.
 Whose: TypeAlias = Literal["only", "beside", "inside"]
 WHOSE: tuple[Whose, ...] = get_args(Whose)
-# A hook answers within 1.4 seconds, or within five where its answer would be missed for a whole session. One that takes
-# longer has failed, and the host need not wait for it: a session has both before its first request. Codex lets the end
-# of a session wait for three seconds at most, and warns of more.
+# Seconds that a host waits for a hook. Hooks answer within 1.4 seconds, or within five if a missing answer would harm a
+# whole session (`hooks.command`); one that takes longer has failed. Codex lets a hook at the end of a session have
+# three seconds at most, and warns of more.
 _SECONDS = 3
 _LONGER = {SESSION_START: 6, SUBAGENT_START: 6, WROTE: 6}
-# What `sh` does with a hook: whatever becomes of the program, it ends with 0, and prints an object or nothing at all.
-# Hosts take a status of 2 for a veto, Gemini CLI any but 0 and 1, and what is no JSON for words to the model. The
-# program writes to the shell and not to the host: one that stops waiting stops the shell alone, and Gemini CLI goes on
-# only when nobody holds the other end of its pipe.
-# The name is one that no environment has, as Gemini CLI puts values of its environment into its settings.
+# The script by which `sh` runs a hook: whatever becomes of the program, it exits with 0, and prints a JSON object or
+# nothing. Hosts take a status of 2 for a veto, Gemini CLI any but 0 and 1, and give output that is no JSON to the
+# model. The program writes into the shell's variable and not to the host: a host that stops waiting kills only the
+# shell, and Gemini CLI goes on only once no process holds the other end of its pipe. `crabmem_said` is no name of a
+# variable that anybody sets: Gemini CLI replaces names of its environment in its settings.
 _CAREFULLY = (
     'exec 2>/dev/null; crabmem_said=$("$0" "$@") && [ ${#crabmem_said} -lt 1000000 ] && '
     'case $crabmem_said in {*) printf "%s\\n" "$crabmem_said"; esac; exit 0'
@@ -35,10 +35,10 @@ class InstallOptions:
 
     `program` is the command with the options that choose a workspace, `folder` the folder of the facts, `tools` the
     names of the tools. `allow`: the agent need not ask before it uses them. `memory`: whose memory the agent has.
-    `here` is the person's machine; None where that is another one.
+    `here` is the person's machine; None if the content is made for other machines, too.
 
-    The methods are what the entries in `table` say the content of a config with: that module is loaded by every hook,
-    and imports nothing that edits configs.
+    The entries of `table` make the content of configs by these methods, and by the classes of `desired` that are
+    attributes here: every hook loads `table`, so it must not import what edits configs itself.
     """
 
     host: Host
@@ -54,11 +54,14 @@ class InstallOptions:
     setting, default, element, switch, hook = Setting, Default, Element, Switch, Hook
 
     def server(self, key: str = "mcpServers", **more: object) -> list[Desired]:
-        """The entry of the server below `key`, as nearly every host writes it."""
+        """Return the entry of the server below `key`, in the form of nearly every host; `more` are additional keys."""
         return self.server_as((key,), lambda command: {**more, "command": command[0], "args": [*command[1:]]})
 
     def server_as(self, path: Sequence[str], entry: Callable[[Sequence[str]], dict[str, Any]]) -> list[Desired]:
-        """The entry of the server below `path`, which `entry` makes of the command that starts it."""
+        """Return the entry of the server below `path`, made by `entry` from the command that starts it.
+
+        [] if the server is not to be registered.
+        """
         if not self.with_server:
             return []
         return [Server((*path, NAME), entry(self._server_command))]
@@ -69,11 +72,11 @@ class InstallOptions:
         is_grouped: bool = True,
         leave_out: Collection[str] = (),
     ) -> list[Desired]:
-        """A command for each event of the host, which `entry` makes of the line and the seconds to wait for it.
+        """Return a command for each event of the host, made by `entry` from the line to run and the seconds to wait for
+        it.
 
-        `is_grouped`: the host has groups of commands.
-        The event of a file that was written is left out, as it is of use only where the host's own memory is the
-        workspace.
+        [] if hooks are not to be registered. `is_grouped`: the host has groups of commands. `WROTE` is left out: it is
+        of use only if the host's own memory is the workspace, and then the entry in `table` adds it.
         """
         if not self.with_hooks or self.host.hooks is None:
             return []
@@ -88,7 +91,10 @@ class InstallOptions:
         ]
 
     def with_trust(self, hooks: Sequence[Desired], file: Path, path: Sequence[str]) -> list[Desired]:
-        """The notes that the host makes at `path` when the person trusts these hooks in `file`, and then the hooks."""
+        """Return the notes that the host makes at `path` when the person trusts these hooks of `file`, then the hooks.
+
+        The notes come first because their removal looks for the hooks.
+        """
         notes = [Trust((*path,), str(file), hook) for hook in hooks if isinstance(hook, Hook)]
         return [*notes, *hooks]
 
@@ -97,10 +103,10 @@ class InstallOptions:
         return _LONGER.get(event, _SECONDS)
 
     def hook_line(self, event: str) -> str:
-        """The line that the host's shell runs for an event, which ends well whatever becomes of the program.
+        """Return the line that the host's shell runs for an event. It exits with 0 whatever becomes of the program.
 
-        `sh` sees to that, as a person's own shell may be any. It begins with what a person reads who is asked to trust
-        it: hosts show its first words.
+        `sh` runs the script that does so, as the person's own shell may be any. The line begins with a `:` command that
+        does nothing, but names the hook: hosts that ask the person to trust a hook show its first words.
         """
         is_start = event == SESSION_START
         words = [*self.program, "hook", event]
@@ -112,7 +118,7 @@ class InstallOptions:
         return f": {NAME} hook {event}; {shlex.join(['exec', 'sh', '-c', _CAREFULLY, *words])}"
 
     def trait(self, trait: str, value: object, key: str = "mcpServers") -> Trait:
-        """A value in the entry of the server, which need not be registered by the same installation."""
+        """Return a value named `trait` for the entry of the server, which may be from an earlier installation."""
         program, *arguments = self._server_command
         server = Server((key, NAME), {"command": program, "args": arguments})
         return Trait((key, NAME, trait), value, server)
@@ -122,17 +128,17 @@ class InstallOptions:
         return (*self.program, "--agent", self.host.name, "mcp")
 
     def if_allowed(self, *content: Desired) -> Sequence[Desired]:
-        """`content`, when the agent may use the tools without asking."""
+        """Return `content` if the server is registered and the agent may use its tools without asking; else nothing."""
         return content if self.allow and self.with_server else ()
 
     def if_server(self, *content: Desired) -> Sequence[Desired]:
-        """`content`, when the server is registered."""
+        """Return `content` if the server is registered; else nothing."""
         return content if self.with_server else ()
 
     def if_ours(self, *content: Desired) -> Sequence[Desired]:
-        """`content`, when our memory is the agent's only one."""
+        """Return `content` if our memory is to be the agent's only one; else nothing."""
         return content if self.memory == "only" else ()
 
     def if_hooks(self, *content: Desired) -> Sequence[Desired]:
-        """`content`, when hooks are registered."""
+        """Return `content` if hooks are registered; else nothing."""
         return content if self.with_hooks else ()

@@ -1,4 +1,4 @@
-"""A config as a value: its text, the data in it, and changes of the text that keep every other byte."""
+"""A config as a value: its text, the data in it, and edits of the text that leave every other byte as it is."""
 
 import copy
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from ..text import jsonc, toml_edit, yaml_edit
 from ..text.jsonc import Path, at
 from .host import Format
 
+#: The path at which a config of the format "text" has its whole text.
 TEXT: Path = ("text",)
 
 
@@ -27,14 +28,22 @@ _TOO_ODD = "it is written in a way that cannot be changed safely; change it by h
 
 @dataclass(frozen=True)
 class ParsedConfig:
-    """A text and its data. Each change gives another one, parsed again and compared with what was meant."""
+    """The text of a config, and its data.
+
+    `put` and `drop` edit the text in place, parse the result, and compare it with what the edit was to give: a text
+    that the editors misunderstand is refused rather than damaged.
+    """
 
     format: Format
     text: str
     data: dict[str, Any]
 
     def put(self, path: Path, value: object) -> "ParsedConfig":
-        """With `value` at `path`; a number one past the end appends."""
+        """Return the config with `value` at `path`; an index one past the end of an array appends.
+
+        Raises:
+            BadConfig: the text cannot be edited safely. For YAML the message says what to write by hand.
+        """
         try:
             return self._checked(_put(self.format, self.text, path, value), _with(self.data, path, value))
         except BadConfig as error:
@@ -44,10 +53,19 @@ class ParsedConfig:
             raise BadConfig(f"{error}: below {where} goes `{path[-1]}: {yaml_edit.flat(value)}`") from None
 
     def drop(self, path: Path) -> "ParsedConfig":
-        """Without what is at `path`."""
+        """Return the config without what is at `path`.
+
+        Raises:
+            BadConfig: the text cannot be edited safely.
+        """
         return self._checked(_drop(self.format, self.text, path), _with(self.data, path, None))
 
     def _checked(self, text: str, meant: object) -> "ParsedConfig":
+        """Return the config of an edited `text`, whose data must be `meant`; in TOML, but for empty tables.
+
+        Raises:
+            BadConfig: the data are others, or `text` cannot be parsed.
+        """
         try:
             changed = parse(self.format, text)
         except BadConfig:
@@ -58,10 +76,10 @@ class ParsedConfig:
 
 
 def parse(format: Format, text: str) -> ParsedConfig:
-    """Parse `text`; a blank one has no data.
+    """Parse `text`; a blank one has the data {}.
 
     Raises:
-        BadConfig: it is not of that format; the message begins with the line.
+        BadConfig: the text is not of this format, or no object; the message begins with the line.
     """
     data = _parse(format, text) if text.strip() else {}
     if not isinstance(data, dict):
@@ -95,7 +113,13 @@ def _without_empty(value: object) -> object:
 
 
 def _with(data: dict[str, Any], path: Path, value: object) -> object:
-    """`data` with `value` at `path`, or without what is there for None."""
+    """Return a copy of `data` with `value` at `path`, or without what is there if `value` is None.
+
+    Objects and arrays on the way are made: an array if the next key is a number.
+
+    Raises:
+        BadConfig: something else is on the way.
+    """
     changed = copy.deepcopy(data)
     here: Any = changed
     for key, following in pairwise(path):
@@ -104,7 +128,7 @@ def _with(data: dict[str, Any], path: Path, value: object) -> object:
         elif isinstance(here, dict):
             here.setdefault(key, [] if isinstance(following, int) else {})
         here = at(here, (key,))
-    # The text may say it otherwise than it is read, as YAML that names a key twice.
+    # The text may have an object or array here where the data do not, as YAML that names a key twice.
     if not isinstance(here, list if isinstance(path[-1], int) else dict):
         raise BadConfig(_TOO_ODD)
     _set(here, path[-1], value)

@@ -1,4 +1,4 @@
-"""The machine on which a host is looked for. Loads little, as who only looks needs no more than this and the table."""
+"""The machine on which hosts are looked for. Loads little: a mere look needs only this module and the table."""
 
 import os
 import sys
@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 
 class Surroundings(NamedTuple):
-    """The machine as the face found it; `project` is the folder that a project's configs lie in."""
+    """What finding a host's configs depends on: the home folder, the folder of the project, environment, and system
+    (`sys.platform`).
+    """
 
     home: Path
     project: Path
@@ -17,7 +19,7 @@ class Surroundings(NamedTuple):
 
     @property
     def scopes(self) -> tuple[bool, ...]:
-        """Whether it is a project's, for each scope that there is: at home a project's configs are the person's."""
+        """The scopes to look at, as values of `in_project`. In the home folder a project's configs are the person's."""
         return (False,) if self.project == self.home else (False, True)
 
     def folder(self, variable: str, default: str) -> Path:

@@ -1,8 +1,7 @@
 """The hosts, one after the other: all that differs between them is here.
 
-Adding a host is adding a `Host` and naming it in `HOSTS`. Every hook loads this module, so it imports nothing that
-edits configs: the content of a config is a function of the options of an installation, `want`, whose methods are the
-words to say it with.
+To add a host, make a `Host` and put it into `HOSTS`. Every hook loads this module, so it imports nothing that edits
+configs: the content of a config is a function of the options of an installation, `want`, and is made by their methods.
 """
 
 import re
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from .surroundings import Surroundings
 
 _SWITCH_OFF_YOURSELF = "its own memories stay beside crabmem's until you switch them off in its settings"
-# Milliseconds that hosts wait for our server to begin, and for each of its answers, where they would wait for minutes.
+# Milliseconds that a host waits for our server to begin, and for each answer, if it would wait for minutes by itself.
 _PATIENCE_MS = 10_000
 _ALWAYS_ALLOW = "when it asks for a tool, choose to always allow it"
 
@@ -62,7 +61,7 @@ def _command(line: str, seconds: int) -> dict[str, Any]:
 
 
 def _server_with(key: str = "mcpServers", **more: object) -> Content:
-    """The entry of our server below `key`, with what a host wants in it besides the command."""
+    """Return the content of a config: the entry of our server below `key`, with `more` keys that the host wants."""
     return lambda want: want.server(key, **more)
 
 
@@ -70,11 +69,12 @@ _server = _server_with()
 
 
 def _trusted(want: "InstallOptions") -> "Sequence[Desired]":
+    """The permission to use our tools without asking, in the entry of our server (Gemini CLI, Qwen Code)."""
     return want.if_allowed(want.trait("trust", True))
 
 
 def _versioned_hooks(command: Callable[[str, int], dict[str, Any]]) -> Content:
-    """A file of hooks without groups, which says the version of its format."""
+    """Return the content of a file of hooks that has no groups, and names the version of its format."""
     return lambda want: [*want.if_hooks(want.default(("version",), 1)), *want.hooks(command, is_grouped=False)]
 
 
@@ -109,9 +109,10 @@ _CLAUDE_EVENTS = {
     "Stop": STOP,
     "SessionEnd": SESSION_END,
 }
-# What it, and those that have its events, show the person of an answer; Codex refuses keys that it does not know.
+# The key of an answer whose text Claude Code, and hosts with its events, show the person. An answer has no keys beyond
+# those of its dialect: Codex refuses one with a key that it does not know.
 _NOTICE = "systemMessage"
-# What it writes as a dash in the name of a project's folder.
+# The characters for which Claude Code writes a dash when it names a folder after the path of a project.
 _SIGNS = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -128,7 +129,7 @@ _claude_server = _server_with(type="stdio", alwaysLoad=True)
 
 
 def _claude_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
-    """Its memory of each project; the folder is the project's path with other signs as dashes."""
+    """Return the folders of Claude Code's own memory: of this project, whose path names the folder, or of all."""
     this = _SIGNS.sub("-", str(here.project))
     return sorted((_claude(here) / "projects").glob(f"{this if in_project else '*'}/memory"))
 
@@ -146,7 +147,10 @@ def _claude_memory_off(want: "InstallOptions") -> "Sequence[Desired]":
 
 
 def _claude_memory(want: "InstallOptions") -> "Sequence[Desired]":
-    """Its own memory: off, or kept in the workspace, where what it writes is recorded as it is written."""
+    """Claude Code's own memory: switched off, or ("inside") kept in the workspace.
+
+    In the workspace a hook after its tools records what they write at once, as the agent's.
+    """
     if want.memory != "inside":
         return _claude_memory_off(want)
     line = _command(want.hook_line(WROTE), want.seconds(WROTE))
@@ -156,7 +160,10 @@ def _claude_memory(want: "InstallOptions") -> "Sequence[Desired]":
 
 
 def _is_memory_of(folder: str, command: str) -> bool:
-    """Whether `folder` is the memory of the workspace that the `command` of a hook names, whichever that was."""
+    """Whether `folder` is the memory of the workspace that the `command` of a hook names, with `--dir` or by default.
+
+    The memory is the workspace itself or a folder directly in it; by default the workspace is called `.crabmem`.
+    """
     import shlex
 
     if " --dir " not in command:
@@ -205,8 +212,8 @@ _CLAUDE_CODE = Host(
         limit=10_000,
         mute=frozenset({PRE_COMPACT}),
         notice=_NOTICE,
-        # VS Code reads its configs, and calls the event what Claude Code does, under a key of its own in its first
-        # versions.
+        # VS Code runs the hooks of Claude Code's configs. Its first versions have the event under another key, by which
+        # they are recognised.
         other_sender=lambda given: "vscode" if "hookEventName" in given else None,
         project="CLAUDE_PROJECT_DIR",
     ),
@@ -229,7 +236,7 @@ def _codex_content(want: "InstallOptions") -> "Sequence[Desired]":
 
 def _codex_user_content(want: "InstallOptions") -> "Sequence[Desired]":
     content = _codex_content(want)
-    # Codex notes trust in a project's hooks in this file, too, which is not the project's.
+    # The trust notes go into this file, the person's, also for the hooks of a project.
     return want.with_trust(content, _codex(want.here) / "config.toml", ("hooks", "state")) if want.here else content
 
 
@@ -243,7 +250,7 @@ def _is_codex(given: Mapping[str, object]) -> bool:
 
 
 def _codex_headless(server: Sequence[str], prompt: str) -> Headless:
-    # Without `required` it asks the model before the server has begun, and without its tools.
+    # Without `required` Codex asks the model before our server has begun, and so without our tools.
     entry = {"command": server[0], "args": [*server[1:]], "required": True, "default_tools_approval_mode": "approve"}
     said = (word for key, value in entry.items() for word in ("-c", f"mcp_servers.{NAME}.{key}={_json(value)}"))
     return Headless(("codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", *said, prompt))
@@ -284,7 +291,7 @@ def _copilot_command(line: str, seconds: int) -> dict[str, Any]:
 
 
 def _copilot_permission(want: "InstallOptions") -> "Sequence[Desired]":
-    """An answer to its own question before each of our tools: its other permissions are for one folder."""
+    """A hook of Copilot's own that allows each of our tools: its permissions in settings hold for one folder only."""
     answer = {"matcher": f"^{NAME}-[a-z_]+$", "command": """echo '{"permissionDecision": "allow"}'""", "timeoutSec": 5}
     rule = want.element(("hooks", "preToolUse"), {"type": "command", **answer})
     return want.if_allowed(want.default(("version",), 1), rule)
@@ -327,8 +334,8 @@ _COPILOT = Host(
         lambda event, text: {"additionalContext": text},
         _claude_turn,
         shows_instructions=False,
-        # It does not name the event in what it writes: the command says which it is. VS Code, which runs its hooks,
-        # does.
+        # Copilot does not name the event in what it writes, so our command line does. VS Code, which runs Copilot's
+        # hooks as well, does name it.
         is_sender=lambda given: "sessionId" in given and not {"hookEventName", "hook_event_name"} & set(given),
         other_sender=lambda given: "vscode" if {"hookEventName", "hook_event_name"} & set(given) else None,
     ),
@@ -379,7 +386,7 @@ _CURSOR = Host(
         lambda event, text: {"additional_context": text},
         lambda event, text: {"followup_message": text},
         limit=10_000,
-        # Nobody could try whether Cursor shows instructions, and a model that does not know of its memory is worse.
+        # Untested whether Cursor shows instructions. Giving them twice is better than a model that has none.
         shows_instructions=False,
         is_sender=_is_cursor,
         project="CURSOR_PROJECT_DIR",
@@ -412,7 +419,7 @@ def _gemini_command(line: str, seconds: int) -> dict[str, Any]:
 
 
 def _gemini_content(want: "InstallOptions") -> "Sequence[Desired]":
-    # Its PreCompress comes before every turn, and cannot say anything to the model.
+    # Gemini CLI runs PreCompress before every turn, and gives its model nothing from it.
     return [*want.server(timeout=_PATIENCE_MS), *want.hooks(_gemini_command, leave_out=(PRE_COMPACT,))]
 
 
@@ -426,7 +433,7 @@ def _is_gemini(given: Mapping[str, object]) -> bool:
 
 
 def _gemini_headless(server: Sequence[str], prompt: str) -> Headless:
-    # No option names a server: settings of the folder do, before the person's.
+    # No option of Gemini CLI names a server. Settings in the current folder do, and precede the person's.
     files = {".gemini/settings.json": _servers(server, trust=True)}
     return Headless(
         ("gemini", "-p", prompt, "--skip-trust", "--approval-mode", "default", "--allowed-mcp-server-names", NAME),
@@ -468,7 +475,7 @@ def _opencode(here: "Surroundings") -> Path:
 
 
 def _opencode_server(want: "InstallOptions") -> "Sequence[Desired]":
-    # The schema is what it adds by itself where it is missing.
+    # OpenCode itself adds `$schema` to a config without it.
     schema = want.if_server(want.default(("$schema",), "https://opencode.ai/config.json"))
     server = want.server_as(
         ("mcp",), lambda command: {"type": "local", "command": [*command], "enabled": True, "timeout": _PATIENCE_MS}
@@ -505,7 +512,7 @@ _OPENCODE = Host(
     ),
     next_step="start opencode anew; `opencode mcp list` shows the server",
     permission='it asks for no tool unless your "permission" says so; there "crabmem_*": "allow" is the exception',
-    # Its plugin asks in the words of Claude Code, and puts the text where it belongs.
+    # Our plugin speaks Claude Code's dialect to our hooks, and puts the text of an answer where OpenCode wants it.
     hooks=HookDialect(_CLAUDE_EVENTS, _claude_context, _claude_turn),
     headless=_opencode_headless,
 )
@@ -521,7 +528,7 @@ def _code(here: "Surroundings") -> Path:
 
 
 def _vscode_turn(event: str, text: str) -> Json:
-    # The inner one is documented for VS Code; its agents from elsewhere read the outer one.
+    # VS Code documents the inner `decision`; agents of other makers in it read the outer one.
     turn = _claude_turn(event, text)
     return {"hookSpecificOutput": {"hookEventName": event, **turn}, **turn}
 
@@ -537,7 +544,7 @@ _VSCODE = Host(
     "`crabmem install copilot` gives its Copilot agent the hooks, too",
     permission="when it asks for a tool, choose to always allow the tools of crabmem",
     own_memory=OwnMemory("its memory tool", note="nothing switches its own memory tool off, so it may still use that"),
-    # No hooks are registered in its own configs: it runs those of two other hosts.
+    # VS Code's own configs get no hooks: it runs those of Claude Code and Copilot.
     hooks=HookDialect(
         _CLAUDE_EVENTS,
         _claude_context,
@@ -576,12 +583,12 @@ _zed_server = _server_with("context_servers")
 
 
 def _zed(here: "Surroundings") -> Path:
-    # On a Mac it asks for no XDG_CONFIG_HOME: https://zed.dev/docs/configuring-zed
+    # On a Mac Zed ignores XDG_CONFIG_HOME: https://zed.dev/docs/configuring-zed
     return here.home / ".config/zed" if here.system == "darwin" else here.applications / "zed"
 
 
 def _zed_permission(want: "InstallOptions") -> "Sequence[Desired]":
-    """A rule for each tool: the only others that Zed has are for all tools of all servers."""
+    """A rule for each tool: Zed's only other rules are for all tools of all servers."""
     path = ("agent", "tool_permissions", "tools")
     return want.if_allowed(*(want.setting((*path, f"mcp:{NAME}:{tool}", "default"), "allow") for tool in want.tools))
 
@@ -648,7 +655,7 @@ def _goose(here: "Surroundings") -> Path:
 
 
 def _goose_memories(here: "Surroundings", in_project: bool) -> Sequence[Path]:
-    """What its extension keeps for all projects: a text for each category."""
+    """Return the folder in which goose's extension keeps memory for all projects, a text file for each category."""
     folder = _goose(here) / "memory"
     return [folder] if folder.is_dir() and not in_project else []
 
@@ -680,7 +687,7 @@ _GOOSE = Host(
     own_memory=OwnMemory("its extension memory", _goose_memories),
 )
 
-#: In the order in which people see them.
+#: All hosts, in the order in which people see them; and in which `hooks.input` asks whose input a hook got.
 HOSTS: tuple[Host, ...] = (
     _CLAUDE_CODE, _CODEX, _COPILOT, _CURSOR, _GEMINI, _OPENCODE, _VSCODE, _CLAUDE_DESKTOP, _QWEN, _ZED, _WINDSURF,
     _KIRO, _CLINE, _GOOSE,
@@ -689,10 +696,10 @@ NAMES = tuple(host.name for host in HOSTS)
 
 
 def host_named(name: str) -> Host:
-    """The host called `name`.
+    """Return the host called `name`.
 
     Raises:
-        NotFound: there is none of that name.
+        NotFound: no host has that name; the message suggests near ones.
     """
     found = next((host for host in HOSTS if host.name == name), None)
     if found is None:

@@ -1,1 +1,1 @@
-"""Importing memory that people have already: whose it is, and the facts in it."""
+"""Importing memory of other programs: recognising whose files they are, and reading the facts in them."""

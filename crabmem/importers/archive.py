@@ -1,4 +1,4 @@
-"""Zip archives, as services send exports, read in memory: nothing of one is unpacked onto the disk."""
+"""Zip archives, in which services send exports. They are read in memory; nothing is unpacked onto the disk."""
 
 import zipfile
 import zlib
@@ -10,18 +10,19 @@ from ..disk import fs
 from ..errors import CrabmemError, InvalidArguments, Unreadable
 from .base import JSON, TEXTS, Tree
 
-#: Bytes of an archive with its pictures, of one text in it, and of all texts, as they are unpacked.
+#: Bytes at most: of an archive as it is, of one text in it unpacked, of all its texts unpacked.
 MAX_ARCHIVE, MAX_TEXT, MAX_TEXTS = 1_000_000_000, 300_000_000, 2_000_000_000
 MAX_NAMES = 100_000
-# Before each name in the list of an archive; names are counted, as a hostile list fills the memory when it is read.
+# The signature of an entry in the central directory. Counting these is cheap, whereas `ZipFile` makes an object of
+# each, and millions of them in a hostile archive would fill the memory.
 _MARK = b"PK\x01\x02"
 
 
 def tree_in(archive: Path) -> Tree:
-    """The texts in a zip archive; what else is in it is named and never read.
+    """Return the files in a zip archive as a tree. Files are unpacked only when they are read.
 
     Raises:
-        InvalidArguments: it is none, is damaged, or holds too much.
+        InvalidArguments: it cannot be read, is no zip archive, is damaged, or holds too much.
     """
     try:
         data = fs.read(archive, limit=MAX_ARCHIVE)[0]
@@ -44,7 +45,7 @@ def _is_text(member: zipfile.ZipInfo) -> bool:
 
 
 def _odd(member: zipfile.ZipInfo) -> CrabmemError | None:
-    """The reason why a file of an archive is not read; None where it is."""
+    """Return the reason why a file of an archive must not be read; None if it may be."""
     if "" in member.filename.split("/") or not member.filename.isprintable():
         return Unreadable("it has a name that no file has")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -54,6 +55,6 @@ def _odd(member: zipfile.ZipInfo) -> CrabmemError | None:
 
 def _read(opened: zipfile.ZipFile, name: str) -> bytes:
     try:
-        return opened.read(name)  # as many bytes as the archive says, which `_odd` has looked at, and no more
+        return opened.read(name)  # never more bytes than the archive states, which `_odd` has checked
     except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, ValueError) as error:
         raise Unreadable(f"it cannot be unpacked ({error}); download the archive again") from None

@@ -1,4 +1,4 @@
-"""What all kinds of memory that are imported have in common: files in, facts out."""
+"""What all importers have in common: files in (`Tree`), facts out (`Found`), by a kind of memory (`Source`)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,20 +17,21 @@ _BOM = BOM.encode()
 
 @dataclass(frozen=True)
 class Skipped:
-    """Something that is not imported, and why: it is no fact, or not wanted, and nothing is wrong with it."""
+    """Something that is not imported although nothing is wrong with it, and the reason, for the person."""
 
     reason: str
 
 
-#: What something in the files is: a fact, something that is passed over, or what is wrong with it.
+#: The outcome for something in the files: a fact, something that is skipped, or the error that keeps it out.
 What: TypeAlias = Fact | Skipped | CrabmemError
 
 
 class Found(NamedTuple):
-    """Something in the files, and `where` it is; `apart` tells it from others of its name, as a file's path does.
+    """Something in the files, and `where`: a path, or a path with `#heading`, `[number]` or `:line`.
 
-    `origin` is what it is known by when it is imported again: None for the place where it lies, "" for its name alone,
-    else an id of its own, wherever it lies then.
+    `apart` is put behind the name of a fact if another one has the same; "" for the path of its file. `origin` is the
+    key by which a later import finds this fact again: None for its place, "" for its name alone, else an id of its own,
+    which stays the same wherever the fact lies then.
     """
 
     where: str
@@ -39,17 +40,17 @@ class Found(NamedTuple):
     origin: str | None = None
 
     def with_fact(self, change: Callable[[Fact], Fact]) -> "Found":
-        """The same with its fact changed; what is no fact stays as it is."""
+        """Return the find with its fact changed; the find itself if it is no fact."""
         return self._replace(what=change(self.what)) if isinstance(self.what, Fact) else self
 
 
 @dataclass(frozen=True)
 class Tree:
-    """The files below a folder, or one file alone.
+    """The files below a folder or in an archive, or one file alone, to be imported.
 
-    `parts` are the parts of the folder's own path. `files` has for each path, in order, the error that keeps the file
-    from being read, or None. `hidden` are the paths of what has a leading dot, which are not among the files. `read`
-    gives the bytes of a file, or raises a CrabmemError.
+    `parts` are the parts of the folder's own path. `files` maps each path, in order, to the error that keeps the file
+    from being read; to None if it can be read. `hidden` are the paths of files and folders with a leading dot, which
+    are not among `files`. `read` returns the bytes of a file, or raises a CrabmemError.
     """
 
     parts: tuple[str, ...]
@@ -67,14 +68,14 @@ class Tree:
         return path in self.files and self.files[path] is None
 
     def peek(self, path: str) -> bytes:
-        """The bytes of a file; none where it cannot be read."""
+        """Return the bytes of a file, to recognise its format; b"" if it cannot be read."""
         try:
             return b"" if self.files[path] else self.read(path)
         except CrabmemError:
             return b""
 
     def take(self, path: str, read: Callable[[str, bytes], What]) -> Found:
-        """What `read` makes of a file, or why it cannot be read."""
+        """Return what `read` makes of a file, a skip if the file is empty, or the error for which it cannot be read."""
         if known := self.files[path]:
             return Found(path, known)
         try:
@@ -84,14 +85,14 @@ class Tree:
             return Found(path, without_path(error, path))
 
     def take_all(self, read: Callable[[str, bytes], What], endings: tuple[str, ...]) -> Iterator[Found]:
-        """What `read` makes of each file whose path has one of the endings, and each file that cannot be read."""
+        """Take each file whose path has one of `endings`; and each that cannot be read, so that its error is told."""
         for path, error in self.files.items():
             if error or path.lower().endswith(endings):
                 yield self.take(path, read)
 
 
 class Look(IntEnum):
-    """What a source recognises its files by. The surest are asked first, of equally sure ones the first by name."""
+    """How a source recognises its files. Sources are asked in this order, the surest first, and then by their names."""
 
     #: A folder or names that no other program uses.
     OWN = 0
@@ -107,10 +108,10 @@ class Look(IntEnum):
 
 @dataclass(frozen=True)
 class Source:
-    """A kind of memory: `is_it` recognises its files, by a `look`, and `facts` reads them.
+    """A kind of memory that can be imported: `is_it` recognises its files, `look` says how, and `facts` reads them.
 
-    `about` is for the person who chooses, in the help. `endings` are those of the files that it reads: standard input
-    is given to it as a file with one of them.
+    `about` describes it to the person, in the help. `endings` are the endings of the files that it reads; text from
+    standard input becomes a file with one of these.
     """
 
     name: str
@@ -121,7 +122,7 @@ class Source:
     endings: tuple[str, ...] = MARKDOWN
 
     def passed_over(self, tree: Tree, found: Iterable[Found]) -> Iterator[Found]:
-        """The files of which `facts` has `found` nothing, and what has a leading dot, with the reason."""
+        """Yield, as skipped, the files in which `facts` has `found` nothing, and those with a leading dot."""
         seen = {_file_of(item.where, tree) for item in found}
         for path in tree.files:
             if path not in seen:
@@ -137,14 +138,17 @@ class Source:
 
 
 def _file_of(where: str, tree: Tree) -> str:
-    """The file that something is in, which is at its path, or behind that at a heading, a number or a line."""
+    """Return the path of the file that a find's `where` is in: all of it, or what precedes `#`, `[` or `:`.
+
+    A path may itself contain these signs, so parts are cut off from the end until a file has that path.
+    """
     while where not in tree.files and (at := max(where.rfind(sign) for sign in "#[:")) > 0:
         where = where[:at]
     return where
 
 
 def without_path(error: CrabmemError, path: str) -> CrabmemError:
-    """`error` without the path that it is about, which stands beside it."""
+    """Return `error` without the path in its text: the path is told beside it anyway."""
     return Unreadable(str(error).replace(path, "it", 1))
 
 

@@ -1,4 +1,4 @@
-"""Conversations in the exports of chat services: a list of JSON, of which a note is made for each."""
+"""Conversations in the exports of chat services, lists in JSON. Each becomes a fact, which is called a note here."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from .json_rows import MAX_NAME
 from .texts import MAX_SUMMARY, summary, title_of, with_labels
 
 MAX_CONVERSATIONS = 100_000
-#: Characters of a note; a longer conversation has several.
+#: Characters of a note at most; a longer conversation becomes several.
 PART = 200_000
 _NAME = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 _BETWEEN = re.compile(r"[\s,]*")
@@ -25,7 +25,7 @@ _DECODER = json.JSONDecoder()
 
 
 class Turn(NamedTuple):
-    """A text that a "user" or an "assistant" said, at a time where the export says it."""
+    """One message: `who` is "user" or "assistant", `when` is None if the export gives no time."""
 
     who: str
     when: datetime | None
@@ -33,26 +33,33 @@ class Turn(NamedTuple):
 
 
 def conversations(tree: Tree) -> Iterator[tuple[str, Any]]:
-    """The conversations of an export, each with where it is; or what is wrong there."""
+    """Yield the conversations of an export, each after its place; an error in place of one that cannot be read.
+
+    They are in files named like `conversations.json`; if there is none, in any JSON file.
+    """
     files = [*filter(_NAME.fullmatch, tree.files)] or [path for path in tree.files if path.lower().endswith(JSON)]
     return rows(tree, files)
 
 
 def has_conversations(tree: Tree, key: str) -> bool:
-    """Whether the first thing in an export is a conversation, which has a `key`."""
+    """Whether the first item of an export is a conversation of a service whose conversations have `key`."""
     _, first = next(conversations(tree), ("", None))
     return isinstance(first, dict) and key in first
 
 
 def rows(tree: Tree, paths: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """The items of lists of JSON, one held at a time, and what is wrong; of a list that is cut short those before."""
+    """Yield the items of the list in each JSON file, after their places; a CrabmemError in place of what is wrong.
+
+    Items are parsed one by one, so that an export of hundreds of megabytes is never held as objects all at once, and a
+    list that is cut short still gives the items before the cut.
+    """
     for path in paths:
         try:
             text = decode(path, tree.read(path)).removeprefix(BOM).strip()
         except CrabmemError as error:
             yield path, without_path(error, path)
             continue
-        at = int(text[:1] == "[")
+        at = int(text[:1] == "[")  # behind the bracket; a file without one is a single item
         for number in count():
             at = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
             if at >= len(text) or text[at] == "]":
@@ -74,9 +81,9 @@ def facts_of(
     has_turns: Callable[[Any], bool],
     read: Callable[[Any], tuple[str, object, Sequence[Turn]]],
 ) -> Iterator[Found]:
-    """The notes of all conversations in an export of the service that people call `called`.
+    """Yield the notes of all conversations in an export. `service` is its tag, `called` its name for people.
 
-    `read` takes a conversation's id, its title and its turns from one that `has_turns`.
+    `has_turns` recognises a conversation, and `read` returns the id, the title and the turns of one.
     """
     for where, row in conversations(tree):
         if isinstance(row, CrabmemError):
@@ -88,7 +95,11 @@ def facts_of(
 
 
 def notes(where: str, service: str, id: str, title: object, turns: Sequence[Turn]) -> Iterator[Found]:
-    """A note for a conversation, called by its title, else by the first question; several for a very long one."""
+    """Yield a note for a conversation, called by its title, else by the first question; several for a very long one.
+
+    With an `id` a later import replaces the note, else one from the same place. Date and id tell notes of one name
+    apart.
+    """
     said = [turn._replace(text=text) for turn in turns if (text := _clean(turn.text))]
     if not said:
         yield Found(where, Skipped("nothing was said in it"))
@@ -104,7 +115,7 @@ def notes(where: str, service: str, id: str, title: object, turns: Sequence[Turn
 
 
 def _parts(turns: Iterable[Turn]) -> Iterator[str]:
-    """The turns as Markdown, in texts that a note has room for."""
+    """Yield the turns as Markdown, in texts of at most `PART` characters, cut between turns where that is possible."""
     part = ""
     for turn in turns:
         said = f"**{turn.who}**{f', {turn.when:%Y-%m-%d %H:%M}' if turn.when else ''}:\n\n{turn.text}\n\n"
@@ -119,7 +130,7 @@ def _parts(turns: Iterable[Turn]) -> Iterator[str]:
 
 
 def time_of(said: object) -> datetime | None:
-    """A time as exports say it: in ISO 8601, or in seconds since 1970."""
+    """Return the time that an export gives in ISO 8601 or in seconds since 1970; None for anything else."""
     try:
         if isinstance(said, str):
             return datetime.fromisoformat(said).astimezone(UTC)
@@ -136,5 +147,5 @@ def message_text(parts: object) -> str:
 
 
 def _clean(text: str) -> str:
-    """A text without what no file of memory holds: NUL, and halves of surrogate pairs, where an emoji was cut."""
+    """Return a text without what no file of memory may hold: NUL, and lone surrogates, as a cut emoji leaves them."""
     return text.encode("utf-8", "replace").decode().replace("\0", "").strip()

@@ -1,4 +1,4 @@
-"""Facts that were found by an import, made ready to be remembered."""
+"""Prepares the facts that an import has found for being remembered."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,9 +14,10 @@ from .texts import with_labels
 
 
 def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> list[Found]:
-    """What was found, ready to be remembered: with `tags`, names that differ, and the file below `place` it is from.
+    """Return what was found, ready to be remembered: with `tags`, unique names, and a key that says what it is from.
 
-    Facts of one name get what tells them apart, so that none replaces another.
+    `place` is the folder that is imported, "" for none: then a fact without an `origin` gets no such key. Facts of one
+    name get their `apart` behind it, so that none replaces another.
     """
     every = list(found)
     if labels := tuple(tags):
@@ -27,9 +28,9 @@ def prepare(found: Iterable[Found], tags: Iterable[str], place: str = "") -> lis
 
 
 def if_wanted(item: Found, wanted: Iterable[str]) -> Found:
-    """Return the find; a fact that is not wanted is skipped.
+    """Return the find; as skipped, if it is a fact that is not wanted.
 
-    `wanted` are parts of names, patterns, or numbers of a list.
+    `wanted` are parts of names, patterns for parts of names (as in `fnmatch`), or numbers of items in a list.
     """
 
     def fits(name: str, each: str) -> bool:
@@ -40,7 +41,7 @@ def if_wanted(item: Found, wanted: Iterable[str]) -> Found:
 
 
 def _with_own_name(item: Found, names: Counter[str]) -> Found:
-    """What was found, under a name that no other has: `apart` stands behind one that `names` counts twice."""
+    """Return the find with `apart` behind its name, if `names` counts that more than once, and in the fact itself."""
     if not isinstance(item.what, Fact):
         return item
     apart = item.apart or str(PurePosixPath(item.where).with_suffix(""))
@@ -49,15 +50,15 @@ def _with_own_name(item: Found, names: Counter[str]) -> Found:
 
 
 def _with_origin(item: Found, place: str, origins: Counter[str]) -> Found:
-    """What was found, with a key that says what it was imported from: a file below `place`, or its own `origin`.
+    """Return the find with the key that says what it was imported from: its own `origin`, or its place below `place`.
 
-    The key is never taken from the file itself: whoever wrote that would choose which entry here it replaces. Of
-    several with the same origin the later ones are numbered.
+    The key is never taken from the file itself, or its author could choose which entry here it replaces. If several
+    have the same origin, the later ones are numbered; `origins` counts them, and is updated.
     """
     if not isinstance(item.what, Fact):
         return item
     keys = dict(item.what.keys)
-    if IMPORTED in keys:  # a file does not say itself what it is known by
+    if IMPORTED in keys:  # the file's own key: None removes it
         keys[IMPORTED] = None
     if origin := f"{place}/{item.where}" if place and item.origin is None else item.origin:
         origin = origin.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

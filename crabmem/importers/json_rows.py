@@ -1,4 +1,4 @@
-"""The rows of exports in JSON, and what they have in common."""
+"""The rows (items) of exports in JSON, and how their fields become those of a fact."""
 
 import json
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -13,15 +13,18 @@ from .texts import MAX_SUMMARY
 
 #: Characters of a name.
 MAX_NAME = 80
-# Characters of a field that goes into a frontmatter; a vector is longer.
+# Characters of a field that goes into a frontmatter. Longer ones, such as embedding vectors, are left out.
 _MAX_FIELD = 2_000
 _LISTS = ("results", "memories")
-#: Where a row stands, and its value or what is wrong there.
+#: The place of a row, and its value, or a CrabmemError.
 Row: TypeAlias = tuple[str, Any]
 
 
 def rows(tree: Tree) -> Iterator[Row]:
-    """The rows of all JSON files: the items of a list, or the lines of a file of lines."""
+    """Yield the rows of all JSON files: the items of a list, the lines of a file in JSON Lines, or the whole value.
+
+    A file or a line that cannot be read gives its error as the value.
+    """
     for path, error in tree.files.items():
         if error or path.lower().endswith(JSON):
             try:
@@ -31,6 +34,7 @@ def rows(tree: Tree) -> Iterator[Row]:
 
 
 def _rows_of_text(path: str, text: str) -> Iterator[Row]:
+    """Yield the rows of a file: those of the one value that it is, else a value for each line."""
     text = text.removeprefix(BOM)
     try:
         whole = json.loads(text)
@@ -42,7 +46,10 @@ def _rows_of_text(path: str, text: str) -> Iterator[Row]:
 
 
 def _rows_in(whole: Any) -> list[Any] | None:
-    """The rows of a whole file; None when that is one row itself."""
+    """Return the rows in the value of a whole file, a list or one within; None if the value is itself one row.
+
+    Entities and relations of the MCP server `memory` get the `type` that its JSON Lines have.
+    """
     if isinstance(whole, list):
         return whole
     if not isinstance(whole, dict):
@@ -58,7 +65,7 @@ def _with_type(whole: Mapping[str, Any], key: str, kind: str) -> list[Any]:
 
 
 def _lines(path: str, text: str, error: Exception) -> Iterator[Row]:
-    """A value a line; where the first is none, the whole file was meant to be one."""
+    """Yield the value in each line. If the first line is no JSON, the file was meant as one value: yield `error`."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if not lines or isinstance(_value(lines[0][1]), CrabmemError):
         first = error.lineno if isinstance(error, json.JSONDecodeError) else 1
@@ -86,14 +93,18 @@ def _reason(error: Exception) -> str:
 
 
 def has_rows_with(tree: Tree, *keys: str) -> bool:
-    """Whether there is one file alone, and its first row is a mapping with texts under these keys."""
+    """Whether there is only one file, and its first object has texts under all these keys."""
     found: Iterator[Any] = (row for _, row in rows(tree)) if len(tree.files) == 1 else iter(())
     first: dict[str, Any] = next((row for row in found if isinstance(row, dict)), {})
     return all(isinstance(first.get(key), str) for key in keys)
 
 
 def other_fields(row: Mapping[str, Any], known: Container[str]) -> tuple[dict[str, Any], list[str]]:
-    """What a row says but in the fields that are `known`, as a frontmatter says it; and the fields too long for one."""
+    """Return the fields of a row other than `known`, as values for a frontmatter, and the names of those too long for
+    it.
+
+    Empty ones are left out of both.
+    """
     others = {str(key): _header_value(value) for key, value in row.items() if key not in known}
     said = {key: value for key, value in others.items() if value not in (None, "", [], {})}
     long = [key for key, value in said.items() if len(json.dumps(value)) > _MAX_FIELD]
@@ -101,7 +112,7 @@ def other_fields(row: Mapping[str, Any], known: Container[str]) -> tuple[dict[st
 
 
 def _header_value(value: Any) -> Any:
-    """A value of JSON with texts for all that is not nested; None for null."""
+    """Return a value of JSON for a frontmatter, in which everything but lists and objects is text; None for null."""
     if isinstance(value, dict):
         return {str(key): _header_value(each) for key, each in value.items() if each is not None}
     if isinstance(value, list):
@@ -110,10 +121,10 @@ def _header_value(value: Any) -> Any:
 
 
 def fields_left_out(where: str, fields: Iterable[str]) -> Iterator[Found]:
-    """What an import says of fields that no frontmatter has room for."""
+    """Yield, as skipped, the fields of the row at `where` that are too long for a frontmatter."""
     return (Found(f"{where}.{field}", Skipped("it is too long for a frontmatter")) for field in fields)
 
 
 def short_text(value: object) -> str:
-    """A text or a number in short; "" for anything else."""
+    """Return a text or a number as a text of at most `MAX_SUMMARY` characters; "" for anything else."""
     return shortened(str(value), MAX_SUMMARY) if isinstance(value, str | int | float) else ""

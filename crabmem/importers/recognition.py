@@ -1,4 +1,4 @@
-"""The kinds of memory that can be imported, and which of them some files are."""
+"""The kinds of memory that can be imported, and recognising which kind some files are."""
 
 import pkgutil
 from functools import cache
@@ -11,17 +11,17 @@ from .base import JSON, Look, Source, Tree
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """The `SOURCE` of each module in `sources/`, in the order in which they are asked whether some files are theirs."""
+    """Return the `SOURCE` of each module in `sources/`, in the order in which `source_of` asks them."""
     names = (found.name for found in pkgutil.iter_modules(folder_of_sources.__path__))
     found: list[Source] = [import_module(f"{folder_of_sources.__name__}.{name}").SOURCE for name in names]
     return tuple(sorted(found, key=lambda source: (source.look, source.name)))
 
 
 def source_called(name: str) -> Source:
-    """The source called `name`.
+    """Return the source called `name`.
 
     Raises:
-        InvalidArguments: there is none.
+        InvalidArguments: no source has that name.
     """
     for source in sources():
         if source.name == name:
@@ -31,10 +31,10 @@ def source_called(name: str) -> Source:
 
 
 def source_of(tree: Tree) -> Source:
-    """The first source whose look the files have.
+    """Return the first source that recognises the files. `folder` takes any, but it would find nothing in JSON.
 
     Raises:
-        InvalidArguments: they are JSON of no known kind.
+        InvalidArguments: the one file is JSON that no source recognises.
     """
     found = next(source for source in sources() if source.is_it(tree))
     if found.look is Look.ANYTHING and len(tree.files) == 1 and next(iter(tree.files)).lower().endswith(JSON):

@@ -1,4 +1,4 @@
-"""From a text to the fact in it. Pure functions."""
+"""From a text to the facts in it: names, summaries, sections. Pure functions."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,52 +16,56 @@ from .base import Found, Skipped, Tree, is_markdown
 if TYPE_CHECKING:
     from ..text.entry import HeaderValue
 
-# Words behind which a sentence says something of what stands before them.
+# Verbs: what precedes one of these in a sentence is its subject, which `title_of` takes as a name.
 _SAYING = "is are was were has have had lives lies = ist sind war waren hat liegt es está son est sont è"
-# Words that stand for something that was said before.
+# Pronouns, which make no name.
 _POINTING = "it this that there he she we i you they who what es das dies er sie wir ich"
+# Articles, which a name leaves out.
 _LEFT_OUT = "the a an our my der die das ein eine unser el la los las un una le les il lo"
 _VERBS, _PRONOUNS, _ARTICLES = (frozenset(words.split()) for words in (_SAYING, _POINTING, _LEFT_OUT))
+# Words of a name that `title_of` makes of a sentence.
 _MAX_WORDS = 6
-#: Why the files of a memory that are no facts are left out.
+#: Why the identity and the overview of a memory are not imported, for the person.
 WHOLE = {
     "identity": "it says who the agent was; what of it should stay goes in yours, with `crabmem identity edit`",
     "overview": "it is an overview; what of it should stay goes in yours, with `crabmem overview edit`",
 }
 _INSTRUCTIONS = ("claude.md", "agents.md", "gemini.md")
-# The keys in the singular that are read as labels, and written as those in the plural.
+# Keys of a frontmatter in the singular, which `parse_entry` reads as `aliases` and `tags`, and we write as these.
 _LABELS = ("alias", "tag")
 MAX_TITLE = 120
 MAX_SUMMARY = 200
 _DEEPEST_OF_SECTIONS = 2
-# Of lists and quotes, of tasks, of what Obsidian calls a callout, and of the categories of basic-memory.
+# The marks at the beginning of a line: of lists, quotes and tasks, of Obsidian's callouts, of basic-memory's
+# categories.
 _MARKS = re.compile(r"[ \t]*(?:[-*+][ \t]+|>[ \t]*|\d+[.)][ \t]+|\[(?:[ xX]|![^\]\n]*|[\w-]+)\][+-]?(?:[ \t]+|\Z))*")
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 _ROW = re.compile(r"[ \t]*\|")
-# The signs of the line below the heads of a table.
+# The characters of the line below the head of a table.
 _RULER = frozenset("-:| \t")
 _UNDERLINE = re.compile(r"=+|-+")
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _IMAGE = re.compile(r"!\[\[[^\[\]\n]*\]\]|!\[[^\[\]\n]*\]\([^()\n]*\)")
 _LINK = re.compile(r"\[(?P<label>[^\[\]\n]+)\]\([^()\n]*\)")
 _WIKI = re.compile(r"\[\[(?P<target>[^\[\]|\n]+)(?:\|(?P<label>[^\[\]\n]+))?\]\]")
-# A word between underscores is rather a name in a program.
+# Emphasised text. A single word between underscores is left alone: it is rather a name in a program.
 _EMPHASIS = re.compile(
     r"(?<!\w)(?!_\w{0,99}(?!\w))(?P<mark>\*{1,3}|_{1,3}|~~|==)(?=\S)(?P<text>[^*_~=\n]+)(?<=\S)(?P=mark)(?!\w)"
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
-# A dot after so short a word with a capital is that of `Dr.` or `St.`, and if not, a sentence more does no harm.
+# A dot after a word of one to three letters with a capital ends no sentence: it is that of `Dr.` or `St.`. If it does
+# end one, the summary has a sentence more, which does no harm.
 _SHORT = "".join(rf"(?<!\b[A-Z]{small})" for small in ("", "[a-z]", "[a-z]{2}"))
 _SENTENCE = re.compile(rf".*?(?:{_SHORT}\.|[!?])(?=\s|\Z)|.+", re.DOTALL)
 
 
 def fact_of(path: str, data: bytes) -> Fact:
-    """The fact in a file: what its frontmatter does not say is taken from its text.
+    """Return the fact in a file. A name or description that is not in the frontmatter is taken from the text.
 
-    A heading above the text that only repeats its name is left out.
+    In Markdown, a heading at the top that only repeats the name is left out.
 
     Raises:
-        Unreadable: it is no whole text.
+        Unreadable: `data` is not UTF-8, empty, cut short, or holds the marks of a merge.
     """
     entry = parse_entry(path, data)
     content = entry.content.replace("\r\n", "\n").strip("\n")
@@ -75,19 +79,22 @@ def fact_of(path: str, data: bytes) -> Fact:
 
 
 def as_fact(entry: Entry, data: bytes) -> Fact:
-    """The fact that says what an entry of a file says, word by word, with the frontmatter of the file."""
+    """Return the fact of an entry that was read from a file with these `data`, word by word, with its frontmatter."""
     labels = entry.aliases or None, entry.tags or None
     return Fact(entry.name, entry.description, entry.content, *labels, extra_keys(entry), before=frontmatter(data))
 
 
 def _without_heading(fact: Fact) -> Fact:
-    """The fact without the heading that its content begins with, where that only says its name and more follows."""
+    """Return the fact without the first line of its content, if that is a heading with its name and text follows."""
     first, _, rest = fact.content.partition("\n")
     return replace(fact, content=rest.strip("\n")) if rest.strip() and _title(first) == fact.name else fact
 
 
 def extra_keys(entry: Entry) -> "dict[str, HeaderValue | None]":
-    """The keys in the frontmatter of an entry that are not in the other parts of a fact, as they stand there."""
+    """Return the keys in the frontmatter of an entry that are in no other field of a fact.
+
+    Keys that `parse_entry` has lifted out of `metadata` are left out: they stay in `metadata`.
+    """
     metadata = entry.keys.get("metadata")
     lifted = metadata if isinstance(metadata, Mapping) else {}
     return {
@@ -98,7 +105,7 @@ def extra_keys(entry: Entry) -> "dict[str, HeaderValue | None]":
 
 
 def frontmatter(data: bytes) -> str:
-    """The frontmatter of a file as it stands there, with the lines `---` around it; "" where none can be read."""
+    """Return the frontmatter of a file as it is there, with the lines `---` around it; "" if it cannot be parsed."""
     text = data.decode("utf-8").removeprefix(BOM)
     parts = header.parts_of(text)
     try:
@@ -108,17 +115,17 @@ def frontmatter(data: bytes) -> str:
 
 
 def in_its_folder(found: Found) -> Found:
-    """Return what was found with a fact that goes into a folder called as the one that it lies in."""
+    """Return the find with a fact that goes into a folder of the same path as the one that its file is in."""
     return found.with_fact(lambda fact: replace(fact, folder=found.where.rpartition("/")[0]))
 
 
 def with_name(fact: Fact, name: str) -> Fact:
-    """The fact under another name, and with that as its description where the description was only the old name."""
+    """Return the fact with another name; also as its description, if that only was the old name."""
     return replace(fact, name=name, description=name if fact.description == fact.name else fact.description)
 
 
 def with_labels(fact: Fact, tags: Iterable[str] = (), aliases: Iterable[str] = ()) -> Fact:
-    """The fact with more labels, each once, as far as there is room; empty ones are left out."""
+    """Return the fact with more tags and aliases, each once, up to `MAX_LABELS` of each kind; no empty ones."""
     return replace(fact, tags=_with_more(fact.tags, tags), aliases=_with_more(fact.aliases, aliases))
 
 
@@ -132,7 +139,7 @@ def stem(path: str) -> str:
 
 
 def keys_of(data: bytes) -> Mapping[str, header.Value]:
-    """The frontmatter of a file; nothing where there is none that can be read."""
+    """Return the keys in the frontmatter of a file; {} if it has none, or one that cannot be parsed."""
     try:
         return header.load(header.parts_of(data.decode("utf-8")).header or "")
     except (header.BadHeader, UnicodeDecodeError):
@@ -140,7 +147,7 @@ def keys_of(data: bytes) -> Mapping[str, header.Value]:
 
 
 def value(keys: Mapping[str, header.Value], *names: str) -> str:
-    """The text under a key, or under a key of the mapping under that; "" for none."""
+    """Return the text at a path of keys, as `value(keys, "metadata", "type")`; "" if there is none."""
     found: object = keys
     for name in names:
         found = found.get(name) if isinstance(found, dict) else None
@@ -148,10 +155,12 @@ def value(keys: Mapping[str, header.Value], *names: str) -> str:
 
 
 def sections(path: str, data: bytes) -> list[tuple[str, str]]:
-    """The sections of a text, heading and what stands under it; "" heads the beginning, where there is any.
+    """Return the sections of a text as pairs of heading and content; "" heads what precedes the first heading.
+
+    Headings deeper than `_DEEPEST_OF_SECTIONS` are content.
 
     Raises:
-        Unreadable: it is no text.
+        Unreadable: `data` is not UTF-8.
     """
     text = header.parts_of(decode(path, data).replace("\r\n", "\n")).content
     lines = text.split("\n")
@@ -165,19 +174,19 @@ def sections(path: str, data: bytes) -> list[tuple[str, str]]:
 
 
 def is_instructions(found: Found, tree: Tree) -> bool:
-    """Return whether a file tells agents what to do, under two headings or more."""
+    """Whether a file is a list of instructions to agents by its name (AGENTS.md, …), with two headings or more."""
     is_called_so = PurePosixPath(found.where).name.casefold() in _INSTRUCTIONS and isinstance(found.what, Fact)
     return is_called_so and len([title for title, _ in sections(found.where, tree.peek(found.where)) if title]) > 1
 
 
 def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:
-    """A fact for each section of a text that says something; what comes before the first heading is called like the
-    `whole`.
+    """Yield a fact for each section of a text, as skipped if a heading has no text right below it.
 
-    The rest of the frontmatter is kept with the first fact.
+    `whole` is the fact of all the text. The section before the first heading gets its name; the first fact gets its
+    labels, keys and frontmatter.
 
     Raises:
-        Unreadable: it is no text.
+        Unreadable: `data` is not UTF-8.
     """
     is_first = True
     for title, content in sections(path, data):
@@ -193,9 +202,9 @@ def facts_of_sections(path: str, data: bytes, whole: Fact) -> Iterator[Found]:
 
 
 def summary(text: str) -> str:
-    """The first sentence of the first paragraph that is prose, without its marks; else the first item of a list.
+    """Return the first sentence of the first paragraph of prose, without Markdown; else that of the first list item.
 
-    "" when there is neither: headings, rows of tables, comments and pictures say nothing in short.
+    "" if there is neither: headings, tables, code, comments and pictures make no summary.
     """
     bare = without_fenced(_COMMENT.sub("", text.removeprefix(BOM)))
     below = "\n".join("" if is_heading(line) else line for line in bare.split("\n"))
@@ -208,7 +217,9 @@ def summary(text: str) -> str:
 
 
 def title_of(text: str) -> str:
-    """Return a name for what a text says: its heading, else what its first sentence is about, in a few words."""
+    """Return a name for a text: its first heading; else the subject of its first sentence, which is what precedes a
+    verb, a colon or `=`; else the first words of that.
+    """
     if title := _title(text):
         return title
     words = (summary(text) or " ".join(text.split())).split()
@@ -223,7 +234,10 @@ def title_of(text: str) -> str:
 
 
 def _prose_lines(paragraph: str) -> list[str]:
-    """The lines of a paragraph that say something: no heading that is underlined, no row of a table."""
+    """Return the lines of a paragraph that are prose: not underlined headings, table rows, or lines of signs alone.
+
+    [] if it is a table that is written without bars at the edges.
+    """
     lines = paragraph.split("\n")
     under = {number for number, line in enumerate(lines) if _UNDERLINE.fullmatch(line.strip())}
     if any({"-", "|"} <= set(line) <= _RULER for line in lines if not _ROW.match(line)):
@@ -234,12 +248,12 @@ def _prose_lines(paragraph: str) -> list[str]:
 
 
 def _title(text: str) -> str:
-    """The first heading; "" when there is none."""
+    """Return the first heading that has text; "" if there is none."""
     return next((shortened(title, MAX_TITLE) for _, _, title in headings(text.split("\n")) if title), "")
 
 
 def _bare(line: str) -> str:
-    """A line without the marks of Markdown; of a link its text stays."""
+    """Return a line without the marks of Markdown. A link becomes its text, a picture nothing."""
     text = line[mark.end() :] if (mark := _MARKS.match(line)) else line
     text = _WIKI.sub(lambda link: link["label"] or link["target"], _LINK.sub(r"\g<label>", _IMAGE.sub("", text)))
     return _EMPHASIS.sub(r"\g<text>", text).strip()

@@ -1,4 +1,4 @@
-"""The files that a person wants imported, read from the disk. No link is followed out of the folder."""
+"""The files that a person wants imported, read from the disk. No link below the folder is followed."""
 
 import os
 import stat
@@ -12,15 +12,16 @@ from .archive import MAX_TEXT, tree_in
 from .base import JSON, MARKDOWN, Tree
 
 _MAX_DEPTH = 64
-#: An export is one file with thousands of facts, or of conversations; it was named by a person.
+#: Bytes of a JSON file at most. An export has thousands of facts or conversations in one file, so this is more than
+#: what a file of memory may have.
 MAX_EXPORT = MAX_TEXT
 
 
 def tree_at(place: Path, own: Path) -> Tree:
-    """The files below a folder or in a zip archive, or a file alone.
+    """Return the files below a folder or in a zip archive, or a single file, as a tree.
 
     Raises:
-        InvalidArguments: it is not there, cannot be listed or unpacked, or is in the workspace at `own`.
+        InvalidArguments: `place` is not there, cannot be listed or unpacked, or is in the workspace at `own`.
     """
     if not os.path.lexists(place):
         raise InvalidArguments(f"there is no file or folder {place} to import")
@@ -38,7 +39,11 @@ def tree_at(place: Path, own: Path) -> Tree:
 
 
 def tree_of(data: bytes, endings: Sequence[str] = (*MARKDOWN, *JSON)) -> Tree:
-    """The bytes of stdin as one file alone; of the `endings` it has the first for JSON if it looks so, else another."""
+    """Return the bytes of stdin as a tree of one file.
+
+    The file gets the first of `endings` that fits: one for JSON if the bytes look like that, else one for text; if none
+    fits, the first of all.
+    """
     looks_so = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[")
     ending = next((ending for ending in endings if (ending in JSON) is looks_so), endings[0])
     return Tree(("stdin",), {f"stdin{ending}": None}, lambda path: data)
@@ -51,7 +56,11 @@ def _alone(file: Path) -> Tree:
 def _files(
     folder: fs.Folder, prefix: str, own: Path, hidden: set[str], depth: int = 0
 ) -> Iterator[tuple[str, CrabmemError | None]]:
-    """The paths of the files below an open folder, and why some cannot be read; what has a leading dot is `hidden`."""
+    """Yield the path of each file below an open folder, with the error that keeps it from being read, or None.
+
+    Paths begin with `prefix`. Those with a leading dot in their last part are added to `hidden` instead, and not
+    entered.
+    """
     for name in fs.names(folder):
         if name.startswith("."):
             hidden.add(prefix + name)
@@ -66,7 +75,7 @@ def _files(
 
 
 def _mode(folder: fs.Folder, name: str) -> int:
-    """The kind of what has that name; 0 for what is gone meanwhile."""
+    """Return the mode (`st_mode`) of what has that name; 0 if it is gone meanwhile."""
     try:
         return folder.status(name).st_mode
     except FileNotFoundError:
@@ -76,6 +85,7 @@ def _mode(folder: fs.Folder, name: str) -> int:
 def _below(
     folder: fs.Folder, name: str, path: str, own: Path, hidden: set[str], depth: int
 ) -> Iterator[tuple[str, CrabmemError | None]]:
+    """Yield the files below one folder, as `_files` does; its own path with an error if it is not entered."""
     if Path(folder.where, name).resolve() == own:
         yield path, Unreadable("it is this memory itself")
     elif depth == _MAX_DEPTH:

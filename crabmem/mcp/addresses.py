@@ -22,7 +22,7 @@ ENTRY = ENTRIES + "{slug}"
 
 
 def address(label: str) -> str:
-    """The address of the entry whose file has that label in the layout."""
+    """Return the address of an entry; `label` is what the layout calls its file (`Layout.label`)."""
     return ENTRIES + quote(label, safe="")
 
 
@@ -32,22 +32,24 @@ def entry_name_at(uri: str) -> str | None:
 
 
 def is_address(uri: str) -> bool:
-    """Whether there may be a resource at an address: an entry may come that is not there yet."""
+    """Whether a client may subscribe to an address. That of an entry counts even if there is no such entry yet."""
     return uri in (MEMORY, SOUL, LOG, SYNC) or entry_name_at(uri) is not None
 
 
 def no_resource(uri: str) -> Refused:
-    """The error for an address at which there is nothing."""
+    """Return the error for an address without a resource."""
     return Refused(INVALID_PARAMS, f"no resource at: {uri[:200]}", {"uri": uri})
 
 
 def updated(uri: str) -> Notice:
-    """The notification that what is at an address changed."""
+    """Return the notification that the resource at an address changed."""
     return UPDATED, {"uri": uri}
 
 
 def notices(news: News, layout: Layout) -> Iterator[Notice]:
-    """The notifications to clients about `news`: resources that changed, and a list of resources that did."""
+    """Yield the notifications that `news` calls for: each resource that changed, then the list of resources if an entry
+    came or went, then the log if there is a new commit.
+    """
     whole = {layout.overview: MEMORY, layout.identity: SOUL}
     for path in sorted(news.changed):
         if path in whole:

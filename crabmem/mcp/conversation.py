@@ -1,7 +1,7 @@
-"""What is said with one client over a wire: in the protocol that its first request is of, until it hangs up.
+"""The server's side of one connection over a wire, in the protocol version that the client's first request uses.
 
-What needs no more than the tools that are offered is answered as it is read; the rest by a few threads. Loads nothing
-of memory.
+The thread that reads also answers pings, subscriptions, and, until memory is loaded, the requests that hosts wait for
+(`_FIRST`). Worker threads answer all others. Loads nothing of memory.
 """
 
 from __future__ import annotations
@@ -46,44 +46,57 @@ _VERSION = "io.modelcontextprotocol/protocolVersion"
 _CLIENT = "io.modelcontextprotocol/clientInfo"
 _CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 
-#: The methods of either protocol.
+#: The methods that both protocols have, those of the older one, those of today's.
 _METHODS = CACHEABLE - {"server/discover"} | {"completion/complete", "prompts/get", "tools/call"}
 _OLDER = _METHODS | {"initialize", "ping", "resources/subscribe", "resources/unsubscribe"}
 _TODAYS = _METHODS | {"server/discover", "subscriptions/listen"}
 #: The methods that a host waits for before it shows its model any tool.
 _FIRST = {"initialize", "server/discover", "tools/list"}
-#: Threads that answer.
+#: Threads that answer requests about memory.
 _WORKERS = 6
-#: Requests that wait for one of these threads.
+#: Requests that may wait for one of these threads; more are refused.
 _MAX_WAITING = 1_000
 _INVALID = "Invalid request parameters"
 
 
 class _Request:
+    """A request that was read. `is_cancelled` once the client wants no answer any more: then none is sent."""
+
     def __init__(self, id: int | str, method: str, params: Params, caller: Caller) -> None:
         self.id, self.method, self.params, self.caller = id, method, params, caller
         self.is_cancelled = False
 
 
 class Conversation:
-    """One client at the other end of a wire. `first` answers the first requests while memory is loaded."""
+    """One client at the other end of a wire.
+
+    `first` answers the requests of `_FIRST` until `load` gives the memory itself; without it they wait like the others.
+    """
 
     def __init__(self, wire: Wire, first: Source | None = None) -> None:
         self._wire, self._source = wire, first
         self.subscriptions = Subscriptions(wire.send)
-        # None until the first request.
+        #: Whether the client speaks today's protocol; None until its first request, which decides.
         self._is_todays: bool | None = None
+        #: The older protocol: the client as `initialize` names it; None before.
         self._client: Caller | None = None
+        #: The older protocol: whether a line may hold a list of messages.
         self._has_batches = False
-        # What follows is shared by all threads.
+        # All threads share what follows; `_changed` guards it.
         self._changed = threading.Condition()
+        #: Requests that no worker has taken yet.
         self._waiting: deque[_Request] = deque()
+        #: Requests for the workers by their ids, until the answer is sent or dropped.
         self._unanswered: dict[int | str, _Request] = {}
+        #: How many requests workers are working on now.
         self._answering = 0
         self._is_loaded = self._is_over = False
 
     def read(self) -> None:
-        """Answer what the client sends, until it hangs up and everything is answered."""
+        """Read messages until the client hangs up; then wait until its requests are answered, or `end` is called.
+
+        Messages that are no valid requests are answered with an error.
+        """
         for line in self._wire.lines():
             data: object = None
             try:
@@ -101,28 +114,37 @@ class Conversation:
             self._changed.wait_for(lambda: self._is_over or not (self._waiting or self._unanswered))
 
     def load(self, source: Source) -> None:
-        """Answer requests of every kind from now on."""
+        """Answer requests of every kind from `source` from now on, those that wait already included. Call it once."""
         with self._changed:
             self._source, self._is_loaded = source, True
         for _ in range(_WORKERS):
             threading.Thread(target=self._work, daemon=True).start()
 
     def end(self) -> None:
-        """Begin no answer any more, and wait for the end of the work on those that were begun."""
+        """Begin no more answers, and wait until the workers have made those they are at.
+
+        Requests that still wait stay without an answer, and an answer may be made but not sent yet.
+        """
         with self._changed:
             self._is_over = True
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._answering)
 
     def _take(self, message: Answer) -> None:
+        """Handle one message: a request, a notification, or a response, which is ignored.
+
+        Raises:
+            Refused: the request is one that this connection does not answer.
+        """
         method, params = message.get("method"), message.get("params") or {}
         if method is None:
-            return  # an answer that nobody asked for
+            return  # a response: we send no requests
         if "id" not in message:
             return self._take_notification(method, params)
         self._take_request(_Request(message["id"], method, params, self._caller(method, params)))
 
     def _take_notification(self, method: str, params: Params) -> None:
+        """Begin the session of a client of the older protocol, or cancel a request; ignore all other notifications."""
         id = params.get("requestId")
         if method == "notifications/initialized" and self._client:
             self.subscriptions.begin_session()
@@ -133,6 +155,11 @@ class Conversation:
                     self._unanswered[id].is_cancelled = True
 
     def _take_request(self, request: _Request) -> None:
+        """Answer a request on this thread if that is quick, else queue it for the workers.
+
+        Raises:
+            Refused: too many requests wait already, or a subscription is not possible.
+        """
         match request.method:
             case "ping":
                 self._wire.send({"jsonrpc": "2.0", "id": request.id, "result": {}})
@@ -155,10 +182,11 @@ class Conversation:
     # Who asks, in which protocol
 
     def _caller(self, method: str, params: Params) -> Caller:
-        """Who sent a request that the protocol has, which the first request decides on.
+        """Return who sent a request. The first request decides which protocol the connection speaks from then on, and
+        `initialize` records the client.
 
         Raises:
-            Refused: it has none like this.
+            Refused: the request is of the other protocol, lacks what its protocol demands, or has an unknown method.
         """
         meta = params.get("_meta")
         is_todays = method != "initialize" and isinstance(meta, dict) and _VERSION in meta
@@ -176,6 +204,11 @@ class Conversation:
         return caller
 
     def _caller_of_older(self, method: str, params: Params) -> Caller:
+        """Return the client that `initialize` named. `initialize` itself is checked here, and its client recorded.
+
+        Raises:
+            Refused: a parameter is missing or of a wrong type, or `initialize` has not come yet; `ping` may precede it.
+        """
         if method == "initialize":
             version, _ = text_in(params, "protocolVersion"), table_in(params, "capabilities")
             self._client, self._has_batches = _client_in(table_in(params, "clientInfo")), version == BATCHES
@@ -187,6 +220,11 @@ class Conversation:
     # Answers
 
     def _work(self) -> None:
+        """Answer one request after the other, as one of the worker threads, until `end` is called.
+
+        Work on a request is over for `end` once its answer is made, so that a client that reads slowly does not hold it
+        up. `read` waits until the answer is sent, too.
+        """
         while request := self._next():
             source = self._source
             assert source
@@ -202,7 +240,7 @@ class Conversation:
                 self._changed.notify_all()
 
     def _next(self) -> _Request | None:
-        """The next request to be answered, as soon as there is one; None when it is over."""
+        """Wait for a request, take it from the queue and count it in `_answering`; return None once `end` is called."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._is_over)
             if self._is_over:
@@ -211,12 +249,13 @@ class Conversation:
             return self._waiting.popleft()
 
     def _answer(self, request: _Request, source: Source) -> Answer:
+        """Return the response to a request: an error if it is refused or we fail; a fault of ours goes to stderr."""
         try:
             result = self._result(request, source)
         except Refused as refusal:
             return refusal.answer(request.id)
         except Exception:
-            import traceback  # late: of a fault of ours
+            import traceback  # late: needed only after a fault of ours
 
             traceback.print_exc()
             return Refused(INTERNAL_ERROR, "Internal server error").answer(request.id)
@@ -225,6 +264,10 @@ class Conversation:
         return {"jsonrpc": "2.0", "id": request.id, "result": result}
 
     def _result(self, request: _Request, source: Source) -> Answer:
+        """Return the result of a request: versions, capabilities and instructions, or what `source` answers.
+
+        For `initialize` that is the version the client asks for if we have it, else our newest of the older protocol.
+        """
         if request.method == "server/discover":
             said: Answer = {"supportedVersions": [TODAY], "capabilities": _capabilities(True)}
         elif request.method == "initialize":
@@ -250,6 +293,11 @@ def _client_in(info: Params) -> Caller:
 
 
 def _caller_of_today(method: str, params: Params) -> Caller:
+    """Return who sent a request of today's protocol, which says so in the `_meta` of each request.
+
+    Raises:
+        Refused: `_meta` lacks a key, has a wrong value or names another version, or the method is `initialize`.
+    """
     if method == "initialize":
         asked = params.get("protocolVersion")
         words = "connection is serving the 2026-07-28 protocol; the initialize handshake is not accepted"

@@ -25,19 +25,19 @@ if TYPE_CHECKING:
     from .served import Served
 
 _FOLDER = "first-answers"
-#: Files at most. A command finds its own by a hash, which another command may have too.
+#: Files at most: a command's is named by its hash modulo this. Two commands may share one, and overwrite each other's.
 _SLOTS = 4_096
-#: Options and variables that name a place, and the variables that decide which tools there are.
+#: `_PLACES`: options and variables whose values are paths. `_SETTINGS`: variables that decide which tools there are.
 _PLACES = ("--dir", "--project", "--profile", "CRABMEM_DIR", "CRABMEM_PROJECT", "CRABMEM_PROFILE")
 _SETTINGS = ("HOME", "CRABMEM_WORKSPACE", "CRABMEM_KIND", "CRABMEM_ONLY_THIS", *_PLACES)
 #: The tools on offer depend on whether these are set. Their values may hold a password, and are not saved.
 _SAID = ("CRABMEM_FLEET", "CRABMEM_FLEET_TOOL")
-#: The rooms that say what a tool is.
+#: Modules whose code decides what tools and instructions say.
 _CODE = ("crabmem.tools.", "crabmem.profiles.", "crabmem.prompt.")
 
 
 class FirstAnswers:
-    """Answers what hosts ask first, as `Served` does."""
+    """Answers what hosts ask first, like `Served`, from saved `instructions` and the saved result of `tools/list`."""
 
     def __init__(self, instructions: str, tools: Answer) -> None:
         self.instructions, self.tools = instructions, tools
@@ -46,24 +46,31 @@ class FirstAnswers:
         return isinstance(other, FirstAnswers) and vars(self) == vars(other)
 
     def answer(self, method: str, params: Params, caller: Caller) -> Answer:
-        """The tools, which are all that it knows."""
+        """Return the tools, whatever the method: `Conversation` asks for nothing else before memory is loaded.
+
+        Raises:
+            Refused: there is a cursor; the list has one page.
+        """
         refuse_cursor(params)
         return self.tools
 
 
 def load(arguments: Sequence[str], environment: Mapping[str, str]) -> FirstAnswers | None:
-    """Return what was saved for a command; None if a file that it was made of has changed."""
+    """Return what was saved for a command; None if nothing was, or a file that it depends on has changed since."""
     try:
         with open(_file(arguments, environment), "rb") as file:
             found = json.loads(file.read())
         is_same = found["command"] == _command(arguments, environment) and found["files"] == _stamps(found["files"])
         return FirstAnswers(found["instructions"], found["tools"]) if is_same else None
-    except (OSError, ValueError, LookupError, TypeError):  # none yet, or of another version
+    except (OSError, ValueError, LookupError, TypeError):  # no file yet, or one in the format of another version
         return None
 
 
 def save(arguments: Sequence[str], environment: Mapping[str, str], served: Served) -> FirstAnswers:
-    """Save what a command answers first, now that memory is loaded, and return it."""
+    """Return what a command answers first, now that memory is loaded, and save it for the next server.
+
+    It is not saved while memory is paused, or if the same is saved already.
+    """
     from contextlib import suppress
     from pathlib import Path
 
@@ -71,9 +78,9 @@ def save(arguments: Sequence[str], environment: Mapping[str, str], served: Serve
     from ..errors import CrabmemError
     from .protocol import Caller
 
-    stamps = _stamps(_sources(served, environment))
+    stamps = _stamps(_sources(served, environment))  # before the answers: a change in between makes them stale
     now = FirstAnswers(served.instructions, served.answer("tools/list", {}, Caller()))
-    # A pause ends by itself.
+    # A pause ends by its time, and no file that `load` compares changes then.
     if now != load(arguments, environment) and served.memory.engine.pause() is None:
         text = {"command": _command(arguments, environment), "files": stamps, **vars(now)}
         with suppress(OSError, CrabmemError):  # it is for speed alone
@@ -84,10 +91,10 @@ def save(arguments: Sequence[str], environment: Mapping[str, str], served: Serve
 
 
 def _file(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
-    """The file of a command.
+    """Return the path of the file for a command.
 
     Raises:
-        OSError: the environment names no home.
+        OSError: the environment names no home, or the current folder is gone.
     """
     if (folder := state_path(environment)) is None:
         raise FileNotFoundError
@@ -96,7 +103,10 @@ def _file(arguments: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def _command(arguments: Sequence[str], environment: Mapping[str, str]) -> list[str]:
-    """All that a command means: its words, the settings in the environment, and where it is given if that counts."""
+    """Return what identifies a command: our version, the current folder, settings from the environment, the arguments.
+
+    The folder is "" if every path among them is absolute, so that the command means the same everywhere.
+    """
     words = [part for word in arguments for part in word.split("=", 1)]
     settings = [part for name in _SETTINGS if name in environment for part in (name, environment[name])]
     said = [*words, *settings]
@@ -106,7 +116,7 @@ def _command(arguments: Sequence[str], environment: Mapping[str, str]) -> list[s
 
 
 def _sources(served: Served, environment: Mapping[str, str]) -> list[str]:
-    """The files that instructions and tools depend on."""
+    """Return the files that instructions and tools depend on: code, settings, the pause, permissions, the profile."""
     from ..disk.state import PAUSED
     from ..prompt.shipped import FILE, FOLDER
     from ..workspace.layout import SETTINGS
@@ -115,12 +125,13 @@ def _sources(served: Served, environment: Mapping[str, str]) -> list[str]:
     code = [module.__file__ or "" for name, module in sys.modules.items() if name.startswith(_CODE)]
     around = [root.parent.parent / SETTINGS, root / SETTINGS, root / ".git" / "crabmem" / PAUSED]
     allowed = os.path.join(state_path(environment) or "", "allowed.json")
-    # A profile is the name of a family or the path of its own file: one of both is no file, and stays none.
+    # `profile` is the name of a family of ours or the path of a file. Whichever of the two paths below does not exist
+    # has the stamp None, and keeps it.
     return [*code, *map(str, around), allowed, os.path.join(FOLDER, profile, FILE), profile]
 
 
 def _stamps(files: Iterable[str]) -> dict[str, list[int] | None]:
-    """What tells whether files are as they were; None of those that are not there."""
+    """Return time, size and inode of each file, to tell later whether it changed; None for one that is not there."""
     found: dict[str, list[int] | None] = {}
     for file in files:
         try:

@@ -35,16 +35,16 @@ _WAY_IN = "name the token: Authorization: Bearer …"
 
 
 def over_http(served: Served, port: int, token: str, ready: Callable[[str], None]) -> None:
-    """Serve clients that name `token`, until a signal comes; `ready` gets the address. Port 0 is any free one.
+    """Serve clients that name `token`, until a signal comes. Port 0 is any free one; `ready` gets the address.
 
     A foreign Host (421) or Origin (403) is refused, so that no page in a browser gets here by a name of its own; the
     library refuses messages of more than 4 MiB (413). A client that does not name the token is refused before any body
     is read, and holds a connection for seconds only.
 
     Raises:
-        Inapplicable: the port is taken.
+        Inapplicable: the port is taken, or this user may not listen on it.
     """
-    # Each client holds two or three: some systems give a process no more than 256 unless it asks.
+    # Each client holds two or three file handles, and some systems allow a process only 256 unless it asks for more.
     given, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(given, min(most, _MAX_HANDLES)), most))
@@ -53,6 +53,11 @@ def over_http(served: Served, port: int, token: str, ready: Callable[[str], None
 
 
 async def _serve(served: Served, token: str, listens: socket.socket, ready: Callable[[str], None]) -> None:
+    """Run the web server until a signal comes.
+
+    A request passes `Guard` (Host and Origin) and then `TokenGuard` (the token) before it reaches the library. At the
+    end the open answers are closed first, as the web server waits for them.
+    """
     server = MemoryServer(served)
     app = TokenGuard(server.streamable_http_app(streamable_http_path=PATH, host=HOST), token)
     web = Server(Guard(app, port_of(listens)))
@@ -69,7 +74,10 @@ async def _serve(served: Served, token: str, listens: socket.socket, ready: Call
 
 @asynccontextmanager
 async def _running(server: MemoryServer, end: Callable[[], None]) -> AsyncIterator[None]:
-    """Look after the files and notify clients, until the block ends; `end` is called at a signal."""
+    """While the block runs, notify clients and record outside edits, on threads; call `end` at a signal.
+
+    Also begins a sync at the start and at the end, if the settings say so.
+    """
     stop, memory = threading.Event(), server.served.memory
 
     def begin() -> None:
@@ -99,13 +107,15 @@ async def _end_at_signal(end: Callable[[], None], *, task_status: TaskStatus[Non
 
 
 class TokenGuard:
-    """Lets requests through that name the token; `close` ends the answers of clients that listen."""
+    """ASGI middleware: passes on requests that name the token and answers all others with a refusal."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app, self._token = app, token.encode()
+        #: A scope for each GET that is being answered, by which `close` ends it.
         self._listening = set[anyio.CancelScope]()
 
     def close(self) -> None:
+        """End the open answers to GET requests: a client that listens never ends its own, and would hold up the end."""
         for each in self._listening.copy():
             each.cancel()
 
@@ -119,7 +129,11 @@ class TokenGuard:
         await self._app(scope, receive, send)
 
     async def _listen(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # No event is kept, and the library answers nothing at all to a client that names its last one.
+        """Answer a GET, by which a client of the older protocol listens for notifications, until `close` is called.
+
+        An answer that `close` cuts off is ended properly, so that the client does not take it for a broken connection.
+        """
+        # Drop Last-Event-ID: we keep no events to replay, and the library sends a client that names one nothing at all.
         headers = [each for each in scope["headers"] if each[0] != b"last-event-id"]
         is_open = False
 
@@ -144,10 +158,10 @@ class TokenGuard:
 
 
 def _refusal(path: str) -> PlainTextResponse:
-    """The answer to a request without the token, whose body is not read: so the connection ends here.
+    """Return the answer to a request without the token. The connection closes after it, as the body was not read.
 
-    There is no server that gives out tokens: clients that look for one, at `/.well-known/…` or `/register`, get 404.
-    Hosts show that answer to their person, so it says what is missing too.
+    Clients look for a server that gives out tokens, at `/.well-known/…` or `/register`. There is none, so these get
+    404. Hosts show that answer to their person, so it, too, says that the token is missing.
     """
     if path == PATH:
         headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}

@@ -1,4 +1,8 @@
-"""HTTP clients that want notifications. Today's protocol asks by an open call; the older one names addresses."""
+"""HTTP clients that want notifications.
+
+A client of today's protocol asks for them by a call that stays open. One of the older protocol is notified of all
+changed lists, and of the addresses to which it subscribes.
+"""
 
 from __future__ import annotations
 
@@ -32,10 +36,11 @@ if TYPE_CHECKING:
 
 Context = ServerRequestContext[Any, Any]
 
-#: Sessions of the older protocol that are remembered; nothing says when one is over.
+#: Sessions of the older protocol that are remembered, the newest. Nothing says when one is over.
 _MAX_SESSIONS = 1_000
 #: Seconds that a client may take to read a notification.
 _PATIENCE = 5
+#: The lists that every client of the older protocol is notified of.
 _EVERYTHING = SubscriptionFilter(tools_list_changed=True, resources_list_changed=True)
 
 
@@ -48,24 +53,29 @@ class _Session:
 
 
 class Listeners:
-    """Notifies clients."""
+    """Notifies clients of both protocols. Subscriptions are confirmed only after `begin`."""
 
     def __init__(self) -> None:
+        #: The clients of today's protocol: the library sends them what is published here.
         self._bus = InMemorySubscriptionBus()
         self._handler = ListenHandler(self._bus)
+        #: The clients of the older protocol, by the id of their handshake (see `_session_of`).
         self._sessions: dict[int, _Session] = {}
         self._began = anyio.Event()
 
     def begin(self) -> None:
-        """Accept subscriptions: from now on every change is notified of."""
+        """Confirm subscriptions, also those that wait: from now on no change is missed."""
         self._began.set()
 
     def close(self) -> None:
-        """End the calls of clients that listen."""
+        """End the open calls of `listen`."""
         self._handler.close()
 
     async def notify(self, notices: Iterable[Notice]) -> None:
-        """Notify every client that asked for notices like these."""
+        """Send each notice to the clients that asked for its kind.
+
+        A client of the older protocol that reads too slowly misses it, so that the others need not wait.
+        """
         for event in [event for notice in notices if (event := event_from_wire(*notice))]:
             await self._bus.publish(event)
             for each in list(self._sessions.values()):
@@ -74,16 +84,20 @@ class Listeners:
                         await each.session.send_notification(event_to_notification(event, {}))
 
     async def listen(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
-        """Today's protocol: the answer comes when it is over."""
+        """Today's protocol: notify of what `params` ask for; return only when the call is over."""
         await self._began.wait()
         return await self._handler(context, params)
 
     async def initialized(self, context: Context, params: NotificationParams) -> None:
-        """The older protocol: a session has begun."""
+        """The older protocol: remember a session that has begun, so that it is notified of changed lists."""
         self._session_of(context.session)
 
     async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
-        """The older protocol: notify of this address, too."""
+        """The older protocol: notify of this address, too.
+
+        Raises:
+            MCPError: no resource can be at the address, or the session subscribes to `MAX_ADDRESSES` already.
+        """
         await self._began.wait()
         if not is_address(uri := str(params.uri)):
             raise MCPError(INVALID_PARAMS, no_resource(uri).message, {"uri": uri})
@@ -94,12 +108,14 @@ class Listeners:
         return EmptyResult()
 
     async def unsubscribe(self, context: Context, params: UnsubscribeRequestParams) -> EmptyResult:
-        """The older protocol: notify of this address no more."""
+        """The older protocol: stop notifying of this address."""
         self._session_of(context.session).uris.discard(str(params.uri)[:MAX_ADDRESS])
         return EmptyResult()
 
     def _session_of(self, session: ServerSession) -> _Session:
-        # The parameters of the handshake are one object for as long as a session lives, and ours is kept with it.
+        """Return what is known of a session; remember a new one, and forget the oldest of more than `_MAX_SESSIONS`."""
+        # The library makes a new session object for each request, but keeps the handshake's parameters. `_Session`
+        # keeps them alive, so that their id is not given to another session.
         key = id(session.client_params)
         found = self._sessions.setdefault(key, _Session(session))
         if len(self._sessions) > _MAX_SESSIONS:

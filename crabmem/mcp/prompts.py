@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .protocol import Answer, Params
     from .served import Served
 
+#: The values of a prompt's arguments, by name.
 Given = Mapping[str, str]
 _MAX_COMMITS = 100
 _MAX_NAMES = 100
@@ -26,7 +27,9 @@ _MAX_NAMES = 100
 
 @dataclass(frozen=True)
 class Offer:
-    """A prompt: `text` makes it of a memory and the values of its arguments. `arguments` has what each is, by name."""
+    """A prompt that clients list. `arguments` has a description of each argument by its name; `text` writes the prompt,
+    for a memory and the values of these arguments, each of which may be missing.
+    """
 
     title: str
     description: str
@@ -80,7 +83,11 @@ def list_prompts(served: Served, params: Params, caller: Caller) -> Answer:
 
 
 def get_prompt(served: Served, params: Params, caller: Caller) -> Answer:
-    """Return the text of a prompt."""
+    """Return the text of a prompt, as a message of the user.
+
+    Raises:
+        Refused: there is no such prompt or argument, or a value is no text.
+    """
     name, given = text_in(params, "name"), table_in(params, "arguments", is_optional=True)
     offer = _offer(name)
     if unknown := sorted(set(given) - set(offer.arguments)):
@@ -91,7 +98,12 @@ def get_prompt(served: Served, params: Params, caller: Caller) -> Answer:
 
 
 def complete(served: Served, params: Params, caller: Caller) -> Answer:
-    """Return the names of entries, or of their files, that begin with what was typed, then those that hold it."""
+    """Return the names of entries (for a prompt's argument), or of their files (for an address), that contain what was
+    typed, those that begin with it first. An argument that is no entry has no completions.
+
+    Raises:
+        Refused: no prompt or address template has such an argument.
+    """
     ref, argument = table_in(params, "ref"), table_in(params, "argument")
     kind, name, typed = text_in(ref, "type"), text_in(argument, "name"), text_in(argument, "value")
     if kind == "ref/prompt":
@@ -114,6 +126,7 @@ def _slugs(memory: Session) -> Iterator[str]:
 
 
 def _matching(names: Iterator[str], typed: str) -> list[str]:
+    """Return the names that contain what was typed, without regard to case, those that begin with it first."""
     wanted = typed.casefold()
     found = [name for name in names if wanted in name.casefold()]
     return sorted(found, key=lambda name: not name.casefold().startswith(wanted))

@@ -1,6 +1,7 @@
 """What both transports know of the protocol: versions, error codes, and the checks of what a request brings.
 
-Loads nothing, so that the first answer need not wait.
+"The older protocol" is every version that begins with the handshake `initialize`; "today's" is the one without, in
+which each request names version and client itself. Loads nothing, so that the first answer need not wait.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, TypeAlias
 
-    #: What a request brings.
+    #: The parameters of a request.
     Params: TypeAlias = Mapping[str, Any]
     #: A result, or a whole message, as it is sent.
     Answer: TypeAlias = dict[str, Any]
     #: The method and the parameters of a notification.
     Notice: TypeAlias = tuple[str, Answer]
 
-#: The versions that begin with `initialize`, oldest first, and the one whose requests say all by themselves.
+#: The versions of the older protocol, oldest first, and that of today's.
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 TODAY = "2026-07-28"
-BATCHES = "2025-03-26"  # the one in which a line may be a list of messages
+BATCHES = "2025-03-26"  # the only version in which a line may be a list of messages
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR, UNSUPPORTED_VERSION = -32602, -32603, -32022
@@ -37,7 +38,7 @@ CACHEABLE = {
     "prompts/list", "resources/list", "resources/read", "resources/templates/list", "server/discover", "tools/list",
 }  # fmt: skip
 
-#: What a client of the older protocol may subscribe to: addresses, and characters that count of each.
+#: How many addresses a client may subscribe to, and how many characters of each count in the older protocol.
 MAX_ADDRESSES, MAX_ADDRESS = 10_000, 1_000
 
 SERVER = {
@@ -51,8 +52,8 @@ SERVER = {
 class Caller:
     """Who sent a request: the client's name (None: it gave none) and version, and the `_meta` of the request.
 
-    Over HTTP, too: `http_session`, which the library gives each client of the older protocol, and `wants_data`, whether
-    the address asks for data beside texts (None: it does not say).
+    Over HTTP also `http_session`, the id that the library gives each client of the older protocol, and `wants_data`:
+    whether the address of the server asks for data beside the texts (`?data=1`); None if it does not say.
     """
 
     def __init__(
@@ -68,38 +69,40 @@ class Caller:
 
 
 class Refused(Exception):
-    """The answer to a request is an error of the protocol."""
+    """The answer to a request is an error of the protocol: a code, a message, and data; None for no data."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, data
 
     def answer(self, id: object) -> Answer:
-        """The message that says so, to the request of that id."""
+        """Return the error as the response to the request with this id; None for a request whose id is not known."""
         more = {} if self.data is None else {"data": self.data}
         return {"jsonrpc": "2.0", "id": id, "error": {"code": self.code, "message": self.message, **more}}
 
 
 def todays(method: str, result: Answer) -> Answer:
-    """A result as today's protocol has it: it says who answered, and holds for no longer than until it is read."""
+    """Return a result in the form of today's protocol: with our name and version, and for a method that is `CACHEABLE`,
+    that no client may keep it.
+    """
     holds = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
     return {"resultType": "complete", **holds, **result, "_meta": {"io.modelcontextprotocol/serverInfo": SERVER}}
 
 
 def text_in(params: Params, name: str) -> str:
-    """The text that a request must bring.
+    """Return the parameter `name`, which must be a text.
 
     Raises:
-        Refused: it is missing, or no text.
+        Refused: the parameter is missing, or no text.
     """
     return str(_of_type(params, name, str, "a string"))
 
 
 def table_in(params: Params, name: str, is_optional: bool = False) -> Params:
-    """The object that a request must bring; an empty one where it `is_optional` and missing.
+    """Return the parameter `name`, which must be an object; an empty one if it `is_optional` and missing or null.
 
     Raises:
-        Refused: it is missing, or no object.
+        Refused: the parameter is missing, or no object.
     """
     if is_optional and params.get(name) is None:
         return {}
@@ -108,7 +111,11 @@ def table_in(params: Params, name: str, is_optional: bool = False) -> Params:
 
 
 def cursor_in(params: Params) -> str | None:
-    """The place from which a list goes on; None for its beginning."""
+    """Return the cursor, from which a list goes on; None for the beginning of the list.
+
+    Raises:
+        Refused: the cursor is no text.
+    """
     return None if params.get("cursor") is None else text_in(params, "cursor")
 
 
@@ -116,14 +123,14 @@ def refuse_cursor(params: Params) -> None:
     """Refuse the cursor of a list that has one page.
 
     Raises:
-        Refused: there is a cursor; we gave none.
+        Refused: the request has a cursor, although we never gave one.
     """
     if (cursor := cursor_in(params)) is not None:
         raise unknown_cursor(cursor)
 
 
 def unknown_cursor(cursor: str) -> Refused:
-    """The error for a cursor that we never gave."""
+    """Return the error for a cursor that we never gave."""
     return Refused(INVALID_PARAMS, f"no such cursor: {cursor[:80]}; begin without one")
 
 

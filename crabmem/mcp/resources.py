@@ -24,7 +24,7 @@ PLAIN = "text/plain"
 JSON = "application/json"
 _PAGE_SIZE = 200
 _MAX_COMMITS = 50
-#: What a cursor begins with: the page after that file.
+#: A cursor is this and the path of the last entry on the page before.
 _AFTER = "after:"
 
 _FIXED: list[Answer] = [
@@ -32,7 +32,7 @@ _FIXED: list[Answer] = [
     {"uri": SOUL, "name": "soul", "title": "Identity", "description": "Who the agent is."},
     {"uri": LOG, "name": "log", "title": "Log", "description": "Who wrote what lately.", "mimeType": PLAIN},
 ]
-# For the person whom a client shows it: no model has a use for how long a remote was not there.
+# Addressed to the person alone: no model has a use for how long a remote could not be reached.
 _SYNC: Answer = {
     "uri": SYNC,
     "name": "sync",
@@ -45,7 +45,12 @@ _TEMPLATE = {"uriTemplate": ENTRY, "name": "entry", "title": "Fact", "descriptio
 
 
 def list_resources(served: Served, params: Params, caller: Caller) -> Answer:
-    """List a page of resources: first those that there always are, then the entries in the order of their files."""
+    """List a page of resources: on the first one the fixed ones, with `SYNC` if there is a remote, then the entries in
+    the order of their paths. `nextCursor` is there if more follow.
+
+    Raises:
+        Refused: the cursor is not one of ours.
+    """
     cursor, memory = cursor_in(params), served.memory
     if cursor is not None and not cursor.startswith(_AFTER):
         raise unknown_cursor(cursor)
@@ -64,7 +69,12 @@ def list_templates(served: Served, params: Params, caller: Caller) -> Answer:
 
 
 def read_resource(served: Served, params: Params, caller: Caller) -> Answer:
-    """Return the text at an address, without characters that a person would not see."""
+    """Return the text at an address, without characters that a person would not see.
+
+    Raises:
+        Refused: no resource has this address.
+        NotFound: it is the address of an entry that does not exist.
+    """
     uri = text_in(params, "uri")
     text, kind = _text(served.memory, uri)
     return {"contents": [{"uri": uri, "mimeType": kind, "text": visible(text)}]}
@@ -75,6 +85,7 @@ def _is_synced(memory: Session) -> bool:
 
 
 def _text(memory: Session, uri: str) -> tuple[str, str]:
+    """Return the text at an address, and its MIME type. An entry looks as in a recall, with a caveat if it is stale."""
     if uri == MEMORY:
         return files.overview(memory).text, MARKDOWN
     if uri == SOUL:

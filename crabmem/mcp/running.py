@@ -1,4 +1,4 @@
-"""What runs beside a server, in threads: outside edits are recorded, clients notified, other machines synced with."""
+"""What runs beside a server: threads that record outside edits and notify clients, and syncing with other machines."""
 
 from __future__ import annotations
 
@@ -28,15 +28,17 @@ def follow(
     begin: Callable[[], None],
     notify: Callable[[list[Notice]], None],
 ) -> None:
-    """Call `notify` with what changes, until `stop` is set; first `begin`, when all after it will be noticed.
+    """Call `notify` with the notifications for each change, until `stop` is set.
 
-    `told` are the instructions that clients were given: where the settings say others, the tools are others.
+    `begin` is called before the first, once no later change can be missed, and again before each. `told` are the
+    instructions that clients have: if those of now differ, the tools do too, and clients are notified that they
+    changed.
     """
     for news in followed(served.memory, stop):
         begin()
         found = [*notices(news, served.memory.layout)]
-        # Asked at the first look too: what was changed between our start and that is in no news.
-        with suppress(CrabmemError):  # a profile that cannot be read is told of to whoever calls a tool
+        # Also at the first look, which has no news: settings may have changed since the client was given its tools.
+        with suppress(CrabmemError):  # for a profile that cannot be read: whoever calls a tool gets the error
             if (now := served.instructions) != told:
                 told = now
                 found.append((TOOLS_CHANGED, {}))
@@ -45,7 +47,7 @@ def follow(
 
 
 def record(memory: Session, stop: threading.Event) -> None:
-    """Record outside edits, until `stop` is set; an error is printed once."""
+    """Record outside edits, until `stop` is set. Errors go to stderr, each once as long as it is the same."""
     last = ""
     for item in watched_in_turn(memory, stop):
         if isinstance(item, CrabmemError) and str(item) != last:
@@ -54,6 +56,6 @@ def record(memory: Session, stop: threading.Event) -> None:
 
 
 def sync(memory: Session) -> None:
-    """Begin to sync where the settings say so, as a session begins or ends: nobody waits for it."""
-    with suppress(CrabmemError):  # settings that cannot be read are told of elsewhere
+    """Begin to sync in the background, if the settings say so; called when a server begins and when it ends."""
+    with suppress(CrabmemError):  # settings that cannot be read: whoever calls a tool gets the error
         begin(memory)

@@ -36,7 +36,7 @@ METHODS = {
 
 
 class Served:
-    """A memory for clients, each of which writes under its own name unless an `agent` is named."""
+    """A memory for clients. Each writes under its own name, unless an `agent` is named, under which then all write."""
 
     def __init__(
         self,
@@ -47,21 +47,23 @@ class Served:
         gives_data: bool = False,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`names` are the tools to offer; None for those that memory offers by itself.
+        """`names` are the tools to offer; None for the usual ones of the memory.
 
         With `gives_data` answers have data for programs beside the text, unless a client's address says otherwise.
-        Without a `session` each call is of the one that its host names: `environment` is what the host gave the process
-        that it started, nothing where a person did.
+        Without a `session` each call belongs to the session that its host names. `environment` are the variables of
+        this process if a host started it, and empty if a person did.
 
         Raises:
-            NotFound: one of them does not exist.
+            NotFound: one of the tools does not exist.
             InvalidSettings: the settings of the workspace cannot be read.
         """
         self.memory, self.gives_data = memory, gives_data
         self._agent, self._session = agent, session
         self._sessions = Sessions(environment)
-        #: The tools to offer, allowed at the moment or not: a call of one that is not is answered with the reason.
+        #: The names of the tools to offer. Settings may forbid some of them now: a call of those answers with the
+        #: reason.
         self.names = Toolbox(memory).usual if names is None else names
+        #: The result of `tools` the last time the settings could be read.
         self._offered = Toolbox(memory).chosen(self.names)
 
     @property
@@ -77,10 +79,10 @@ class Served:
         return guide.guidance(self.memory, self.tools)
 
     def answer(self, method: str, params: Params, caller: Caller) -> Answer:
-        """The result of a request, from any thread.
+        """Return the result of a request. Any thread may call this.
 
         Raises:
-            Refused: the request is wrong, or memory refused; the message is its own.
+            Refused: the request is wrong, or memory raised an error, whose text is given without the workspace's path.
         """
         try:
             return METHODS[method](self, params, caller)
@@ -91,10 +93,13 @@ class Served:
             ) from None
 
     def memory_for(self, caller: Caller) -> Session:
-        """The memory for the client that asks, with its name and session."""
+        """Return the memory as the client that asks: writes get its name and session."""
         name = None if caller.name is None else caller.name[:MAX_WHO]
         return self.memory.for_actor(self._agent or name, self._session or self._sessions.of(caller))
 
     def wants_data(self, caller: Caller) -> bool:
-        """Whether a client wants data. Hosts of models show those the data instead of the text, or both."""
+        """Whether answers to a client have data beside the text.
+
+        Not by default: hosts give their models the data instead of the text, or both.
+        """
         return self.gives_data if caller.wants_data is None else caller.wants_data

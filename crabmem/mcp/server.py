@@ -31,14 +31,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .protocol import Answer, Notice
 
-#: How the library checks what a request brings, of those that need more than to say what they are.
+#: The types by which the library checks the parameters of a request; for all other methods `PaginatedRequestParams`.
 _PARAMS: dict[str, type[RequestParams]] = {
     "tools/call": CallToolRequestParams,
     "resources/read": ReadResourceRequestParams,
     "prompts/get": GetPromptRequestParams,
     "completion/complete": CompleteRequestParams,
 }
-#: What the library gives each client of the older protocol; a request with another is refused before us.
+#: The header with the session id that the library gives each client of the older protocol. The library itself refuses
+#: requests with an id that it never gave.
 _SESSION = "mcp-session-id"
 _YES = ("1", "true")
 
@@ -66,17 +67,21 @@ class MemoryServer(Server[Any]):
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *given: Any, **named: Any
     ) -> InitializationOptions:
-        """Options that announce notifications of changed lists, whichever transport asks."""
+        """Return the library's options, which announce that the lists of resources and tools may change."""
         options = notification_options or NotificationOptions(resources_changed=True, tools_changed=True)
         return super().create_initialization_options(options, *given, **named)
 
     async def notify(self, notices: list[Notice]) -> None:
-        """Notify clients; who comes now is told how to use the tools that there are now."""
+        """Notify clients, and renew the instructions that clients get when they connect: the tools may have changed."""
         self.instructions = self.served.instructions
         await self.listeners.notify(notices)
 
     async def _answered(self, context: ServerRequestContext[Any, Any], params: object) -> Answer:
-        """Answer in a thread, and wait for its end even when the client cancelled."""
+        """Answer in a thread, and wait for it even if the client cancels: a write that has begun is finished.
+
+        Raises:
+            MCPError: the request was refused.
+        """
 
         def attempt() -> Answer | Refused:
             try:
@@ -91,6 +96,7 @@ class MemoryServer(Server[Any]):
 
 
 def _caller(context: ServerRequestContext[Any, Any]) -> Caller:
+    """Return who sent a request, by the library's session, the HTTP headers, and `?data=` in the address."""
     client = context.session.client_params
     name, version = (client.client_info.name, client.client_info.version) if client else (None, "")
     request = context.request if isinstance(context.request, Request) else None

@@ -1,4 +1,4 @@
-"""The server over standard input and output, on threads: one reads, some answer, two look after the files."""
+"""The server over standard input and output, on threads: one reads, some answer, one records edits, one notifies."""
 
 from __future__ import annotations
 
@@ -22,27 +22,35 @@ _PATIENCE = 1
 
 
 class Stdio:
-    """The server of the process. It speaks from when it is made; `serve` gives it a memory and waits for the end."""
+    """The server of the process. It reads requests as soon as it is made; `serve` gives it a memory, and waits.
+
+    With `first` it answers at once what hosts ask first. From then on stdout belongs to the protocol (`_own_streams`).
+    """
 
     def __init__(self, first: FirstAnswers | None = None) -> None:
+        #: The answers from the cache that the client may have got; None without.
         self._first = first
         self._conversation = Conversation(Wire(*_own_streams()), first)
         self._ended = threading.Event()
         threading.Thread(target=self._read, daemon=True).start()
 
     def serve(self, served: Served, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-        """Serve the client at the other end, until it closes the connection or a signal comes."""
+        """Serve the client at the other end, until it closes the connection or a signal comes.
+
+        Saves what this command answers first, for the next server with the same `arguments` and `environment`.
+        """
         from .first_answers import save
         from .running import follow, record, sync
 
-        # A handler that comes in the middle of `wait` would wait for its lock for ever.
+        # A handler runs in this thread, maybe inside `wait`, whose lock `set` needs: called here it would deadlock.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: threading.Thread(target=self._ended.set).start())
         memory, stop, subscriptions = served.memory, threading.Event(), self._conversation.subscriptions
-        # Before anything else is answered from memory: what changes from now on is noticed.
+        # Before `load` has anything answered from memory: `follow` compares with these instructions, and so misses no
+        # later change.
         now = save(arguments, environment, served)
         self._conversation.load(served)
-        # A client that was told of other tools than there are is notified.
+        # "" if the cache gave the client outdated instructions: `follow` then notifies it at the first look.
         told = now.instructions if self._first in (None, now) else ""
         recording = threading.Thread(target=record, args=(memory, stop))
         recording.start()
@@ -76,7 +84,7 @@ def begin_early(arguments: Sequence[str], environment: Mapping[str, str]) -> Non
 
 
 def process_server() -> Stdio:
-    """The server of this process, which may have begun early."""
+    """Return the server of this process: the one that began early, else a new one."""
     return _early or Stdio()
 
 

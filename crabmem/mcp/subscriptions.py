@@ -35,6 +35,10 @@ _MAX_LISTENERS = 1_000
 
 
 class _Listener:
+    """What one request to listen, or a session of the older protocol, asks for: notifications of these methods, and of
+    changes at the addresses `uris`. `meta` is sent with each, so that the client knows which request it belongs to.
+    """
+
     def __init__(self, methods: Iterable[str] = (), uris: Iterable[str] = (), meta: Answer | None = None) -> None:
         self.methods, self.uris, self.meta = {*methods}, {*uris}, meta
 
@@ -43,25 +47,27 @@ class _Listener:
 
 
 class Subscriptions:
-    """Sends a client the notifications it asked for. What it asks for is confirmed once all changes are noticed."""
+    """Sends a client the notifications it asked for. Its subscriptions are confirmed only after `begin`."""
 
     def __init__(self, send: Callable[[Answer], None]) -> None:
         self._send = send
         self._lock = threading.Lock()
-        #: The confirmations that wait for that; None from then on.
+        #: Confirmations that wait for `begin`; None once it was called.
         self._held: list[Answer] | None = []
+        #: What a client of the older protocol is notified of.
         self._session = _Listener()
+        #: The requests of today's protocol to listen, by their ids.
         self._listeners: dict[int | str, _Listener] = {}
 
     def begin(self) -> None:
-        """Confirm what was asked for: from now on every change is notified of."""
+        """Confirm subscriptions, also those that wait: from now on no change is missed. May be called again."""
         with self._lock:
             held, self._held = self._held or [], None
         for message in held:
             self._send(message)
 
     def begin_session(self) -> None:
-        """Notify of every list: a client of the older protocol is ready."""
+        """Notify a client of the older protocol of all changed lists from now on: it is ready."""
         self._session.methods = {TOOLS_CHANGED, RESOURCES_CHANGED}
 
     def subscribe(self, id: int | str, params: Params) -> None:
@@ -81,7 +87,7 @@ class Subscriptions:
         self._confirm({"jsonrpc": "2.0", "id": id, "result": {}})
 
     def unsubscribe(self, id: int | str, params: Params) -> None:
-        """The older protocol: notify of this address no more."""
+        """The older protocol: stop notifying of this address."""
         self._session.uris.discard(text_in(params, "uri")[:MAX_ADDRESS])
         self._confirm({"jsonrpc": "2.0", "id": id, "result": {}})
 
@@ -89,7 +95,7 @@ class Subscriptions:
         """Today's protocol: notify of what the request asks for, until it is cancelled.
 
         Raises:
-            Refused: it does not say what, or too many are open.
+            Refused: a parameter is missing or of a wrong type, or there are too many such requests or addresses.
         """
         wanted = table_in(params, "notifications")
         if any(not isinstance(wanted.get(flag), bool | None) for flag in _FLAGS):
@@ -122,6 +128,7 @@ class Subscriptions:
                     self._send(_message(method, {**params, **meta}))
 
     def _confirm(self, message: Answer) -> None:
+        """Send a confirmation, or keep it until `begin`."""
         with self._lock:
             if self._held is not None:
                 self._held.append(message)

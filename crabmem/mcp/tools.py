@@ -24,12 +24,17 @@ def list_tools(served: Served, params: Params, caller: Caller) -> Answer:
 
 
 def call_tool(served: Served, params: Params, caller: Caller) -> Answer:
-    """Call a tool. What the caller did wrong is an answer too, unless there is no such tool."""
+    """Call a tool. A tool that fails, also by its caller's fault, is an answer with `isError`, which the model reads.
+
+    Raises:
+        Refused: there is no such tool.
+    """
     name, arguments = text_in(params, "name"), table_in(params, "arguments", is_optional=True)
     if name not in served.names:
         there = ", ".join(tool.name for tool in served.tools)
         raise Refused(INVALID_PARAMS, f"no tool named: {name} (there are: {there})")
     memory = served.memory_for(caller)
+    # Without a hook that showed the overview, the model may not have seen what a blind write would replace.
     is_shown = memory.engine.turns.has_begun(memory.actor.session)
     done = Toolbox(memory, shows_files=is_shown).call(name, arguments, served.names)
     answer: Answer = {"content": [{"type": "text", "text": done.text}], "isError": done.is_error}
@@ -40,7 +45,7 @@ def call_tool(served: Served, params: Params, caller: Caller) -> Answer:
 
 
 def described(tool: Tool, with_data: bool = False) -> Answer:
-    """A tool as the protocol describes it; `with_data` with the schema of the data in its answers."""
+    """Return a tool in the form of `tools/list`; `with_data` adds the schema of the data in its answers."""
     hints = tool.annotations
     return {
         "name": tool.name,

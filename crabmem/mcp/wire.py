@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from .protocol import Answer
 
 _READ_BYTES = 1 << 20
-#: Bytes of a line: the largest files there are, twice escaped, are far from it.
+#: Bytes of a line at most: far above the largest file of memory, even escaped twice.
 _MAX_LINE = 64 << 20
-#: Seconds that a client which hung up has to read on.
+#: Seconds until a client that closed its end, and reads nothing, is given up.
 PATIENCE = 5.0
 _LOOK_MILLISECONDS = 250
 # Linux alone tells of a socket that is closed in one direction.
 _HUNG_UP = select.POLLHUP | select.POLLERR | select.POLLNVAL | getattr(select, "POLLRDHUP", 0)
-# In the place of a line that is longer; no JSON.
+# Stands for a line of more than `_MAX_LINE`. It is no JSON, so `parse_line` refuses it.
 _TOO_LONG = b"\0"
-# Halves of surrogate pairs.
+# Lone surrogates, which UTF-8 cannot encode.
 _HALF = frozenset(map(chr, range(0xD800, 0xE000)))
 
 
@@ -36,12 +36,16 @@ class Wire:
     def __init__(self, source: int, sink: int) -> None:
         self._source, self._sink = source, sink
         self._sending = threading.Lock()
-        #: Nobody reads any more what is sent.
+        #: Whether a message could not be sent: nobody reads any more.
         self.is_broken = False
+        #: Whether `lines` has come to the end of what the client sends.
         self._is_over = False
 
     def lines(self) -> Iterator[bytes]:
-        """The lines that come, without blank ones and an unfinished last one; `_TOO_LONG` for one that is too long."""
+        """Yield the lines that come, but no blank ones and no unfinished last one.
+
+        A line that is too long is `_TOO_LONG`; no more than its beginning is held in memory.
+        """
         pending = bytearray()
         while chunk := self._chunk():
             looked = len(pending)
@@ -55,22 +59,22 @@ class Wire:
         self._is_over = True
 
     def _chunk(self) -> bytes:
-        """The bytes that can be read; b"" at the end."""
+        """Wait for bytes and return them; b"" at the end."""
         while True:
             try:
                 return os.read(self._source, _READ_BYTES)
-            except BlockingIOError:  # the host made its end non-blocking, and ours is the same file
+            except BlockingIOError:  # the host set O_NONBLOCK at its end, which is the same open file as ours
                 _wait(self._source, select.POLLIN)
             except OSError:  # a socket that was reset, a terminal that is gone
                 return b""
 
     def send(self, message: Answer) -> None:
-        """Send a message, if anybody reads."""
+        """Send a message; wait while the client reads slowly, and set `is_broken` once nobody reads."""
         with self._sending:
             data = memoryview(to_json(message) + b"\n")
             while data and not self.is_broken:
                 try:
-                    # Such a part is written at once; a larger one could block for ever.
+                    # When poll says POLLOUT, a write of at most PIPE_BUF does not block; a larger one could for ever.
                     if self._is_read():
                         data = data[os.write(self._sink, data[: select.PIPE_BUF]) :]
                     else:
@@ -81,7 +85,9 @@ class Wire:
                     self.is_broken = True
 
     def _is_read(self) -> bool:
-        """Wait until the client has read enough; false if it hung up and reads nothing."""
+        """Wait until there is room to write; return False if the client closed its end and has read nothing for
+        `PATIENCE` seconds. A client that is there may take as long as it likes.
+        """
         since = time.monotonic()
         while not _wait(self._sink, select.POLLOUT, _LOOK_MILLISECONDS):
             if not self._is_over and not _wait(self._source, _HUNG_UP, 0) & _HUNG_UP:
@@ -92,17 +98,17 @@ class Wire:
 
 
 def _wait(handle: int, event: int, milliseconds: int | None = None) -> int:
-    """Return what happened at a handle; 0 when the time is over."""
+    """Wait for `event` at a handle; return the poll flags that came, 0 if none did in time. None waits for ever."""
     poll = select.poll()
     poll.register(handle, event)
     return next((happened for _, happened in poll.poll(milliseconds)), 0)
 
 
 def parse_line(line: bytes) -> object:
-    """The JSON in a line. Texts with half a surrogate pair are let through: a tool says what is wrong with them.
+    """Return the JSON in a line. Lone surrogates are let through: the tool that gets one says what is wrong.
 
     Raises:
-        Refused: it holds none.
+        Refused: the line is no JSON, not UTF-8, nested too deeply, or too long.
     """
     try:
         return json.loads(line.decode())
@@ -112,10 +118,10 @@ def parse_line(line: bytes) -> object:
 
 
 def message_in(data: object) -> Answer:
-    """Data that is a message of JSON-RPC 2.0.
+    """Return `data` if it is a message of JSON-RPC 2.0.
 
     Raises:
-        Refused: it is none.
+        Refused: `data` is no such message.
     """
     if isinstance(data, dict) and data.get("jsonrpc") == "2.0" and _has_the_parts(data):
         return data
@@ -123,7 +129,7 @@ def message_in(data: object) -> Answer:
 
 
 def id_of(data: object) -> int | str | None:
-    """The id of data as a request; None where that cannot be one, or could not be sent back."""
+    """Return the id in `data`; None if it has none that is an integer or a text, or one that UTF-8 cannot encode."""
     id = data.get("id") if isinstance(data, dict) else None
     is_name = isinstance(id, int) and not isinstance(id, bool)
     return id if is_name or (isinstance(id, str) and not _HALF.intersection(id)) else None
@@ -138,5 +144,5 @@ def _has_the_parts(message: Answer) -> bool:
 
 
 def to_json(message: Answer) -> bytes:
-    """A message as JSON, with ? for half of a surrogate pair, which not every client reads."""
+    """Return a message as JSON in UTF-8, with ? for each lone surrogate, which not every client can read."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(errors="replace")

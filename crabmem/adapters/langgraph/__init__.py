@@ -2,10 +2,10 @@
 
 graph.compile(store=Store(Memory("notes", agent="planner")))
 
-A value's first text under `content`, `text`, `data` or `memory` is the content of an entry, its `description` that of
-the entry, and what else it holds a block of JSON at the end: edit any of it, and the graph sees it. Namespace and key
-are in the frontmatter, and so are a time to live and what to search an item by. What no graph made, a person's facts
-and those of tools, is in the namespace `("memory",)` under its name, and so is what any graph puts there.
+Each item is an entry. The first text in its value under `content`, `text`, `data` or `memory` is the entry's content,
+`description` is its description, and a block of JSON at the end holds the rest: edit any of it, and the graph sees it.
+The frontmatter has namespace and key, time to live, and the paths to search the item by. Entries that no graph made, a
+person's facts and those of tools, are in the namespace `("memory",)` under their names, and so are items put there.
 """
 
 from .. import missing

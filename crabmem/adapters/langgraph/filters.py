@@ -1,4 +1,4 @@
-"""Which values a filter means, and which namespaces a listing asks for."""
+"""Matching of values with the filter of a search, and of namespaces with the conditions of a listing."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,19 +19,19 @@ _COMPARE = {
 
 
 def is_match(wanted: Value, value: Value) -> bool:
-    """Whether a value has all that a filter asks for; `user.name` is what is called `name` in `user`."""
+    """Whether a value has all that the filter `wanted` asks for. The key `user.name` means `name` in `user`."""
     return all(_fits(_at(value, key), part) for key, part in wanted.items())
 
 
 def listed(namespaces: Iterable[tuple[str, ...]], op: ListNamespacesOp) -> list[tuple[str, ...]]:
-    """Those of the namespaces that a listing asks for, in order."""
+    """Return one page of the namespaces that match all conditions of a listing, cut to its `max_depth`, sorted."""
     conditions = op.match_conditions or ()
     found = {namespace for namespace in namespaces if all(_matches(each, namespace) for each in conditions)}
     return sorted({namespace[: op.max_depth] for namespace in found})[op.offset : op.offset + op.limit]
 
 
 def _at(value: Any, key: str) -> Any:
-    """The value of `key`; where no key is called so, it is a path with dots, as `user.name`. None where nothing is."""
+    """Return the value of `key`; if there is no such key, of the path that it spells with dots. None for nothing."""
     if not isinstance(value, Mapping):
         return None
     if key in value:
@@ -41,7 +41,9 @@ def _at(value: Any, key: str) -> Any:
 
 
 def _fits(value: Any, wanted: Any) -> bool:
-    """Whether a value matches a filter, key by key and element by element."""
+    """Whether a value matches one part of a filter: operators (`$gt`, …), an object or a list to be matched item by
+    item, or a value to be equal to. An object in a filter may have fewer keys than the value; a list must be as long.
+    """
     if isinstance(wanted, Mapping):
         if any(key.startswith("$") for key in wanted):
             return all(_compares(value, operator, other) for operator, other in wanted.items())
@@ -57,11 +59,12 @@ def _compares(value: Any, operator: str, other: Any) -> bool:
         raise InvalidArguments(f"filters do not know {operator}; there are {', '.join(_COMPARE)}")
     try:
         return bool(_COMPARE[operator](value, other))
-    except TypeError:  # nothing is more or less than what it cannot be compared to
+    except TypeError:  # values of types without an order, as 1 and "a", do not match
         return False
 
 
 def _matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+    """Whether a namespace begins, or ends, with the path of a condition; `*` in the path stands for any part."""
     path = tuple(condition.path)
     if len(path) > len(namespace):
         return False

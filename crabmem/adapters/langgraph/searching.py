@@ -1,7 +1,7 @@
-"""What a search finds: first what answers its question, then the rest in the order of namespaces and keys.
+"""What a search finds: first the items that answer its question, then the rest in the order of namespaces and keys.
 
-LangGraph's stores give as many items as are asked for, so that an app can page through all of them by a question. What
-an app keeps out of search comes last, without a score.
+LangGraph's stores return as many items as are asked for, so that an app can page through all of them with a question.
+Items that the app excludes from search come last, without a score.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,14 +23,19 @@ Fits = Callable[[Entry], bool]
 
 
 class Found(NamedTuple):
-    """An item, and how well it answers, from 0 to 1; None where nothing was asked, or it is not searched."""
+    """An item, and how well it answers, from 0 to 1; None without a question, or if it is excluded from search."""
 
     entry: Entry
     score: float | None
 
 
 def found(memory: Memory, op: SearchOp, vectors: Vectors | None, gone: frozenset[str]) -> list[Found]:
-    """What a search finds, but for the items at the paths that are `gone`."""
+    """Return what a search finds, by words or, with `vectors`, by these. `gone` are the paths of expired items, which
+    are left out.
+
+    Raises:
+        InvalidArguments: the limit or the offset is negative, or the filter has an unknown operator.
+    """
     if op.limit < 0 or op.offset < 0:
         raise InvalidArguments(f"limit and offset must be at least 0, not {op.limit} and {op.offset}")
     namespace, end, where = tuple(op.namespace_prefix), op.offset + op.limit, op.filter
@@ -52,12 +57,12 @@ def found(memory: Memory, op: SearchOp, vectors: Vectors | None, gone: frozenset
 
 
 def _by_words(memory: Memory, query: str, namespace: tuple[str, ...], limit: int, fits: Fits) -> list[Found]:
-    """What recall finds of what is searched, best first."""
+    """Return what recall finds among the items that are not excluded from search, best first."""
     question, language = query[:MAX_QUERY], memory.settings.language
     words = frozenset(tokens(question, language))
 
     def is_searched(entry: Entry) -> bool:
-        """Whether the question may find an entry: not where its item names paths, and none of them has a word of it."""
+        """Whether the question may find an entry. If its item names paths, a text at one of them must share a word."""
         paths = paths_of(entry)
         texts = [text for path in paths or () for text in get_text_at_path(value_of(entry), path)]
         return paths is None or any(not words.isdisjoint(tokens(text, language)) for text in texts)
@@ -72,7 +77,9 @@ def _by_words(memory: Memory, query: str, namespace: tuple[str, ...], limit: int
 def _filled(
     memory: Memory, namespace: tuple[str, ...], end: int, ranked: Sequence[Found], score: float | None, fits: Fits
 ) -> list[Found]:
-    """What was found, and as many others as are missing, with that score; those that are not searched come last."""
+    """Return `ranked`, filled up to `end` with other items that fit: first those with `score`, then, with None, those
+    that are excluded from search.
+    """
     there, full = {each.entry.path for each in ranked}, list(ranked)
 
     def others(are_searched: bool) -> list[Entry]:

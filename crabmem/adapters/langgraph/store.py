@@ -33,28 +33,31 @@ from .searching import Found, found
 from .values import fact_of, value_of
 from .vectors import WAITING_LOOP, Vectors
 
-# What an operation finds, before the times of what it finds are known.
+# What an operation finds, before the items get their times: items, or namespaces.
 _Answer = list[Found] | list[tuple[str, ...]]
-# Between two sweeps, where nobody says.
+# Between two sweeps, if neither the caller nor the configuration says.
 _SWEEP_MINUTES = 5.0
 
 
 class Store(BaseStore):
-    """A store over one memory. A batch is one commit, and so is what tasks of one event loop put at the same time.
+    """A store over one memory. A batch is one commit, and so are the puts of one event loop's tasks at the same time.
 
-    A search with a query is recall; with an `index` it goes by the embeddings that are named there, as LangGraph's own
-    stores do. `put` with `index=False`, or with the paths to search an item by, holds in either case.
+    A search with a query is a recall; with an `index`, a search by the embeddings that the index names, as in
+    LangGraph's own stores. Either way `put` may exclude an item from search (`index=False`), or name the paths to
+    search it by.
 
-    An item with a `ttl` is gone once that is over: nothing here gives it any more, and `sweep_ttl` removes it from the
-    files. History keeps it, as everything that was forgotten.
+    An item with a `ttl` expires: from then on no operation returns it, and `sweep_ttl` removes it from the files.
+    History keeps it, like everything that was forgotten.
     """
 
     supports_ttl = True
 
     def __init__(self, memory: Memory, *, index: IndexConfig | None = None, ttl: TTLConfig | None = None) -> None:
-        """`index` and `ttl` are those of LangGraph's own stores; what is expired is always omitted."""
+        """`index` and `ttl` are as for LangGraph's own stores; but expired items are never returned, even unswept."""
         self._memory = memory
+        #: None for search by recall.
         self._vectors = Vectors(memory, index) if index else None
+        #: A queue for each event loop on which `abatch` was called.
         self._lanes: WeakKeyDictionary[asyncio.AbstractEventLoop, Lane] = WeakKeyDictionary()
         self._sweeper: _Sweeper | None = None
         self.index_config = index
@@ -62,7 +65,10 @@ class Store(BaseStore):
         self.ttl_config = ttl
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do all of `ops`: what is asked is answered as it was before what is put."""
+        """Do all of `ops` and return an answer for each, None for a put. Answers are from before the puts of the batch.
+
+        Reading may begin the life of an item with a `ttl` anew, as the configuration says; putting one always does.
+        """
         given = list(ops)
         puts = {Key(tuple(op.namespace), op.key): op for op in given if isinstance(op, PutOp)}
         facts = {
@@ -77,7 +83,7 @@ class Store(BaseStore):
         return answers
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same on a thread, so that nobody waits for the disk, together with what others ask for meanwhile."""
+        """Do as `batch`, on a thread, in one batch with what other tasks of this loop ask for at the same time."""
         loop = asyncio.get_running_loop()
         lane = self._lanes.get(loop)
         if lane is None:
@@ -85,21 +91,22 @@ class Store(BaseStore):
         return await lane.do(list(ops))
 
     def sweep_ttl(self) -> int:
-        """Remove the items that are expired, all in one commit; how many there were."""
+        """Remove the items that are expired, all in one commit; return how many."""
         return keyvalue.sweep(self._memory)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
-        """Sweep now and then on a thread of its own, until `stop_ttl_sweeper`, or until nobody has the store any more.
+        """Sweep regularly on a thread, until `stop_ttl_sweeper` or until the store is garbage-collected.
 
-        `sweep_interval_minutes` of None is what the configuration says, or five.
+        Without `sweep_interval_minutes` the interval is that of the configuration, or else five minutes. A sweeper that
+        runs already is stopped.
         """
         usual = (self.ttl_config or {}).get("sweep_interval_minutes")
         minutes = next((each for each in (sweep_interval_minutes, usual) if each is not None), _SWEEP_MINUTES)
-        Store.stop_ttl_sweeper(self)  # of an `AsyncStore`, too, whose own is awaited
+        Store.stop_ttl_sweeper(self)  # by the class: the method of an `AsyncStore` is a coroutine
         self._sweeper = _Sweeper(self._memory, minutes * 60)
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
-        """Stop sweeping; whether that ended within so many seconds."""
+        """Stop sweeping; return whether the thread ended within `timeout` seconds. None waits for it."""
         sweeper, self._sweeper = self._sweeper, None
         return sweeper is None or sweeper.stop(timeout)
 
@@ -108,13 +115,15 @@ class Store(BaseStore):
             sweeper.stop(0)
 
     def _batch_for(self, loop: asyncio.AbstractEventLoop, ops: Sequence[Op]) -> list[Result]:
-        WAITING_LOOP.set(loop)  # in the context of this call alone: a thread's work runs in a copy of its caller's
+        """Do as `batch`, on a thread, for tasks of `loop`: embeddings are computed on that."""
+        # Needs no reset: `asyncio.to_thread` runs this in a copy of its caller's context.
+        WAITING_LOOP.set(loop)
         return self.batch(ops)
 
     def _answers(self, ops: Sequence[Op]) -> list[Result]:
-        """What `ops` ask, one look for all that ask the same."""
+        """Return the answers to `ops`, None for each put; equal operations are looked up once."""
         gone = keyvalue.expired(self._memory) if any(not isinstance(op, PutOp) for op in ops) else frozenset[str]()
-        answers = dict[str, tuple[Op, _Answer]]()  # by what each operation says: it cannot be hashed itself
+        answers = dict[str, tuple[Op, _Answer]]()  # by `repr`: an operation with a filter cannot be hashed
         for op in ops:
             if not isinstance(op, PutOp) and repr(op) not in answers:
                 answers[repr(op)] = op, self._answer(op, gone)
@@ -123,6 +132,11 @@ class Store(BaseStore):
         return [None if isinstance(op, PutOp) else copy(results[repr(op)]) for op in ops]
 
     def _answer(self, op: Op, gone: frozenset[str]) -> _Answer:
+        """Return what one operation finds, without the items at the paths `gone`.
+
+        Raises:
+            InvalidArguments: the operation is unknown, or asks for something impossible.
+        """
         if isinstance(op, GetOp):
             entry = keyvalue.item(self._memory, Key(tuple(op.namespace), op.key))
             return [] if entry is None or entry.path in gone else [Found(entry, None)]
@@ -133,20 +147,20 @@ class Store(BaseStore):
         raise InvalidArguments(f"this store does not know the operation {type(op).__name__}")
 
     def _prolong_read(self, answers: Iterable[tuple[Op, _Answer]]) -> None:
-        """Have lives begin anew where reading does that, as the configuration says."""
+        """Begin the lives of the items that were read anew, if the configuration says so (`refresh_on_read`)."""
         if (self.ttl_config or {}).get("refresh_on_read"):
             read = (each for op, answer in answers if getattr(op, "refresh_ttl", False) for each in _found(answer))
             keyvalue.prolong(self._memory, {key_of(each.entry) for each in read if ttl_of(each.entry.keys) is not None})
 
     def _results(self, answers: Collection[tuple[Op, _Answer]]) -> list[Result]:
-        """Answers as LangGraph has them; when things were written is looked up once for all."""
+        """Return answers in LangGraph's types. The times of all items are looked up together, as each look is slow."""
         entries = list({each.entry.path: each.entry for _, answer in answers for each in _found(answer)}.values())
         times = dict(zip((entry.path for entry in entries), keyvalue.times(self._memory, entries), strict=True))
         return [_result(op, answer, times) for op, answer in answers]
 
 
 class AsyncStore(Store):
-    """The same, with sweeps that are awaited, as those of LangGraph's own asynchronous stores are."""
+    """A `Store` whose methods for sweeping are coroutines, like those of LangGraph's own asynchronous stores."""
 
     async def sweep_ttl(self) -> int:  # type: ignore[override]
         return await asyncio.to_thread(super().sweep_ttl)
@@ -159,7 +173,7 @@ class AsyncStore(Store):
 
 
 class _Sweeper:
-    """Sweeps a memory every so many seconds, on a thread that ends with the process."""
+    """Sweeps a memory every so many seconds, on a daemon thread. Holds no store, so that one may be collected."""
 
     def __init__(self, memory: Memory, seconds: float) -> None:
         self._memory = memory
@@ -169,27 +183,32 @@ class _Sweeper:
         self._thread.start()
 
     def stop(self, timeout: float | None) -> bool:
-        """Whether it ended within so many seconds."""
+        """Tell the thread to end; return whether it did within `timeout` seconds. None waits for it."""
         self._is_over.set()
         self._thread.join(timeout)
         return not self._thread.is_alive()
 
     def _run(self) -> None:
         while not self._is_over.wait(self._seconds):
-            with suppress(CrabmemError):  # somebody writes, or the disk is full: the next time is soon
+            with suppress(CrabmemError):  # as when another process writes, or the disk is full: try again next time
                 keyvalue.sweep(self._memory)
 
 
 def _paths(op: PutOp) -> Sequence[str] | None:
-    """The paths that an item is searched by, as a put says: none for False, None for the usual ones."""
+    """Return the paths by which a put says to search its item: [] (not at all) for False, None for the usual ones."""
     return [] if op.index is False else op.index
 
 
 def _found(answer: _Answer) -> list[Found]:
+    """Return the items of an answer; [] if it is of namespaces."""
     return [each for each in answer if isinstance(each, Found)] if isinstance(answer, list) else []
 
 
 def _result(op: Op, answer: _Answer, times: Mapping[str, tuple[datetime, datetime]]) -> Result:
+    """Return an answer as LangGraph has it for `op`: namespaces, items with scores, or one item, None for none.
+
+    `times` has for each path when the entry was made and last changed.
+    """
     if isinstance(op, ListNamespacesOp):
         return [each for each in answer if not isinstance(each, Found)]
     items = [SearchItem(*key_of(each), value_of(each), *times[each.path], score) for each, score in _found(answer)]

@@ -1,4 +1,4 @@
-"""Between the values of a store and the facts that hold them."""
+"""Conversion between the values of a store and the facts that hold them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from ...errors import InvalidArguments
 from ...text.entry import MAX_DESCRIPTION, Entry, Fact
 from ...text.keys import Key, key_in, ttl_text
 
-# Where values have their text; the first that is one.
+# Keys under which values have their text. The first of them with a text is taken.
 _FIELDS = ("content", "text", "data", "memory")
 _OPENING, _CLOSING = "```json\n", "\n```"
 
@@ -16,10 +16,14 @@ Value = Mapping[str, Any]
 
 
 def fact_of(key: Key, value: Value, index: Sequence[str] | None = None, ttl: float | None = None) -> Fact:
-    """The fact that holds a value.
+    """Return the fact that holds a value.
 
-    `index` are the paths in it that are searched: None for the usual ones, none for a value that no question finds.
-    `ttl` is how many minutes it lives.
+    `index` are the paths in the value that are searched: None for the usual ones, [] to exclude it from search. `ttl`
+    is how many minutes it lives; None for ever. Key, field, `index` and `ttl` go into the frontmatter; None removes a
+    key.
+
+    Raises:
+        InvalidArguments: the value is not representable in JSON.
     """
     rest = dict(value)
     field = next((field for field in _FIELDS if _is_text(rest.get(field))), None)
@@ -31,7 +35,7 @@ def fact_of(key: Key, value: Value, index: Sequence[str] | None = None, ttl: flo
 
 
 def value_of(entry: Entry) -> dict[str, Any]:
-    """The value that an entry holds, as it now stands in its file."""
+    """Return the value that an entry holds, with a person's edits. If no store made the entry, all content is text."""
     if key_in(entry.keys) is None:
         text, rest = entry.content, dict[str, Any]()
     else:
@@ -42,7 +46,7 @@ def value_of(entry: Entry) -> dict[str, Any]:
 
 
 def paths_of(entry: Entry) -> list[str] | None:
-    """The paths in the value of an entry that are searched; None for the usual ones."""
+    """Return the paths in the value of an entry that are searched: None for the usual ones, [] for no search."""
     paths = entry.keys.get("index") if key_in(entry.keys) else None
     return [path for path in paths if isinstance(path, str)] if isinstance(paths, list) else None
 
@@ -56,14 +60,18 @@ def _is_line(value: object) -> bool:
 
 
 def _joined(text: str, rest: Value) -> str:
-    """A text and a block with the rest; none for no rest, unless the text would then seem to end with one."""
+    """Return a text with a JSON block of the rest behind it.
+
+    Without a rest there is no block, unless the text is empty, or itself ends with a block: then an empty one follows,
+    so that `_parted` gives back the same text.
+    """
     if text and not rest and _parted(text) == (text, {}):
         return text
     return "\n\n".join(filter(None, (text, f"{_OPENING}{_as_json(rest)}{_CLOSING}")))
 
 
 def _parted(content: str) -> tuple[str, dict[str, Any]]:
-    """A text and what the block at its end holds; all of it is text, when there is no such block."""
+    """Return the text of a content, and the object in the JSON block at its end; without such a block, all and {}."""
     text, opening, block = f"\n\n{content}".rpartition(f"\n\n{_OPENING}")
     if not opening or not block.rstrip().endswith(_CLOSING):
         return content, {}

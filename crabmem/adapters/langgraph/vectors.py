@@ -1,4 +1,4 @@
-"""Search by an app's own embeddings, as LangGraph's stores do it: the score is the cosine of the nearest text."""
+"""Search by an app's own embeddings, as in LangGraph's stores: an item's score is the cosine of its nearest text."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -16,14 +16,16 @@ from .values import paths_of, value_of
 if TYPE_CHECKING:
     from ...embeddings.embedder import Array
 
-#: The event loop that waits for what this thread does; embeddings are then asked there, as they may be asynchronous.
+#: The event loop on which a task waits for this thread. Embeddings are then computed there, as they may be coroutines
+#: that belong to that loop.
 WAITING_LOOP: ContextVar[asyncio.AbstractEventLoop | None] = ContextVar("WAITING_LOOP", default=None)
+# The path that means all of a value.
 _WHOLE = ("$",)
 T = TypeVar("T")
 
 
 class Embedding:
-    """The embeddings of an app, as memory asks an embedder."""
+    """An app's embeddings in the form of our embedders (`embeddings.embedder`)."""
 
     def __init__(self, config: IndexConfig) -> None:
         self.embeddings = ensure_embeddings(config["embed"])
@@ -31,13 +33,17 @@ class Embedding:
 
     @property
     def identity(self) -> str:
-        """Who makes the vectors, where that has a name; "" else."""
+        """What the cached vectors are valid for: class, model and dimensions; "" if the embeddings name no model."""
         own = self.embeddings
         model = next((name for key in ("model", "model_name") if (name := getattr(own, key, None))), None)
         return f"{type(own).__module__}.{type(own).__qualname__} {model} {self._dims}" if isinstance(model, str) else ""
 
     def embed(self, texts: Sequence[str], /) -> "Array":
-        """The vectors of texts."""
+        """Return the vectors of texts, a row for each.
+
+        Raises:
+            EmbedderFailed: they have not as many dimensions as the index says.
+        """
         rows = _vectors(self.embeddings.embed_documents, self.embeddings.aembed_documents, list(texts))
         if rows.shape != (len(texts), self._dims):
             raise EmbedderFailed(
@@ -46,7 +52,7 @@ class Embedding:
         return rows
 
     def question(self, query: str) -> "Array":
-        """The vector of a question, of unit length."""
+        """Return the vector of a question, scaled to unit length."""
         import numpy as np
 
         row = _vectors(self.embeddings.embed_query, self.embeddings.aembed_query, query)
@@ -54,7 +60,9 @@ class Embedding:
 
 
 def _vectors(embed: Callable[[T], Any], aembed: Callable[[T], Coroutine[Any, Any, Any]], given: T) -> "Array":
-    """What embeddings make of what is given, on the event loop that waits for it if there is one."""
+    """Return what embeddings make of `given`: by `aembed` on the event loop that waits for this thread, if there is
+    one; else by `embed` here.
+    """
     import numpy as np
 
     loop = WAITING_LOOP.get()
@@ -63,17 +71,21 @@ def _vectors(embed: Callable[[T], Any], aembed: Callable[[T], Coroutine[Any, Any
 
 
 class Vectors:
-    """The items of a memory by the vectors of their texts, which are made when a search first comes upon them."""
+    """Ranks the items of a memory by the vectors of their texts, which the first search that needs them computes."""
 
     def __init__(self, memory: Memory, config: IndexConfig) -> None:
         self._memory = memory
         self._embedding = Embedding(config)
-        # LangGraph's own store in memory calls them `fields`, those over SQL `text_fields`.
+        # The paths that are searched in an item that names none. LangGraph's InMemoryStore calls them `fields`, its
+        # stores over SQL `text_fields`.
         self._fields = config.get("fields") or cast("Mapping[str, list[str]]", config).get("text_fields") or _WHOLE
         self.embeddings = self._embedding.embeddings
 
     def ranked(self, query: str, entries: Sequence[Entry]) -> list[tuple[Entry, float]]:
-        """The entries that have a text which is searched, nearest first, with their cosines from 0 to 1."""
+        """Return the entries with the cosines of their nearest texts, cut to 0 to 1, nearest first.
+
+        Entries without a text that is searched are left out.
+        """
         texts = [(entry, self._texts(entry)) for entry in entries]
         every = list(dict.fromkeys(text for _, some in texts for text in some))
         if not every:
@@ -85,5 +97,6 @@ class Vectors:
         return [(entry, min(max(cosine, 0.0), 1.0)) for entry, cosine in found]
 
     def _texts(self, entry: Entry) -> list[str]:
+        """Return the texts in an entry's value by which it is searched."""
         paths, value = paths_of(entry), value_of(entry)
         return [text for path in (self._fields if paths is None else paths) for text in get_text_at_path(value, path)]

@@ -1,9 +1,10 @@
 """`crabmem hook`: what the host of an agent runs at the events of a session.
 
-It never gets in the host's way. Whatever goes wrong, and however long it takes, it answers `{}` in time and ends with
-0; the reason is a line in `.git/crabmem/hooks.log`. Where something holds the interpreter and nothing can be answered,
-it ends with 1, in time too, which hosts take for a hook that said nothing. So this module loads nothing but what Python
-always has; what finds the answer is loaded once there is a `Reply` to answer with if that fails.
+It never gets in the host's way. Whatever goes wrong, and however long it takes, it answers `{}` in time and exits with
+0; the reason is a line in `.git/crabmem/hooks.log`. Only if something blocks the interpreter, so that nothing can be
+answered, it exits with 1, in time too; hosts take that for a hook with no answer. So this module imports only what
+Python has loaded anyway. The modules that find the answer are loaded once there is a `Reply`, which answers if that
+fails.
 """
 
 import os
@@ -14,29 +15,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: Seconds until it says nothing rather than something late: Claude Code waits for 1.5 at the end of a session.
+#: Seconds after which a hook answers nothing: Claude Code waits for 1.5 at the end of a session.
 DEADLINE = 1.4
-#: The same where silence would last: a session without its identity, a fact recorded as somebody else's.
+#: The same for events whose missing answer does lasting harm: a session without its identity, a fact recorded as
+#: somebody else's.
 LONGER = {"session-start": 5.0, "subagent-start": 5.0, "wrote": 5.0}
-# Seconds. No host waits for longer, and a timer does not take any number.
+# Seconds that `--deadline` may ask for at most. No host waits for longer, and a timer does not take every number.
 _MAX_DEADLINE = 3_600
 _GLOBAL = ("--dir", "--project", "--workspace", "--agent", "--session", "--profile", "--kind")
-# Flags of the command line for which there is a variable.
+# Flags of the command line that stand for an environment variable.
 _SAID_BY_VARIABLE = {"--alone": "CRABMEM_ONLY_THIS", "--propose": "CRABMEM_PROPOSE"}
 _OWN = ("--host", "--deadline", "--without")
 _MAX_INPUT_BYTES = 64_000_000
 
 
 class Command:
-    """The arguments of a command, parsed: `options` by name, and the `words` that are no options.
+    """The arguments of a command, parsed by hand: nothing that parses a command line may be loaded yet.
 
-    `odd` is an option that no hook has; "" for none.
+    A flag that stands for a variable is set in the environment of this process.
     """
 
     def __init__(self, arguments: "Sequence[str]") -> None:
+        #: The values of options, by the names of these.
         self.options: dict[str, str] = {}
+        #: The arguments that are no options: "hook", then the event.
         self.words: list[str] = []
+        #: The last option that no hook has; "" for none.
         self.odd = ""
+        #: Whether the beginning of a session is to be answered with the guide to memory, too.
         self.is_guide = False
         rest = iter(arguments)
         for word in rest:
@@ -54,50 +60,51 @@ class Command:
 
     @property
     def event(self) -> str | None:
-        """The event that is named."""
+        """The event that the command names; None if it leaves that to the host's input."""
         return self.words[1] if len(self.words) > 1 else None
 
     @property
     def nothing(self) -> bytes:
-        """The answer that says nothing."""
-        # Claude Code takes whatever is printed before it compacts for words to its model.
+        """The answer without content: an empty object, or no output where the host would give that to its model."""
+        # Claude Code gives its model whatever a hook prints before it compacts.
         is_taken = self.event == "pre-compact" and self.options.get("--host", "claude-code") == "claude-code"
         return b"" if is_taken else b"{}\n"
 
     @property
     def deadline(self) -> float:
-        """The seconds that there are for an answer."""
+        """Seconds from the start of the process until the answer is due."""
         asked = float(self.options.get("--deadline") or LONGER.get(self.event or "", DEADLINE))
         return min(asked, _MAX_DEADLINE)
 
 
 class Reply:
-    """The one answer to the host, of the work or, when `is_late`, of the deadline: of whichever is first."""
+    """The one answer to the host. Two parties may give it: the work, and the deadline (`is_late`); the first wins."""
 
     def __init__(self) -> None:
-        # Set once and in one step, for the deadline comes at any moment, as a signal or as a thread.
+        # Holds `is_late` of the first to claim. `dict.setdefault` is one step, which the signal of the deadline cannot
+        # interrupt.
         self._first: dict[str, bool] = {}
         self._is_given = False
 
     def claim(self, is_late: bool = False) -> bool:
-        """Take the right to answer: whether nobody else has it already. From now on nobody else gets it."""
+        """Take the right to answer, and keep it from the other party; return False if the other one has it already."""
         return self._first.setdefault("is_late", is_late) is is_late
 
     def give(self, answer: bytes, is_late: bool = False) -> bool:
-        """Answer, unless that was done already or is another's to do; whether we did."""
+        """Print the answer; return False, and print nothing, if there was one or the other party has claimed it."""
         if not self.claim(is_late) or self._is_given:
             return False
         self._is_given = True
-        with suppress(OSError):  # whoever asked is gone
+        with suppress(OSError):  # the host closed its end
             while answer:
                 answer = answer[os.write(1, answer) :]
         return True
 
 
 def run_if_hook(arguments: "Sequence[str]", environment: "Mapping[str, str]", said: bytes = b"") -> None:
-    """Run the hook and end the process, when the command is one; else do nothing.
+    """Run the hook and end the process, if the command is `hook`; return if it is another, help, or a completion.
 
-    `said` is what was read of standard input already.
+    `said` is what was read from standard input already.
     """
     command = Command(arguments)
     if command.words[:1] != ["hook"] or {"-h", "--help"} & set(arguments) or "_CRABMEM_COMPLETE" in environment:
@@ -107,12 +114,15 @@ def run_if_hook(arguments: "Sequence[str]", environment: "Mapping[str, str]", sa
     except BaseException:  # an interrupt, no memory, a damaged installation: the host hears nothing of it
         _report_error()
     finally:
-        os._exit(0)  # nothing that is left to do is worth the host's time
+        os._exit(0)  # at once: the host waits for the process, and nothing is left to clean up
 
 
 def _run(command: Command, environment: "Mapping[str, str]", said: bytes) -> None:
+    """Answer the hook, with nothing if loading or running the rest of crabmem fails."""
+    # A host may have closed stdin, stdout or stderr. Occupy their numbers, or a file of ours would get 1, and the
+    # answer.
     while (spare := os.open(os.devnull, os.O_RDWR)) <= 2:
-        pass  # what is closed is no file's number: an answer would be written into that
+        pass
     os.close(spare)
     reply = Reply()
     try:
@@ -131,7 +141,10 @@ def _report_error() -> None:
 
 
 def read_stdin() -> bytes:
-    """Read what the host writes, to its end, so that it need not notice when that is too much; b"" then."""
+    """Return what the host writes to stdin; b"" if there is no stdin, a terminal, or more than `_MAX_INPUT_BYTES`.
+
+    Too much is read to its end all the same: a host could not write the rest, and would get an error.
+    """
     data, size = [], 0
     if sys.stdin is None or os.isatty(0):
         return b""

@@ -11,7 +11,7 @@ from ...text.own_words import own_words
 from ..host import EVENTS, HookDialect
 from ..table import HOSTS, host_named
 
-# What a patch names: `*** Add File: notes.md`.
+# The files that a patch of Codex names, as `*** Add File: notes.md`.
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.*\S)", re.MULTILINE)
 _EMPTIED = ("compact", "clear")
 
@@ -19,10 +19,11 @@ _EMPTIED = ("compact", "clear")
 class HookInput(NamedTuple):
     """One event at a host.
 
-    `dialect` is how the host called `host` talks to its hooks. `event` is our name of the event, None for one that is
-    nothing to us; `host_event` is the host's name. `message` is what the person said, `files` what a tool wrote,
-    `transcript` where the host keeps its record. `is_emptied`: the context was cleared or compacted. `is_again`: this
-    turn was asked for by a hook already, or did not end well, so that no hook asks for another one.
+    `dialect` is how the host called `host` talks to its hooks. `event` is our name of the event; None for one that we
+    ignore. `host_event` is the host's name. `session` is the host's session; None if it has no name. `message` is what
+    the person said, `files` are the paths that a tool wrote, `transcript` is the path of the host's record.
+    `is_emptied`: the context was cleared or compacted. `is_again`: a hook has asked for this turn already, or the turn
+    did not end well, so that no hook may ask for another one.
     """
 
     host: str
@@ -38,10 +39,13 @@ class HookInput(NamedTuple):
 
 
 def parse_input(data: bytes, event: str | None = None, host: str | None = None) -> HookInput:
-    """Parse what a host wrote to a hook. `event` and `host` say what is meant; without them the JSON does.
+    """Parse what a host wrote to a hook. `event` and `host` are those of the command line; without them the JSON
+    decides.
+
+    Some hosts run the hooks of another one as their own: then the JSON overrules `host`.
 
     Raises:
-        InvalidArguments: it is no JSON object, there is no such event, or the host has no hooks.
+        InvalidArguments: `data` is no JSON object, there is no such event, or the host has no hooks.
         NotFound: there is no such host.
     """
     if event is not None and event not in EVENTS:
@@ -70,6 +74,12 @@ def parse_input(data: bytes, event: str | None = None, host: str | None = None) 
 
 
 def _dialect_of(name: str) -> tuple[str, HookDialect]:
+    """Return the host's name and its dialect.
+
+    Raises:
+        InvalidArguments: the host has no hooks.
+        NotFound: there is no such host.
+    """
     host = host_named(name)
     if host.hooks is None:
         raise InvalidArguments(f"{host.title} has no hooks")
@@ -77,12 +87,17 @@ def _dialect_of(name: str) -> tuple[str, HookDialect]:
 
 
 def _sender(given: Mapping[str, object]) -> tuple[str, HookDialect]:
-    """The host that wrote `given`; Claude Code where none is recognised, as others write what it does."""
+    """Return the host that wrote `given`, with its dialect. Claude Code if none is recognised: others write like it."""
     found = next((host.name for host in HOSTS if host.hooks and host.hooks.is_sender(given)), "claude-code")
     return _dialect_of(found)
 
 
 def _object(data: bytes) -> Mapping[str, object]:
+    """Return the JSON object that a host wrote; a byte order mark and bytes that are not UTF-8 do no harm.
+
+    Raises:
+        InvalidArguments: it is no JSON object.
+    """
     try:
         given = json.loads(data.decode("utf-8", "replace").removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
@@ -93,13 +108,15 @@ def _object(data: bytes) -> Mapping[str, object]:
 
 
 def _text(given: Mapping[str, object], *keys: str) -> str:
-    """The first of these that is a text, without halves of surrogate pairs; "" for none."""
+    """Return the first value under `keys` that is a text, with ? for lone surrogates; "" for none."""
     found = next((value for key in keys if isinstance(value := given.get(key), str)), "")
     return found.encode("utf-8", "replace").decode("utf-8")
 
 
 def _files(given: Mapping[str, object]) -> Iterator[str]:
-    """The files that a tool wrote, as far as the host names them."""
+    """Yield the paths of the files that a tool wrote, as far as the host names them; those relative to the session's
+    folder are joined to that. Hosts put them in the tool's input, which may be an object or a patch as a text.
+    """
     nested = given.get("tool_input", given.get("toolArgs"))
     tool = nested if isinstance(nested, dict) else {"input": nested} if isinstance(nested, str) else given
     folder = _text(given, "cwd")
@@ -109,6 +126,7 @@ def _files(given: Mapping[str, object]) -> Iterator[str]:
 
 
 def _is_again(given: Mapping[str, object]) -> bool:
+    """Whether a hook has asked for this turn already (Claude Code, then Cursor), or the turn was aborted or failed."""
     return bool(
         given.get("stop_hook_active") or given.get("loop_count") or given.get("status", "completed") != "completed"
     )

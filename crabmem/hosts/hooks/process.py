@@ -26,26 +26,29 @@ from .input import HookInput, parse_input
 
 _MAX_LOG_BYTES = 64_000
 _MAX_LOG_LINE = 500
-# Seconds after the deadline until the process is ended, whatever it does; and seconds for the work after the answer.
-# A busy machine may need them.
+# Seconds after the deadline until the process is killed, whatever it does; and seconds for what follows a late answer,
+# which a busy machine may need.
 _GRACE, _AFTER_ANSWER = 0.5, 2.0
-# What a hook's command line calls the arguments that errors offer as ways out.
+# The flags of a hook's command line, by the arguments that the texts of errors name as ways out.
 _FLAGS = {"root=…": "--dir", "profile=…": "--profile"}
-# Seconds: 0 would set no timer.
+# Seconds. `setitimer` with 0 would clear the timer, and the deadline would never come.
 _SHORTEST_TIMER = 0.000_001
 
 
 def answer_in_time(
     command: Command, environment: Mapping[str, str], reply: Reply, read_input: Callable[[], bytes]
 ) -> None:
-    """Answer a hook before its deadline: with nothing, and a line in the log, when that is not possible."""
+    """Answer a hook before its deadline: with nothing, and a line in the log, if there is an error.
+
+    The deadline itself may end the process within (`_end_in_time`).
+    """
     root: Path | None = None
     try:
         root = root_of(command, environment)
         _end_in_time(reply, root, command)
         reply.give(answer_command(command, environment, root, read_input, reply.claim))
         warn(root, command)
-    except Exception as error:  # whatever it is, it is none of the host's business
+    except Exception as error:  # any: no error may disturb the host
         reply.give(command.nothing)
         words = error.text(_FLAGS) if isinstance(error, CrabmemError) else str(error)
         log(root, command, words or type(error).__name__)
@@ -58,10 +61,10 @@ def answer_command(
     read_input: Callable[[], bytes],
     claim: Callable[[], bool] = lambda: True,
 ) -> bytes:
-    """The answer to a command, as the host reads it.
+    """Do what a hook's command asks for, and return the answer to print.
 
     Raises:
-        CrabmemError: there is none.
+        CrabmemError: the command is wrong, or its event cannot be answered.
     """
     if command.odd or len(command.words) > 2:
         raise InvalidArguments(f"wrong usage: {command.odd or command.words[2]}")
@@ -70,7 +73,11 @@ def answer_command(
 
 
 def warn(root: Path, command: Command) -> None:
-    """Note what is wrong with the settings, where that keeps nobody from answering."""
+    """Log what is wrong with the settings, if a hook can be answered all the same (unknown keys).
+
+    Raises:
+        CrabmemError: the settings cannot be read.
+    """
     if problem := known_settings_at(root)[1]:
         log(root, command, f"warning: {problem}")
 
@@ -78,7 +85,10 @@ def warn(root: Path, command: Command) -> None:
 def answer_event(
     given: HookInput, root: Path, command: Command, environment: Mapping[str, str], claim: Callable[[], bool]
 ) -> bytes:
-    """The answer to an event, as the host reads it."""
+    """Do what an event calls for, and return the answer to print; b"" if printing {} would be words to the model.
+
+    Options of the command precede variables of the environment, and these what the host wrote.
+    """
     agent = command.options.get("--agent") or environment.get("CRABMEM_AGENT") or given.host
     session = command.options.get("--session") or environment.get("CRABMEM_SESSION") or given.session
     profile = command.options.get("--profile") or environment.get("CRABMEM_PROFILE") or None
@@ -93,7 +103,7 @@ def answer_event(
 
 
 def log(root: Path | None, command: Command, message: str) -> None:
-    """Note what went wrong, where there is a workspace; the older half of many lines goes."""
+    """Add a line to the log of hooks, if there is a workspace. A log that is too long loses its older half."""
     file = Workspace(root).private / state.HOOKS_LOG if root else None
     if file is None or not fs.is_own_folder(file.parent):
         return
@@ -111,7 +121,7 @@ def _now() -> datetime:
 
 
 def root_of(command: Command, environment: Mapping[str, str]) -> Path:
-    """The workspace that a command is about."""
+    """Return the folder of the workspace that a command is about, by options, environment and the session's folder."""
     said, began = command.options, _session_folder(command, environment)
     place = place_meant(
         said.get("--dir"), said.get("--project"), said.get("--workspace"), environment, str(Path.home()), began
@@ -120,16 +130,20 @@ def root_of(command: Command, environment: Mapping[str, str]) -> Path:
 
 
 def _session_folder(command: Command, environment: Mapping[str, str]) -> str | None:
-    """Where the session began, if the host says so: an agent may have gone elsewhere since."""
+    """Return the folder in which the session began; None if the host does not name it in the environment.
+
+    The current folder will not do: an agent may have changed it since.
+    """
     host = next((each for each in HOSTS if each.name == command.options.get("--host")), None)
     return environment.get(host.hooks.project) if host and host.hooks else None
 
 
 def _end_in_time(reply: Reply, root: Path, command: Command) -> None:
-    """See to it that this process ends at the deadline, whatever it is doing then.
+    """Arm two timers, so that this process ends in time, whatever it is doing then.
 
-    A signal interrupts waiting, Python, and nearly every regular expression. What holds the interpreter against it is
-    ended by a thread of C, with 1, and where that was is said on stderr.
+    At the deadline, which counts from the start of the process, SIGALRM calls `_late`. The signal interrupts waiting,
+    Python code, and nearly every regular expression. If something still blocks the interpreter `_GRACE` seconds later,
+    a C thread of `faulthandler` exits with 1 and prints the traceback on stderr.
     """
     left, late = max(0, command.deadline - age_of_process()), partial(_late, reply, root, command)
     signal.signal(signal.SIGALRM, lambda number, frame: late())
@@ -138,9 +152,13 @@ def _end_in_time(reply: Reply, root: Path, command: Command) -> None:
 
 
 def _late(reply: Reply, root: Path, command: Command) -> None:
-    """Say nothing rather than something late. What is being written then is finished by the next write."""
+    """At the deadline answer with nothing, log that, and end the process; return if the answer is being given already.
+
+    A write that this interrupts is finished by the next one. If a message went unanswered, another process reads what
+    was missing, so that the next hook is faster.
+    """
     if reply.give(command.nothing, is_late=True):
-        faulthandler.dump_traceback_later(_AFTER_ANSWER, exit=True, file=2)  # instead of the one that is under way
+        faulthandler.dump_traceback_later(_AFTER_ANSWER, exit=True, file=2)  # replaces the timer of `_end_in_time`
         log(root, command, f"no answer within {command.deadline:g} s")
         if command.event in (None, PROMPT):
             read_ahead.begin(Workspace(root))

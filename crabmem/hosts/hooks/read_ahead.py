@@ -1,5 +1,6 @@
-"""Reads in the background what a hook had no time to read, so that the next hook need not: the first reading of many
-entries takes seconds.
+"""Reads a memory in the background after a hook was too late, so that the next hook finds it read.
+
+The first reading of many entries takes seconds, and a hook has less.
 """
 
 from pathlib import Path
@@ -10,13 +11,13 @@ from ...workspace.workspace import Workspace
 
 
 def begin(workspace: Workspace) -> None:
-    """Begin to read, in another process. Imports nothing of ours: a late hook may be in the middle of an import."""
+    """Begin to read in another process. Must import nothing of ours: the deadline may interrupt an import half-way."""
     if fs.is_own_folder(workspace.private):
         start("hosts.hooks.read_ahead", workspace.root)
 
 
 def main(root: str) -> None:
-    """Read the workspace at `root`, as the process that `begin` starts; one at a time."""
+    """Read the workspace at `root`, in the process that `begin` starts; do nothing if another process reads it."""
     from ...disk.lock import WriterLock
     from ...errors import CrabmemError
     from ...operations.maintenance import stats
@@ -24,9 +25,9 @@ def main(root: str) -> None:
 
     private = Workspace(Path(root)).private
     if not fs.is_own_folder(private):
-        return  # somebody took it away since: the lock would begin a repository there
+        return  # it was removed meanwhile, and the lock would make the folder again
     try:
         with WriterLock(private / state.READING).held(0), session_at(Path(root)) as memory:
             stats(memory)
     except CrabmemError:
-        return  # another one reads, or it is what the hook has logged
+        return  # another process reads, or the error is the one that the hook has logged

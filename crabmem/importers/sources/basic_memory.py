@@ -1,4 +1,4 @@
-"""basic-memory: notes with `title`, `type`, `permalink` and `tags`. Observations and relations stay as they stand."""
+"""basic-memory: notes with `title`, `type`, `permalink` and `tags`. Observations and relations stay as text."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _fact(path: str, data: bytes) -> Fact:
-    """A note; what links to it by its permalink goes on finding it."""
+    """Return the fact of a note. Its permalink becomes an alias, so that links by it still find the note."""
     keys, fact = keys_of(data), fact_of(path, data)
     fact = with_name(fact, value(keys, "title") or fact.name)
     link, kind = value(keys, "permalink"), value(keys, "type")

@@ -1,4 +1,4 @@
-"""Exports of ChatGPT (Settings, Data controls): a tree of messages for each conversation; one branch counts."""
+"""Exports of ChatGPT (Settings, Data controls). A conversation is a tree of messages; only the shown branch is read."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from ..base import JSON, Found, Look, Source, Tree
 from ..chats import Turn, facts_of, has_conversations, message_text, time_of
 
 _KEYS, _SHOWN = ("author", "content", "metadata"), ("text", "multimodal_text")
-# Around the sign of a source that stands beside the text.
+# A citation in the text: private-use characters around the mark of a source.
 _CITED = re.compile("\ue200[^\ue200\ue201]*\ue201")
 
 
@@ -27,7 +27,11 @@ def _read(row: Mapping[str, Any]) -> tuple[str, object, list[Turn]]:
 
 
 def _branch(mapping: Mapping[str, Any], node: object) -> Iterator[Mapping[str, Any]]:
-    """The messages from the newest that is shown back to the first: what was edited or asked for anew is left out."""
+    """Yield the messages from `node`, the last one that ChatGPT shows, back to the first, by their parents.
+
+    So messages that were edited, and answers that were asked for anew, are left out. If `node` is none of the tree, the
+    last message without an answer takes its place.
+    """
     nodes = {id: each for id, each in mapping.items() if isinstance(each, dict)}
     if not isinstance(node, str) or node not in nodes:
         node = next((id for id in reversed(nodes) if not nodes[id].get("children")), None)
@@ -38,7 +42,7 @@ def _branch(mapping: Mapping[str, Any], node: object) -> Iterator[Mapping[str, A
 
 
 def _turn(message: Mapping[str, Any]) -> Turn | None:
-    """The turn in which a person or the model spoke; None of a message to a tool, and of what is not shown."""
+    """Return the turn of a message by the person or the model; None if it is to a tool or is not shown."""
     author, content, about = (each if isinstance(each := message.get(key), dict) else {} for key in _KEYS)
     if author.get("role") not in ("user", "assistant") or message.get("recipient") not in (None, "all"):
         return None

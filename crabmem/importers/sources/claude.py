@@ -33,7 +33,7 @@ def _turn(message: dict[str, Any]) -> Turn:
 
 
 def _memories(tree: Tree) -> Iterator[Found]:
-    """A fact for what Claude remembers of all conversations, and one for each project."""
+    """Yield a fact for what Claude remembers of all conversations, and one for each project, named after it."""
     found = rows(tree, filter(_BESIDE.fullmatch, tree.files))
     beside = [(where, row) for where, row in found if isinstance(row, dict)]
     names = {str(row.get("uuid")): row.get("name") for _, row in beside}

@@ -26,7 +26,7 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _type(data: bytes) -> str:
-    """The type of a fact, which stands under `metadata`, in older files by itself."""
+    """Return the type of a fact, under `metadata` or, in older files, at the top; "" if the file is no such fact."""
     keys = keys_of(data)
     return (value(keys, "metadata", "type") or value(keys, "type")) if {"name", "description"} <= keys.keys() else ""
 
@@ -39,7 +39,10 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _by_name(target: str, names: Mapping[str, str]) -> str | None:
-    """The name of the fact that a link names by its file, where that is another name."""
+    """Return the name of the fact whose file a link names, by which the link must go on; None to keep the link.
+
+    `names` maps the names of files to those of facts.
+    """
     name = names.get(target, target)
     return name if name != target and target not in names.values() and is_linkable(name) else None
 
@@ -53,7 +56,7 @@ def _read(tree: Tree) -> Iterator[Found]:
 
 
 def _of_index(tree: Tree) -> Iterator[Found]:
-    """What is in the index besides the list of the other files: a fact for each section."""
+    """Yield a fact for each section of the index, without the lines that list other files; and say what was skipped."""
     whole = tree.take(_INDEX, fact_of)
     if not isinstance(whole.what, Fact):
         yield whole

@@ -19,7 +19,7 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts_in(tree: Tree, path: str) -> Mapping[str, Any]:
-    """What the file says; nothing where it is no such export."""
+    """Return the object in the file; {} if it is no such export."""
     try:
         said = json.loads(decode(path, tree.peek(path)))
     except (CrabmemError, ValueError, RecursionError):
@@ -37,6 +37,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _read(path: str, said: Mapping[str, Any]) -> Iterator[Found]:
+    """Yield the facts of an export; identity, overview and daily notes as skipped."""
     if not said:
         yield Found(path, InvalidArguments("it is no export of crabmem"))
     for number, row in enumerate(said.get("facts", ())):
@@ -51,6 +52,7 @@ def _read(path: str, said: Mapping[str, Any]) -> Iterator[Found]:
 
 
 def _fact(row: Mapping[str, Any]) -> Fact:
+    """Return the fact of a row. It keeps the folder below that of entries, and the name of its file."""
     top = f"{ORDINARY.entries[0]}/"
     place = row["path"].removeprefix(top) if row["path"].startswith(top) else row["path"].rpartition("/")[2]
     aliases, tags, keys = (row.get(key) for key in ("aliases", "tags", "keys"))
@@ -72,7 +74,7 @@ def _labels(value: object) -> tuple[str, ...] | None:
 
 
 def _text(value: Any) -> Any:
-    """A value of a frontmatter, in which all that is not nested is text."""
+    """Return a value for a frontmatter, in which everything but lists and objects is text."""
     if isinstance(value, dict):
         return {key: _text(each) for key, each in value.items()}
     if isinstance(value, list):

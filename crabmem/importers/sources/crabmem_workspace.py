@@ -1,6 +1,7 @@
-"""Another workspace of crabmem, or one that was exported: an entry is taken word by word, a note as one of OpenClaw's.
+"""Another workspace of crabmem, or an export of one as Markdown.
 
-An entry keeps its folder and the name of its file, which links lead to.
+Entries are taken word by word, and keep their folders and the names of their files, as links name these. Other files in
+the folder of memory are taken like notes of OpenClaw.
 """
 
 import json
@@ -17,6 +18,7 @@ from ..base import Found, Look, Skipped, Source, Tree, is_markdown
 from ..texts import as_fact, stem
 from .openclaw import note_of
 
+# An empty frontmatter.
 _BARE = "---\n---\n"
 
 
@@ -28,7 +30,7 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _is_exported(tree: Tree) -> bool:
-    """Whether `crabmem export` has written these files as they are."""
+    """Whether `crabmem export --format markdown` wrote these files, by the mark that it leaves."""
     try:
         return MARK in tree.hidden and json.loads(tree.read(MARK))["format"] == "markdown"
     except (CrabmemError, ValueError, KeyError, TypeError, RecursionError):
@@ -36,6 +38,7 @@ def _is_exported(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
+    """Yield entries and notes; identity and overview as skipped, with the command that takes them over."""
     verbs = {ORDINARY.identity: "identity", ORDINARY.overview: "overview"}
     for path, error in tree.files.items():
         if path in verbs and not error:

@@ -20,6 +20,10 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
+    """Yield the entities as facts. Relations may precede their entities, so all are gathered first.
+
+    A relation from an entity that is not there is skipped; one to such an entity is kept.
+    """
     found = list(rows(tree))
     names = {row["name"] for _, row in found if _is(row, "entity", "name")}
     relations: dict[str, list[str]] = defaultdict(list)
@@ -52,7 +56,7 @@ def _relation(row: Mapping[str, Any]) -> str:
 
 
 def _fact(row: Mapping[str, Any], relations: Iterable[str], others: Mapping[str, Any]) -> Fact:
-    """An entity with what was observed of it, and what it has to do with others, as links."""
+    """Return the fact of an entity: its observations and then its relations, as lists, and its type as a tag."""
     given = row.get("observations")
     observed = [_item(text) for text in given if isinstance(text, str)] if isinstance(given, list) else []
     content = "\n\n".join("\n".join(lines) for lines in (observed, list(relations)) if lines)

@@ -1,4 +1,4 @@
-"""What mem0 exports: a memory each in a list of JSON, with its categories and whom it is about."""
+"""Exports of mem0: a list in JSON of memories, each with its categories and the user or agent that it is about."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,10 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _others(row: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """What a memory says that is not in its text or labels, and the fields too long to be kept."""
+    """Return the fields that `_fact` puts neither into the text nor into the labels, and the names of those too long.
+
+    That includes values of `metadata` that the text has only shortened, or not at all.
+    """
     about = row.get("metadata")
     if not isinstance(about, dict):
         return other_fields(row, _KNOWN)
@@ -48,7 +51,7 @@ def _whole(value: object) -> str | None:
 
 
 def _fact(row: Mapping[str, Any], others: Mapping[str, Any]) -> Fact:
-    """A memory of mem0, called like its beginning; below it stands of whom and of when it is."""
+    """Return the fact of a memory, named by its first words. Date, user, agent and metadata follow as a list."""
     text = row["memory"].strip()
     about = [f"- {key}: {value}" for key, value in _about(row) if value]
     content = "\n\n".join([text, "\n".join(about)] if about else [text])

@@ -1,4 +1,4 @@
-"""An Obsidian vault: a note is called like its file, and its tags may stand in its text."""
+"""An Obsidian vault: a note has the name of its file, and tags may be in its text."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from ..texts import fact_of, in_its_folder, keys_of, stem, with_labels, with_nam
 _OWN = {".obsidian": "it is Obsidian's own", ".trash": "it is Obsidian's trash"}
 _TEMPLATES = ("templates", "template", "_templates", "_template")
 _CODE = re.compile(r"`[^`\n]*`")
-# As Obsidian takes them: after white space, and not digits alone.
+# Tags by Obsidian's rules: after white space or a few signs, and not of digits alone.
 _TAG = re.compile(r"(?<![^\s(,;])#(?P<tag>[\w/-]*[^\W\d][\w/-]*)")
 
 
@@ -43,7 +43,7 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _templates(tree: Tree) -> str:
-    """The folder of templates that the settings of the vault name; "" for none."""
+    """Return the folder of templates by the settings of the vault, in the form of `name_key`; "" for none."""
     try:
         found = json.loads(tree.read(".obsidian/templates.json"))["folder"]
     except (CrabmemError, ValueError, KeyError, TypeError):
@@ -58,7 +58,7 @@ def _is_template(path: str, templates: str) -> bool:
 
 
 def _names(tree: Tree) -> dict[str, str]:
-    """The name of each note: that of its file, and where others have the same, with its folders, as links to it say."""
+    """Return the names of notes, by their paths: those of their files; those with folders if several are the same."""
     notes = [path for path in tree.files if is_markdown(path)]
     times = Counter(name_key(stem(path)) for path in notes)
     return {path: stem(path) if times[name_key(stem(path))] == 1 else _without_ending(path) for path in notes}
@@ -69,6 +69,7 @@ def _without_ending(path: str) -> str:
 
 
 def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
+    """Return the fact of a note, with the tags in its text, and links by the `names` of notes; skip a drawing."""
     if "excalidraw-plugin" in keys_of(data):
         return Skipped("it is a drawing")
     fact = with_labels(with_name(fact_of(path, data), names[path]), _tags(data))
@@ -77,13 +78,13 @@ def _note(path: str, data: bytes, names: Mapping[str, str]) -> Fact | Skipped:
 
 
 def _tags(data: bytes) -> list[str]:
-    """The tags in a text, but those in code."""
+    """Return the tags in a text, without those in code."""
     text = header.parts_of(data.decode("utf-8")).content
     return [match["tag"].strip("/") for match in _TAG.finditer(_CODE.sub("", without_fenced(text)))]
 
 
 def _without_folders(target: str, names: Mapping[str, str]) -> str | None:
-    """The name of a note that a link names with its folders, which are none any more."""
+    """Return the name of the note that a link names by its path, which memory does not know; None to keep the link."""
     path = f"{target.removesuffix('.md').lstrip('/')}.md"
     return names[path] if path in names and names[path] != target else None
 

@@ -1,6 +1,6 @@
 """A bundle of the Open Knowledge Format: a concept is a fact, which keeps its folder and the name of its file.
 
-A concept has no `name` but a `title`; one that has both is called by its `name`, as crabmem writes it.
+The format gives a concept a `title` and no `name`. crabmem writes both in an export: then the `name` is the fact's.
 """
 
 import posixpath
@@ -25,6 +25,10 @@ _WHOLE = {okf.OVERVIEW: WHOLE["overview"], okf.IDENTITY: WHOLE["identity"]}
 
 
 def _is_it(tree: Tree) -> bool:
+    """Whether there is an index that names the version of the format, or whose concepts all have a `type`.
+
+    A concept with a `permalink` is a note of basic-memory.
+    """
     if not tree.has(okf.INDEX):
         return False
     if "okf_version" in keys_of(tree.peek(okf.INDEX)):
@@ -35,6 +39,7 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
+    """Yield what is found, with ordinary links in facts made wiki links: that needs the names of all concepts first."""
     found = list(_read(tree))
     facts = (
         (item.where, item.what.name, item.what.aliases or (), False) for item in found if isinstance(item.what, Fact)
@@ -49,12 +54,12 @@ def _facts(tree: Tree) -> Iterator[Found]:
 
 
 def _is_whole(what: What) -> bool:
+    """Whether a find is the identity or the overview of an exported memory, which is skipped."""
     return isinstance(what, Skipped) and what.reason in _WHOLE.values()
 
 
 def _read(tree: Tree) -> Iterator[Found]:
-    """Each file of the bundle: lists are skipped with a reason, Markdown becomes a concept, and what cannot be read is
-    reported, whatever its ending."""
+    """Yield each list as skipped, each Markdown file, and each file that cannot be read, whatever its ending."""
     for path, error in tree.files.items():
         name = path.rpartition("/")[2].lower()
         if name in _LISTS and not error:
@@ -64,6 +69,10 @@ def _read(tree: Tree) -> Iterator[Found]:
 
 
 def _concept(path: str, data: bytes) -> What:
+    """Return the fact of a concept; skip the identity and the overview of an exported memory.
+
+    Without a `name` of its own it is called by its `title`. A `type` that an export gives every fact is left out.
+    """
     own = keys_of(data)
     if (kind := value(own, "type")) in _WHOLE:
         return Skipped(_WHOLE[kind])

@@ -1,4 +1,4 @@
-"""A workspace of OpenClaw or CamelAGI, whose memory is one curated file and a note a day."""
+"""A workspace of OpenClaw or CamelAGI, whose memory is one curated file and a note for each day."""
 
 import re
 from collections.abc import Iterator
@@ -20,6 +20,7 @@ def _is_it(tree: Tree) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
+    """Yield the sections of the curated file, the notes, and the files on user and tools; skip those on the agent."""
     for path, error in tree.files.items():
         if error:
             yield Found(path, error)
@@ -44,7 +45,7 @@ def _sections(tree: Tree, path: str) -> Iterator[Found]:
 
 
 def note_of(path: str, data: bytes) -> Fact:
-    """A file; a note of a day is called by that day."""
+    """Return the fact of a file. The note of a day is named after the day, with the tag `daily`."""
     fact = fact_of(path, data)
     return with_labels(with_name(fact, stem(path)), ["daily"]) if _DAY.fullmatch(path) else fact
 

@@ -1,4 +1,4 @@
-"""Serena's memories of a project: a file each, called by its path, as `modules/frontend`."""
+"""Serena's memories of a project: a file for each, named by its path, as `modules/frontend`."""
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
@@ -19,6 +19,7 @@ def _is_inside(path: str) -> bool:
 
 
 def _facts(tree: Tree) -> Iterator[Found]:
+    """Yield the files of `memories/` if the tree is `.serena`; all files if it is `memories` itself."""
     is_above = tree.parts[-2:] != _PLACE and any(map(_is_inside, tree.files))
     for path, error in tree.files.items():
         if (error or is_markdown(path)) and (_is_inside(path) or not is_above):
