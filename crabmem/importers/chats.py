@@ -126,7 +126,8 @@ def _parts(turns: Iterable[Turn]) -> Iterator[str]:
             yield said[:PART].strip()
             said = said[PART:]
         part += said
-    yield part.strip()
+    if part := part.strip():  # the blank lines behind a turn may be all that is left
+        yield part
 
 
 def time_of(said: object) -> datetime | None:

@@ -142,6 +142,13 @@ def test_a_very_long_conversation_has_several_notes_and_loses_no_word(monkeypatc
     assert sum(text.count("y") for text in texts) == 500 and found[1].origin == "chatgpt:c#2"
 
 
+def test_no_note_of_a_long_conversation_is_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chats, "PART", 200)
+    for length in range(150, 205):
+        found = in_text(json.dumps([chatgpt("Long", "c", node("x", "root", "user", "y" * length))]))
+        assert all(isinstance(each.what, Fact) and each.what.content for each in found), length
+
+
 @pytest.mark.parametrize(
     ("text", "why", "taken"),
     [("[1, {}]", "it is no conversation of ChatGPT", 0), (json.dumps([TRIP]) + "x", "", 1),
