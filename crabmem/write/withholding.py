@@ -111,7 +111,7 @@ class Rule:
     # Lines
 
     def _protected(self, path: str, data: bytes) -> list[bool]:
-        """Return for each line of a text whether agents may not change it; [] for "none", without protection."""
+        """Return for each line of a text whether agents may not change it; [] where nothing is protected."""
         if self.review.protect == "off":
             return []
         lines = lines_of(data)
