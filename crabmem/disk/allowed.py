@@ -19,9 +19,9 @@ from ..text.values import fields_of, once, replace, value
 from . import fs
 from .user_state import state_folder
 
-# What a service is known by: provider, model, url and the name of the key's variable.
+# Parts that identify a service: provider, model, url and the name of the key's variable.
 _NAMED = 4
-# Seconds for which one waits who allows something while another does.
+# Seconds to wait while another process changes the file.
 _PATIENCE = 10.0
 
 
@@ -65,10 +65,10 @@ class Allowed:
         return self._all().get(_key(root), Reach()) if self._is_outside(root) else Reach()
 
     def allow(self, root: Path, reach: Reach) -> None:
-        """Let the settings of the workspace in `root` reach just that; nothing: take back what was allowed.
+        """Let the settings of the workspace in `root` reach exactly `reach`; an empty one takes all permissions back.
 
         Raises:
-            Unwritable: it cannot be kept, or only within the workspace.
+            Unwritable: the file cannot be written, would lie in the workspace itself, or no home is known.
         """
         if self.file is None:
             raise Unwritable("there is no place to keep what you allow: the environment names no home; set HOME")
@@ -79,7 +79,7 @@ class Allowed:
 
         try:
             fs.make_folder(self.file.parent)
-            # Else of two processes that allow something at once, one would forget what the other said.
+            # Without the lock, one of two processes that allow something at once would overwrite the other's entry.
             with locked(self.file.parent, os.O_RDONLY, time.monotonic() + _PATIENCE):
                 others = {key: known for key, known in self._all().items() if key != _key(root)}
                 kept = others if reach == Reach() else others | {_key(root): reach}
@@ -105,7 +105,7 @@ class Allowed:
         self.allow(root, replace(self.reach(root), parent=os.path.realpath(parent)))
 
     def _all(self) -> dict[str, Reach]:
-        """By folder; nothing when the file is not whole: who is not sure is asked again."""
+        """Return what is allowed, by workspace; {} when the file is damaged: the person is then asked again."""
         if self.file is None or not os.path.exists(self.file):
             return {}
         try:
@@ -120,10 +120,10 @@ class Allowed:
 
 
 def _reach_in(said: dict[str, object]) -> Reach:
-    """What a workspace may reach, as the file says it.
+    """Return what one workspace may reach, from its entry in the file.
 
     Raises:
-        TypeError: it is not as we write it.
+        TypeError: the entry is not of the form that `allow` writes.
     """
     vectors, beside = said.get("vectors"), [said.get(name, "") for name in ("profile", "parent", "remote")]
     named = vectors if isinstance(vectors, list) else []

@@ -20,7 +20,7 @@ _CODE = (
     "sys.path.insert(0, sys.argv[1]); from crabmem.{} import main; main(sys.argv[2])"
 )
 
-# Those of this process that may still go on: each is asked for its end, or it would stay in the system's table.
+# Children of this process that may still run. Each start polls them: an ended child that nobody polls stays a zombie.
 _begun: "list[subprocess.Popen[bytes]]" = []
 
 
@@ -42,12 +42,13 @@ def start(module: str, root: Path) -> "subprocess.Popen[bytes] | None":
 
 
 def in_time(work: "Callable[[], T]", end: "float | Callable[[], float]") -> "T":
-    """What `work` returns, or raises, until `end` by the monotonic clock, which may move. It is left alone then.
+    """Run `work` in a thread, and return or raise what it does if it ends before `end`, by the monotonic clock.
 
-    Neither looking up a name, nor a slow header, nor a file system of the network has a timeout.
+    A callable `end` may move the deadline while `work` runs. A late thread is left running, as a daemon. This is for
+    what has no timeout of its own: looking up a name, a slow HTTP header, a network file system.
 
     Raises:
-        TimeoutError: it is not done yet.
+        TimeoutError: `work` was not done at `end`.
     """
     import threading
     import time

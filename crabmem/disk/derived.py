@@ -2,8 +2,8 @@
 
 All have one form: a label with the version, the size and a checksum, then the body. A file that is not whole, or of
 another version, counts as absent; a new one is exchanged for it whole. They lie in `.git/crabmem/index`, which is
-believed only where this user began to keep it: to believe a stranger's files is to believe what they say of ours.
-The mark of that is made of the folder's number and a key outside every workspace, so that a copy has another one.
+believed only where this user began to keep it: a stranger's index could say anything about our files.
+The file `owner` in it proves that: a hash of the folder's inode, keyed from outside every workspace. A copy fails it.
 Loads next to nothing, for processes that only ask.
 """
 
@@ -50,7 +50,7 @@ def _named(label: str) -> bytes:
 
 
 def mapped(file: "str | Path") -> mmap.mmap | None:
-    """A derived file as it lies on the disk, read only where it is looked at; None where there is none of ours."""
+    """Return a derived file mapped into memory; None where there is none, or a link leads elsewhere."""
     try:
         return None if is_elsewhere(file) else regular.mapped(file)
     except (OSError, ValueError):  # nothing there, or an empty file
@@ -58,16 +58,16 @@ def mapped(file: "str | Path") -> mmap.mmap | None:
 
 
 def load(file: "str | Path", label: str) -> memoryview | None:
-    """The body of a derived file, which stays mapped while it is looked at; None when there is none to be believed."""
+    """Return the body of a derived file, a view of the mapped file; None if it is missing, damaged or outdated."""
     data = mapped(file)
     return None if data is None else body(data, label)
 
 
 def save(file: "Path", data: bytes) -> None:
-    """Exchange a derived file for `data`, which `packed` made. Nothing is written where a link leads elsewhere.
+    """Replace a derived file by `data`, which `packed` made. Do nothing where a link leads elsewhere.
 
     Raises:
-        OSError: there is no place for it.
+        OSError: the disk refused to write the file.
     """
     from . import fs  # far more than a process that only asks needs
 
@@ -77,7 +77,7 @@ def save(file: "Path", data: bytes) -> None:
 
 
 def is_elsewhere(file: "str | Path") -> bool:
-    """Whether a file, or a folder that it lies in up to Git's, is a link: nobody's files elsewhere are touched."""
+    """Return whether `file`, or one of the three folders above it (up to `.git`), is a link that may lead anywhere."""
     for _ in range(4):
         if os.path.islink(file):
             return True
@@ -86,9 +86,9 @@ def is_elsewhere(file: "str | Path") -> bool:
 
 
 class Cache:
-    """One derived file, or folder of them, in its place, and the generation of what its holder has in memory.
+    """The place of a derived file or folder, and how many purges ran before its holder's data in memory was made.
 
-    `name` is one of `state`; `private` the folder of these.
+    `private` is `.git/crabmem`, `name` the place below it, one of the constants of `state`.
     """
 
     def __init__(self, private: "Path | str", name: str) -> None:
@@ -105,14 +105,17 @@ class Cache:
         return Path(self.path)
 
     def renew(self) -> bool:
-        """Whether there was a purge, so that what is held has words that it took and must be forgotten. Asked once."""
+        """Return whether a purge ran since this was last asked: then the holder's data may have purged words.
+
+        Each purge is reported once, so the holder has to drop its data at once.
+        """
         return self._generation.renew()
 
     def keep(self, write: "Callable[[Path], object]") -> bool:
-        """Save what is held with `write`, which is given the place; False where that was not done, or is undone.
+        """Save the holder's data with `write`, which is given the place; return whether it was saved and stays.
 
-        Nothing is written where nothing of ours is yet, and what was written while a purge went on is removed again: it
-        may hold what that took.
+        Nothing is written where there is no `.git/crabmem` yet, nor after a purge: the data may have purged words. If a
+        purge ran during `write`, the saved file is removed again.
         """
         from . import fs
 
@@ -129,13 +132,13 @@ class Cache:
 
 
 def mark(private: "str | Path", key: bytes) -> bytes:
-    """What `owner` says among the derived files below `private` when whoever has `key` began to keep them."""
+    """Return what the file `owner` holds where the holder of `key` began to keep the derived files below `private`."""
     number = os.lstat(os.path.join(private, state.INDEX)).st_ino
     return blake2b(b"%d" % number, key=key, digest_size=_MARK_SIZE, person=b"crabmem caches").digest()
 
 
 def are_ours(private: "str | Path", key: bytes) -> bool:
-    """Whether whoever has `key` began to keep the derived files below `private`."""
+    """Return whether the holder of `key` began to keep the derived files below `private`."""
     try:
         return regular.read(os.path.join(private, state.OWNER), _MARK_SIZE) == mark(private, key)
     except OSError:

@@ -26,7 +26,7 @@ class ExportFolder:
     """The folder at `place`, which may not be there yet; `own` is the workspace that is exported."""
 
     def __init__(self, place: Path, own: Path) -> None:
-        """Raises Inapplicable: it can be no such folder."""
+        """Raises Inapplicable: `place` is a file, lies in the workspace, or is a memory itself."""
         self._folder = place.resolve()
         self._place = place
         if self._folder.is_relative_to(own.resolve()):
@@ -39,12 +39,13 @@ class ExportFolder:
     def changes(self, files: Mapping[str, bytes], force: bool, form: str) -> dict[str, str]:
         """What becomes of each file when `files` are written there: made, replaced, unchanged or removed.
 
-        What an export wrote, is none of `files` and was changed since is "kept", as often as it is asked for.
+        A file that an earlier export wrote, that is not in `files` and that somebody changed since is "kept", now and
+        at later exports.
 
         Raises:
             Inapplicable: without `force`, something else is there that would be overwritten, or the folder is not
                 empty and no earlier export of this `form`.
-            Unwritable: what is there cannot be read.
+            Unwritable: a file there cannot be read.
         """
         hashes, before = self._earlier()
         if hashes is None and not force and self._is_used():
@@ -74,9 +75,10 @@ class ExportFolder:
         return states
 
     def write(self, files: Mapping[str, bytes], states: Mapping[str, str], form: str) -> None:
-        """Write `files` there, as `changes` said it.
+        """Write `files` there; `states` is what `changes` returned for them.
 
-        Interrupted, it goes on when it is called again: what is to be there is known to be ours before it is.
+        After an interruption a second call completes the export: `MARK` lists the new hashes beside the old ones before
+        the first file is written, so that new files are known as ours. At the end it lists the new ones alone.
 
         Raises:
             Unwritable: the disk refuses.
@@ -103,7 +105,10 @@ class ExportFolder:
         return self._folder.is_dir() and any(self._folder.iterdir())
 
     def _earlier(self) -> tuple[dict[str, list[str]] | None, str | None]:
-        """The hashes that a file may have which an export wrote, by path, and its form; None where there was none."""
+        """Return what `MARK` has of an earlier export: by path the hashes that a file of ours may have, and its form.
+
+        Both are None where there is no valid mark; the form is also None in a mark that names none.
+        """
         try:
             said = json.loads(self._read(MARK) or b"")
             hashes = {path: [*map(str, each)] for path, each in said["files"].items() if is_contained(path)}

@@ -45,10 +45,13 @@ _loading = RLock()
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Import within it what is loaded late: a child that is forked meanwhile would wait for that import forever.
+    """Import late modules within this block: forks wait for its end.
+
+    A child forked in the middle of an import inherits Python's import lock without the thread that frees it, and would
+    wait forever.
 
     Raises:
-        CrabmemError: the clock is so wrong that Python cannot load it.
+        CrabmemError: the clock is beyond the year 2262, so that Python's `logging` cannot be imported.
     """
     try:
         with _loading:  # this very one: a child that is forked within has another

@@ -1,7 +1,7 @@
 """Every call that changes the disk, one function each, so that a test can stop or fail the Nth of them.
 
 `before` is called with the operation's name and the path ahead of each change. Functions raise
-plain OSError; who calls knows what it means. What differs between systems is in `system`.
+plain OSError; callers know what it means. What differs between systems is in `system`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Folder(NamedTuple):
 
 
 def reason(error: OSError) -> str:
-    """What the system said, without the number; where it forbade something, what stands in the way and the way out."""
+    """Return the text of an error without its number. Where access was denied, add what denies it and the way out."""
     words = (error.strerror or str(error)).lower()
     return words + _way_in(error.filename) if isinstance(error, PermissionError) else words
 
@@ -136,7 +136,7 @@ def _path(place: Place) -> str:
 
 @contextmanager
 def _naming(place: Place) -> Iterator[None]:
-    """Errors within it name the whole path of `place`, not only the last part that the system was given."""
+    """Have errors within the block name the whole path of `place`, not only the last part that the system was given."""
     try:
         yield
     except OSError as error:
@@ -146,7 +146,7 @@ def _naming(place: Place) -> Iterator[None]:
 
 @contextmanager
 def durability(waits: bool) -> Iterator[None]:
-    """Within it changes wait for the disk, or else do not and may be lost with the power."""
+    """Set whether changes within the block wait for the disk (fsync). Those that do not may be lost with the power."""
     token = _waiting.set(waits)
     try:
         yield
@@ -161,7 +161,7 @@ def opened(folder: Path | str) -> AbstractContextManager[Folder]:
 
 @contextmanager
 def straight(folder: str) -> Iterator[Folder]:
-    """A folder by its real path, on which no link is followed: one that is there now came since somebody looked.
+    """Open a folder by a path that was resolved before, following no link: one on the way now was put there since.
 
     Raises:
         NotADirectoryError: a link or a file stands on the way.
@@ -211,7 +211,7 @@ def inside(root: Path | str, path: str, make: bool = False) -> Iterator[Spot]:
 
     Raises:
         FileNotFoundError: a folder on the way is missing.
-        NotADirectoryError: a link or a file stands in its place.
+        NotADirectoryError: a link or a file stands where a folder should be, or `path` has `..` in it.
     """
     *way, name = path.split("/")
     if ".." in (*way, name):
@@ -228,9 +228,9 @@ def inside(root: Path | str, path: str, make: bool = False) -> Iterator[Spot]:
 
 
 def path_in(root: Path, file: str) -> str | None:
-    """The path below `root` of a file that is named by whatever way leads to its folder; None for one elsewhere.
+    """Return the path below `root` of `file`, which may be named through links or `..`; None for a file elsewhere.
 
-    Links on the way are followed, the last part is not: what is there is not looked at.
+    Links to its folder are resolved. The last part is taken as it is, whether or not a file is there.
     """
     folder, name = os.path.split(file)
     try:
@@ -249,7 +249,7 @@ def names(folder: Folder) -> list[str]:
 
 
 def called(folder: Path, beginning: str) -> list[Path]:
-    """The files in `folder` whose names begin so; none where there is no folder, or nobody may look.
+    """Return the files in `folder` whose names start with `beginning`; [] where it is missing or may not be listed.
 
     Each write looks at several: `glob` takes ten times as long.
     """
@@ -263,8 +263,8 @@ def read(place: Place, steady: bool = False, limit: int = MAX_BYTES) -> tuple[by
 
     Raises:
         FileNotFoundError: nothing there.
-        NotAFile: a link, folder, pipe or device, or too large.
-        BeingWritten: only when `steady`, where the system can tell: the text may be half of one.
+        NotAFile: a link, folder, pipe or device is there, or a file of more than `limit` bytes.
+        BeingWritten: only when `steady`: somebody is writing the file, so that the bytes may be half of a text.
     """
     name, folder = _at(place)
     handle, status = regular.open_regular(name, folder, _path(place), limit)
@@ -279,9 +279,9 @@ def read(place: Place, steady: bool = False, limit: int = MAX_BYTES) -> tuple[by
 
 
 def _all_of(handle: int, size: int, limit: int) -> bytes:
-    """What an open file of `size` bytes holds, however it grows meanwhile, up to one byte more than we take."""
+    """Return the bytes of an open file of `size` bytes, up to `limit` + 1: one more shows that it grew too large."""
     pieces, room, missing = list[bytes](), limit + 1, size
-    # `os.read` has a buffer made of as many bytes as it is asked for.
+    # `os.read` allocates as many bytes as it is asked for: ask for about `size`, not for `limit`.
     while room and (piece := os.read(handle, asked := min(room, max(size, 65_536) + 1))):
         pieces.append(piece)
         room -= len(piece)
@@ -295,8 +295,10 @@ def _all_of(handle: int, size: int, limit: int) -> bytes:
 def _nobody_writing(handle: int, path: str) -> Iterator[None]:
     """Take a read lease: others that open the file for writing wait until the block ends.
 
+    Where there are no leases, the file's times are checked at the end instead.
+
     Raises:
-        BeingWritten: somebody has it open for writing already.
+        BeingWritten: another process has the file open for writing, or wrote it a moment ago.
     """
     try:
         is_leased = system.take_lease(handle)
@@ -361,7 +363,7 @@ def create(file: Path, data: bytes, mode: int = PRIVATE_FILE) -> os.stat_result:
         _write(handle, file, data)
         _sync(handle, file)
         return os.fstat(handle)
-    except OSError:  # a full disk holds the beginning, which the next write would take for somebody's text
+    except OSError:  # on a full disk the file may hold a beginning, which the next write would take for a text to keep
         with suppress(OSError):
             os.unlink(file)
         raise
@@ -391,7 +393,10 @@ def truncate(file: Path, size: int) -> None:
 
 
 def sync_file(file: Path) -> None:
-    """Make the bytes of a file durable that somebody has written; FileNotFoundError when there is none."""
+    """Wait until the bytes of a file written earlier are on the disk; FileNotFoundError when there is none.
+
+    Does nothing, and looks for no file, where changes do not wait (`durability`).
+    """
     if not _waiting.get():
         return
     handle = regular.opened(os.fspath(file))
@@ -417,12 +422,13 @@ def identity(folder: Path | str | int) -> tuple[int, int] | None:
 
 
 def is_own_folder(folder: Path | str) -> bool:
-    """Whether `folder`, which lies in `.git`, is there, and neither it nor `.git` is a link that leads elsewhere."""
+    """Return whether `folder`, which lies directly in `.git`, is a folder, and neither it nor `.git` is a link."""
     return os.path.isdir(folder) and not (os.path.islink(folder) or os.path.islink(os.path.dirname(folder)))
 
 
 def swap_in(file: Path, data: bytes) -> None:
-    """Exchange a file whole, without waiting for the disk: for what may be lost without harm."""
+    """Replace a file atomically, without waiting for the disk: for what may be lost without harm."""
+    # Process and thread in the name: two that replace the file at once do not write into one temporary file.
     own = file.with_name(f"{file.name}.{os.getpid()}.{get_ident()}")
     try:
         hint(own, data)
@@ -442,7 +448,7 @@ def append(file: Path, data: bytes, durable: bool = False) -> None:
 
 @contextmanager
 def _writing(operation: str, file: Path, flags: int = 0) -> Iterator[int]:
-    """A handle to write a regular file. Nothing is written to a pipe or device of its name."""
+    """Open a file for writing and yield its handle; NotAFile for a pipe or a device of that name."""
     before(operation, str(file))
     handle = os.open(file, _WRITE | flags, PRIVATE_FILE)
     regular.check_regular(handle, str(file))
@@ -459,6 +465,7 @@ def rename(source: Place, target: Place) -> None:
     try:
         os.replace(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder)
     except OSError as error:
+        # The system does not say which of both was refused: it is the source if nothing denies access to the target.
         is_source = isinstance(error, PermissionError) and not _way_in(_path(target))
         error.filename = _path(source if is_source else target)
         raise
@@ -504,7 +511,7 @@ def chmod(place: Path, mode: int) -> None:
 
 
 def match(place: Path, like: os.stat_result, with_mode: bool) -> None:
-    """Give a file or folder the owner, and `with_mode` the permissions, of another."""
+    """Give a file or folder the owner and group that `like` has, and `with_mode` its permissions, too."""
     now = os.lstat(place)
     if (now.st_uid, now.st_gid) != (like.st_uid, like.st_gid):
         before("chown", str(place))
@@ -570,8 +577,11 @@ def exchange_folders(one: Path, other: Path) -> bool:
 
 
 def _exchange_in_steps(one: Path, other: Place) -> None:
-    """A step that reports an error may have been done: only what is where tells."""
-    # A name that no crash has left: what is under that may be a save that nobody has seen.
+    """Swap two files by giving `other` a second name and renaming both.
+
+    A step that reports an error may have been done all the same, so each handler looks at which names exist.
+    """
+    # A random name, as one that a crash left may hold a person's save that is nowhere else.
     aside = one.with_name(f"{one.name}.{os.urandom(4).hex()}.aside")
     try:
         link(other, aside)
@@ -588,7 +598,7 @@ def _exchange_in_steps(one: Path, other: Place) -> None:
         rename(aside, one)
     except OSError:
         if os.path.lexists(aside):
-            rename(aside, other)  # as it was: who tries again makes anew what was to be there
+            rename(aside, other)  # as it was before; a retry stages the new text again
             raise
 
 
@@ -604,7 +614,7 @@ def is_alive(pid: int) -> bool:
 
 
 def is_from_before_start(file: Path) -> bool:
-    """Whether `file` was last written before this machine was started, so that whoever did it is gone.
+    """Return whether `file` was last written before this machine was started, so that its writer has ended.
 
     False where the system does not tell when that was.
     """

@@ -31,14 +31,16 @@ class Inotify:
     """The changes in some folders since the last time they were asked for. Belongs to one process."""
 
     def __init__(self) -> None:
-        """Begin.
+        """Open an inotify instance that watches nothing yet.
 
         Raises:
-            OSError: the system has no more of them.
+            OSError: the system allows no more instances.
         """
         self._libc = system.library()
         self._handle = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
+        #: The process that reads the events: a forked child shares the queue and must not. 0 once a watch has failed.
         self._process = os.getpid()
+        #: By watch descriptor, what comes before the names that the kernel reports.
         self._prefixes: dict[int, str] = {}
         #: Device and inode of each watched folder that has no other one in it.
         self._innermost: dict[str, tuple[int, int]] = {}
@@ -46,16 +48,16 @@ class Inotify:
 
     @staticmethod
     def begun() -> "Inotify | None":
-        """A watch of nothing yet; None where the system has none."""
+        """Return an instance that watches nothing yet; None where the system has no inotify, or allows no more."""
         try:
             return Inotify() if system.TELLS_CHANGES else None
         except OSError:
             return None
 
     def watch(self, handle: int, path: str, prefix: str) -> None:
-        """Watch what is in an open folder, which is at `path`; its names get `prefix` before them.
+        """Watch an open folder, which is at `path`; `prefix` is put before the names reported from it.
 
-        Where that cannot be, `changed` is None from then on.
+        After a failure `changed` returns None from then on, so that its callers look at everything.
         """
         try:
             self._watch(handle, path, prefix)
@@ -70,11 +72,14 @@ class Inotify:
         self._prefixes[number] = prefix
         status = os.fstat(handle)
         self._innermost[path] = status.st_dev, status.st_ino
-        # Parents are watched first. Where a folder is in place, its parent is: `_are_in_place` need not look at that.
+        # Parents are watched first. If a folder is in place, so is its parent: `_are_in_place` need not check that.
         self._innermost.pop(os.path.dirname(path), None)
 
     def changed(self) -> set[tuple[str, bool]] | None:
-        """What changed since the last time: each path, and whether it is a folder; None when anything may have."""
+        """Return what changed since the last call, as pairs (path, whether it is a folder); None for "anything may".
+
+        None follows a fork, a failed `watch`, a lost event, and a watched folder that was moved, replaced or removed.
+        """
         if self._process != os.getpid() or not self._are_in_place():
             return None
         found: set[tuple[str, bool]] = set()

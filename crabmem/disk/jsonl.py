@@ -19,15 +19,16 @@ from . import fs
 
 T = TypeVar("T")
 
-#: Lines to add once the answer that they tell of has arrived, in a process that answers for another; None for at once.
+#: Appends put off until the answer that they record has arrived, in a helper that answers for another process. None:
+#: lines are appended at once.
 held: list[Callable[[], None]] | None = None
 
 
 class JsonLines(Generic[T]):
     """The lines of one file, each a value.
 
-    `encode` makes of one what JSON can say. `decode` makes one of that; for what is none it raises a ValueError,
-    TypeError, KeyError or AttributeError.
+    `encode` turns a value into what JSON can hold, `decode` turns that back. For a line that is not ours `decode`
+    raises ValueError, TypeError, KeyError or AttributeError: readers skip it.
     """
 
     def __init__(self, file: Path, encode: Callable[[T], Any], decode: Callable[[Any], T]) -> None:
@@ -43,7 +44,10 @@ class JsonLines(Generic[T]):
             return []
 
     def add(self, line: T, most: int) -> None:
-        """Add a line, where there is a place for it; the older half goes from a file above `most` bytes."""
+        """Append a line, then drop the older half of the lines if the file has more than `most` bytes.
+
+        Does nothing where the folder is missing or the disk refuses. Waits for its turn where `held` is a list.
+        """
         if held is not None:
             held.append(lambda: self._add(line, most))
         else:
@@ -61,13 +65,13 @@ class JsonLines(Generic[T]):
             return  # a disk that is full or read-only: nobody asked for a write
 
     def add_all(self, lines: Iterable[T]) -> None:
-        """Add lines, all of them in one write, where there is a place for it; none goes for them."""
+        """Append lines in one write, dropping none; do nothing where the folder is missing or the disk refuses."""
         if (new := list(lines)) and fs.is_own_folder(self._file.parent):
             with suppress(OSError):  # as above
                 self.append(new)
 
     def keep(self, stays: Callable[[T], bool]) -> None:
-        """Remove the lines that do not stay; the file is touched only where there are some."""
+        """Rewrite the file without the lines for which `stays` is false; leave it alone when all stay."""
         lines = self.all()
         kept = list(filter(stays, lines))
         if len(kept) < len(lines):
@@ -80,10 +84,10 @@ class JsonLines(Generic[T]):
             fs.unlink(self._file)
 
     def read(self) -> list[T]:
-        """The lines in order; none of a file that is not there.
+        """Return the lines in order, without those that are not ours; [] when there is no file.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file is there and cannot be read.
         """
         try:
             lines = fs.read(self._file)[0].splitlines()
@@ -119,10 +123,10 @@ def encoded(said: object) -> bytes:
 
 
 def text(said: Any, most: int | None = None) -> str:
-    """A text of at most so many characters, as JSON said it.
+    """Return a value from JSON if it is a text of at most `most` characters.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the value is no text, or a longer one.
     """
     if not isinstance(said, str) or (most is not None and len(said) > most):
         raise ValueError("no text, or a longer one")
@@ -130,15 +134,15 @@ def text(said: Any, most: int | None = None) -> str:
 
 
 def text_or_none(said: Any, most: int | None = None) -> str | None:
-    """The same, or None."""
+    """Return None for None, else the same as `text`."""
     return None if said is None else text(said, most)
 
 
 def number(said: Any) -> int:
-    """A whole number, as JSON said it.
+    """Return a value from JSON if it is a whole number.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the value is something else, true and false included.
     """
     if type(said) is not int:  # isinstance takes True, too
         raise ValueError("no number")
@@ -146,10 +150,10 @@ def number(said: Any) -> int:
 
 
 def moment(said: Any) -> datetime:
-    """A moment, as JSON said it.
+    """Return the moment that a value from JSON names in ISO 8601.
 
     Raises:
-        ValueError: it is something else, or does not say how far it is from UTC.
+        ValueError: the value is no such text, or has no offset from UTC.
     """
     found = datetime.fromisoformat(text(said))
     if found.tzinfo is None:

@@ -15,13 +15,14 @@ _POLL = 0.005
 
 
 class WriterLock:
-    """The lock on `file`. The kernel frees it when its holder dies: it never has to be removed by hand.
+    """A lock between threads and processes. The kernel frees it when its holder dies: nobody removes it by hand.
 
-    The folder `<file>.d` is the lock, the file the queue before it: a writer that has just written cannot overtake one
-    that waits, and deleting the file lets nobody in.
+    The folder `<file>.d` is the lock. `file` is the queue before it, held only until the folder is locked: a writer
+    that has just written cannot overtake a waiting one, and deleting `file` does not release the lock. `<file>.pid` has
+    the process id of the last holder.
 
-    A watcher, a process that reads ahead, one that syncs unasked and one that stands by each hold such a lock on a file
-    of their own: it keeps a second one from beginning, and nothing is written under it.
+    The watcher, the process that reads ahead, the automatic sync and the standby helper each hold such a lock on a file
+    of their own, to keep a second one from starting. They write nothing under it.
     """
 
     def __init__(self, file: Path) -> None:
@@ -34,8 +35,10 @@ class WriterLock:
     def held(self, timeout: float) -> Iterator[None]:
         """Hold the lock, waiting at most `timeout` seconds for other threads and for other processes.
 
+        Notes this process as the last holder, for messages and for `is_holder_alive`.
+
         Raises:
-            Busy: somebody else held it all that time.
+            Busy: another thread or process held the lock for all of that time.
         """
         if not self._threads.acquire(timeout):
             raise Busy(f"another thread has been writing for {timeout:g} s; try again")
@@ -49,6 +52,7 @@ class WriterLock:
             self._threads.release()
 
     def _acquire(self, held: ExitStack, timeout: float) -> None:
+        """Enter the lock into `held`; Busy after `timeout` seconds, naming the workspace, three folders up."""
         deadline = time.monotonic() + timeout
         try:
             while not self._try_acquire(held, deadline):
@@ -61,19 +65,19 @@ class WriterLock:
             ) from None
 
     def _try_acquire(self, held: ExitStack, deadline: float) -> bool:
-        """Hold the lock; return False where a purge put another one in its place while this process waited for it."""
+        """Enter the lock into `held`; return False if a purge exchanged `.git`, and the lock with it, meanwhile."""
         fs.make_folder(self._folder)
         with ExitStack() as tried:
             with locked(self._file, os.O_RDWR | os.O_CREAT, deadline):
                 handle = tried.enter_context(locked(self._folder, os.O_RDONLY, deadline))
-            # Where nothing is in its place, the workspace was moved away: this holds, and whoever asks for it says so.
+            # With no `.git/crabmem` left, the workspace was moved away: no retry, the writer's own check reports it.
             if fs.identity(handle) != fs.identity(self._folder) and self._file.parent.is_dir():
                 return False
             held.push(tried.pop_all())
         return True
 
     def is_holder_alive(self) -> bool:
-        """Return whether the process that held the lock last is there still, on this machine."""
+        """Return whether the process that held the lock last still runs on this machine."""
         holder = self._last_holder()
         return holder is not None and fs.is_alive(holder)
 
@@ -86,12 +90,12 @@ class WriterLock:
 
 @contextmanager
 def locked(place: Path, flags: int, deadline: float) -> Iterator[int]:
-    """Hold the kernel's lock on a file or folder; its open handle.
+    """Hold the kernel's exclusive lock (flock) on a file or folder; yield its open handle.
 
     Raises:
-        TimeoutError: that did not work until `deadline`.
+        TimeoutError: another handle still held the lock at `deadline`, by the monotonic clock.
     """
-    # A link may lead to a place where locking makes a file, or keeps somebody else waiting; a pipe blocks `open`.
+    # Through a link, O_CREAT would make a file elsewhere, or the lock would block somebody else. A pipe blocks `open`.
     handle = os.open(place, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, fs.PRIVATE_FILE)
     try:
         while not _try_lock(handle):

@@ -58,13 +58,18 @@ def project_of(folder: str) -> Project | None:
 
 
 def _project_at(folder: str) -> Project | None:
+    """Return the project whose `.git` stands in `folder` itself; None where there is no repository.
+
+    A `.git` folder is taken as it is. A `.git` file is believed only if the repository that it names lists this folder
+    as a worktree, or lies in the folder. Otherwise the project is the folder, with a `problem`.
+    """
     git = os.path.join(folder, ".git")
     try:
         mode = os.lstat(git).st_mode
     except OSError:
         return None
     if stat.S_ISDIR(mode):
-        return Project(git) if _is_repository(git) else None  # which Git passes over, too
+        return Project(git) if _is_repository(git) else None  # Git ignores such a `.git`, too
     if not stat.S_ISREG(mode):
         return Project(folder, "its .git is a link, which may lead anywhere")
     named = _named_in(git, _POINTS)
@@ -80,7 +85,10 @@ def _project_at(folder: str) -> Project | None:
 
 
 def _knows(common: str, own: str, folder: str) -> bool:
-    """Whether a repository has, in a worktree's `own` folder in it, this folder as the place of that worktree."""
+    """Return whether the repository `common` lists `folder` as the worktree whose data lies in its folder `own`.
+
+    `own/gitdir` has to name `folder/.git`, and `own/commondir` has to lead back to `common`.
+    """
     file, back = _named_in(os.path.join(own, "gitdir")), _named_in(os.path.join(own, "commondir"))
     if file is None or back is None or os.path.realpath(os.path.join(own, back)) != common:
         return False
@@ -96,7 +104,7 @@ def _is_repository(folder: str) -> bool:
 
 
 def _named_in(file: str, begins: str = "") -> str | None:
-    """The path that a file of one line says after what it `begins` with; None where it says none."""
+    """Return the path in a file of one line, behind the text that it `begins` with; None where it has no such line."""
     try:
         said = os.fsdecode(fs.read(file, limit=_LARGEST)[0])
     except OSError:

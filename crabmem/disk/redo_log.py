@@ -1,11 +1,12 @@
-"""A redo log: what was done and is not known to be on the disk, so that it can be done again after a power cut.
+"""A redo log: what was done and may not be on the disk yet, so that it can be done again after a power cut.
 
-One file, written in place: a head, then frames one after the other, each with a checksum. To `begin` it anew is to
-write the head: what stands behind it from before fits no checksum any more, and is overwritten by and by. So most
-appends wait for the disk once, as they change nothing but bytes that the file has already.
+One file, written in place: a head, then frames one after the other, each with a checksum. `begin` writes a new head
+only: the old frames behind it match no checksum any more and are overwritten by and by. So most appends wait for the
+disk once, as they change neither the size nor the name of the file.
 
-The head says which start of the machine it was begun in, and which file it is: what was written since then is seen by
-everybody, on the disk or not. In a copy, and after a start, it has to be done again. And it has a mark of who began it.
+The head names the boot of the machine in which the log was begun, and the file. While both are the same, every process
+sees what was done since, on the disk or not. After a reboot, or in a copy, it has to be done again. The head also has a
+keyed mark of the user who began the log.
 """
 
 from __future__ import annotations
@@ -25,37 +26,42 @@ _MAGIC = b"crabmem redo 1\n\0"
 _FRAME = struct.Struct("<II")
 #: The file grows by so many bytes of zeros at a time.
 _STEP = 65_536
-#: No body has more bytes, and no log that is read: a workspace may be a stranger's.
+#: Most bytes of a body, and of a log that is read: a workspace may be a stranger's.
 LARGEST, _LONGEST = 4_000_000, 64_000_000
 
 
 class RedoLog:
-    """The log in `file`. Written under a lock of its users'; read without one: what is half written is not there."""
+    """The log in `file`. Its users write under a lock of theirs and read without one: half a frame counts as none."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._start_over(b"")
 
     def _start_over(self, head: bytes) -> None:
-        """Know nothing of it but its head, which is b"" for none."""
+        """Take `head` for the log's, with no frame read yet; b"" stands for a log that is not there."""
         self._head = head
+        #: Offset behind the last frame that was read or appended.
         self._end = _HEAD.size
         self._bodies: list[bytes] = []
-        #: The checksum of the last frame, on which that of the next one stands: behind a frame that something else was
-        #: written over, none counts. Of the head without its own: with that, it is the same for every head.
+        #: The checksum of the last frame. Each frame's goes on from the one before, so that no frame counts behind an
+        #: overwritten one. The first goes on from the head without its own checksum: a CRC over data and its CRC is
+        #: the same for all data.
         self._last = zlib.crc32(head[:-4])
 
     def bodies(self) -> Sequence[bytes]:
-        """What was appended since it was begun, the oldest first."""
+        """Return the bodies appended since the log was begun, by any process, the oldest first."""
         self._catch_up()
         return self._bodies
 
     def size(self) -> int:
-        """How many bytes it has, as far as it was looked at."""
+        """Return the bytes that the log takes up, as far as this process has read it."""
         return self._end
 
     def begin(self, key: bytes | None = None) -> None:
-        """Forget what it has, durably. `key` is of who begins it; without one the mark of who did so before stays."""
+        """Empty the log, durably, by writing a new head; make the file if there is none.
+
+        `key` marks its holder as the one who began the log; without a key the earlier mark stays.
+        """
         if not os.path.lexists(self._file):
             fs.create(self._file, bytes(_STEP))
             fs.sync_folder(self._file.parent)
@@ -69,10 +75,10 @@ class RedoLog:
         self._start_over(head)
 
     def append(self, body: bytes) -> None:
-        """Add `body`, durably.
+        """Add `body`, durably; begin the log if there is none.
 
         Raises:
-            ValueError: it is empty, or larger than what is read.
+            ValueError: `body` is empty, or has more than `LARGEST` bytes.
         """
         if not 0 < len(body) <= LARGEST:
             raise ValueError(f"a body of {len(body)} bytes")
@@ -82,13 +88,14 @@ class RedoLog:
         checksum = zlib.crc32(body, self._last)
         frame = _FRAME.pack(len(body), checksum) + body
         end = self._end + len(frame)
+        # Grow by whole steps: most later appends then change no size.
         missing = -end % _STEP if end > os.lstat(self._file).st_size else 0
         fs.write_at(self._file, self._end, frame + bytes(missing))
         self._end, self._last = end, checksum
         self._bodies.append(body)
 
     def _catch_up(self) -> None:
-        """Read what others have appended, or all of it where somebody has begun it anew."""
+        """Read the frames that other processes appended; all of them if the log was begun anew."""
         try:
             file = os.fdopen(regular.opened(os.fspath(self._file), limit=_LONGEST), "rb")
         except OSError:
@@ -103,7 +110,7 @@ class RedoLog:
                     pass
 
     def _take_next(self, file: BinaryIO) -> bool:
-        """Take the frame that comes next; False where there is no whole one."""
+        """Read the next frame into `_bodies`; return False where no whole one follows."""
         frame = file.read(_FRAME.size)
         if len(frame) < _FRAME.size:
             return False
@@ -117,19 +124,19 @@ class RedoLog:
 
 
 def is_by(file: str, key: bytes) -> bool:
-    """Whether who has `key` began the log in `file`, and it is no copy."""
+    """Return whether the holder of `key` began the log in `file`, and the file is no copy."""
     found = _head_of(file)
     return found is not None and found[1] == _mark(found[2], key)
 
 
 def is_of_now(file: str) -> bool:
-    """Whether the log in `file` is there, was begun since the machine was started, and is no copy; its head is read."""
+    """Return whether the log in `file` exists, was begun in this boot of the machine and is no copy. Reads its head."""
     found = _head_of(file)
     return found is not None and found[0] == _place(found[2])
 
 
 def _head_of(file: str) -> tuple[bytes, bytes, os.stat_result] | None:
-    """The start and file that a log was begun in, who began it, and the file's status; None for no log."""
+    """Return a log's place (as `_place` makes it), its mark (`_mark`) and the file's status; None for no log."""
     try:
         handle = regular.opened(file)
         try:
@@ -149,12 +156,12 @@ def _is_head(head: bytes) -> bool:
 
 
 def _place(status: os.stat_result) -> bytes:
-    """What a start of the machine and a file are known by."""
+    """Return a digest of this boot of the machine and of the file's device and inode."""
     return blake2b(system.start_of_machine().encode() + _number(status), digest_size=16).digest()
 
 
 def _mark(status: os.stat_result, key: bytes) -> bytes:
-    """What a log says of who began it: a copy has another number, and so another mark."""
+    """Return the keyed mark of the user who began a log. It covers device and inode: in a copy it does not match."""
     return blake2b(_number(status), key=key, digest_size=32, person=b"crabmem redo").digest()
 
 

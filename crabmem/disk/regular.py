@@ -13,12 +13,12 @@ HUGE = 1 << 40
 
 # Without O_NONBLOCK, opening a pipe waits until somebody writes to it.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-# What is said of a link, a socket (by macOS the third), a folder.
+# Opening a link, a socket (the third is macOS's) or a folder fails with these.
 _IS_OTHER = (errno.ELOOP, errno.ENXIO, errno.EOPNOTSUPP, errno.EISDIR)
 
 
 class NotAFile(OSError):
-    """Something other than a regular file of the size that is taken has that name."""
+    """The name belongs to something other than a regular file, or to a file that is too large."""
 
 
 def opened(name: str, limit: int = HUGE) -> int:
@@ -58,10 +58,12 @@ def read(name: str, size: int) -> bytes:
 
 
 def read_known(name: str, size: int) -> bytes:
-    """At most `size` bytes of what was a regular file a moment ago, unchecked, for who knows the id of its bytes.
+    """Return at most `size` bytes of what was a regular file a moment ago, without checking that it still is.
+
+    For callers that compare the bytes with the id of a blob.
 
     Raises:
-        OSError: it is not there any more, or cannot be read.
+        OSError: the file is gone, or cannot be read.
     """
     handle = os.open(name, _READ)
     try:
@@ -71,7 +73,7 @@ def read_known(name: str, size: int) -> bytes:
 
 
 def mapped(name: str | os.PathLike[str]) -> mmap.mmap:
-    """A large regular file as it lies on the disk, read only where it is looked at; to be closed by who has it.
+    """Return a large regular file mapped into memory, for reading; the caller closes it.
 
     Raises: as `opened`; ValueError for an empty file.
     """
@@ -83,7 +85,7 @@ def mapped(name: str | os.PathLike[str]) -> mmap.mmap:
 
 
 def check_regular(handle: int, path: str, limit: int = HUGE) -> os.stat_result:
-    """The status of an open file; NotAFile, and it is closed, when it is no regular one of at most `limit` bytes."""
+    """Return the status of an open file; close it and raise NotAFile if it is not regular or exceeds `limit` bytes."""
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):

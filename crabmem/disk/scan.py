@@ -29,9 +29,9 @@ _SETTLED_AFTER = 2_500_000_000
 class File(NamedTuple):
     """One file as it was found. `mark` is its packed stamp, which belongs to exactly these bytes.
 
-    `data` is None when they were not read, because they were known. `is_partial` when somebody was
-    writing the file at that moment, so that they may be half of a text; `is_young` when the file may
-    change once more and keep its stamp.
+    `data` is None when the bytes were not read, as they were known. `is_partial`: somebody was writing the file at
+    that moment, so that the bytes may be half of a text. `is_young`: the file changed so lately that it may change once
+    more and keep its stamp.
     """
 
     path: str
@@ -48,15 +48,18 @@ class File(NamedTuple):
 
     @property
     def remembered(self) -> bytes:
-        """What another process may know it by; a stamp that no file has when that cannot be relied on."""
+        """The mark by which a later process knows the file: its stamp, then the id of its blob.
+
+        For a young or partial file the stamp is zeros, which no file has, so that it is read again.
+        """
         is_sure = not (self.is_young or self.is_partial)
         return (self.mark if is_sure else bytes(len(self.mark))) + bytes.fromhex(self.blob)
 
 
 class Files(Mapping[str, File]):
-    """Files by path: those that were `read`, and those `known` by the marks that an older process left of them.
+    """Files by path: those that were `read`, and unchanged ones, `known` by the marks that an earlier process left.
 
-    Those stay marks until somebody asks for one: a process asks for few of thousands.
+    A known file becomes a `File` only on access, as a process asks for few of thousands.
     """
 
     __slots__ = ("known", "read")
@@ -90,14 +93,14 @@ class Files(Mapping[str, File]):
             yield path, mark[stamp.BLOB].hex()
 
     def newest(self, count: int) -> list[str]:
-        """The paths of those that were changed last."""
+        """Return the paths of the `count` files that were changed last."""
         from heapq import nlargest  # late: writes alone ask
 
         marks = {**{path: file.mark for path, file in self.read.items()}, **self.known}
         return nlargest(count, marks, key=lambda path: changed_ns(marks[path]))
 
     def changed(self, read: dict[str, File], gone: Set[str]) -> Files:
-        """The files with others that were read since, and without those that are `gone`."""
+        """Return these files with those added or replaced that were `read` since, and without those `gone`."""
         files, marks = self.read | read, self.known.copy()
         for path in gone | read.keys():
             marks.pop(path, None)
@@ -132,11 +135,12 @@ class Scan:
     files: Files
     unusable: tuple[Unusable, ...]
     _read: Callable[[str], bytes | None] = field(repr=False, default=lambda path: None)
-    # All that ever changed, which scans of one store share, and how much of it this one has seen.
+    # The paths that changed, oldest first, in a list that the scans of one store share; this scan covers the first
+    # `_seen` of them.
     _changes: list[str] = field(repr=False, default_factory=list)
     _seen: int = field(repr=False, default=0)
     folders: frozenset[str] = frozenset()
-    # Quicker by far than `_read`: what it says is believed only when it has the id of the blob.
+    # Quicker by far than `_read`, and unchecked: its bytes count only if they have the id of the blob.
     _read_plainly: Callable[[str, bytes], bytes | None] = field(repr=False, default=lambda path, mark: None)
 
     def data(self, path: str) -> bytes | None:
@@ -163,14 +167,14 @@ class Scan:
         return set(self._changes[earlier._seen : self._seen])
 
     def is_hidden(self, path: str) -> bool:
-        """Whether something that cannot be used stands at `path`, or keeps us from looking there."""
+        """Return whether something unusable stands at `path`, or at a folder on the way there."""
         return any(_is_at(item, path) for item in self.unusable)
 
     def check_not_denied(self, path: str) -> None:
-        """Refuse to take what this user may not look at for a file that is not there.
+        """Check that `path`, which the scan does not have, is really missing and not merely unreadable.
 
         Raises:
-            Unreadable: they may not look at `path`, or into a folder on the way there.
+            Unreadable: this user may not read `path`, or a folder on the way there.
         """
         for item in self.unusable:
             if item.is_denied and _is_at(item, path):
@@ -188,10 +192,10 @@ def _is_at(item: Unusable, path: str) -> bool:
 
 
 class Look:
-    """What a look finds. `known` are the files of the last one, `marks` what an older process knew.
+    """One look at the files, and what it finds.
 
-    `doubted` files are read again although they look the same. `now` is the time in nanoseconds. `names` lists what is
-    in a folder.
+    `known` are the files of the last look, `marks` those that an earlier process left, by path. `doubted` files are
+    read again although they look the same. `now` is the time in nanoseconds. `names` lists an open folder.
     """
 
     def __init__(
@@ -227,12 +231,16 @@ class Look:
         self._patience = Patience()
 
     def walk(self, folder: fs.Folder, prefix: str, inotify: Inotify | None) -> None:
-        """Look at what is named like a file of ours in `folder` and below; be told of changes from then on."""
+        """Look at what is named like a file of ours in `folder` and below; `prefix` is the folder's path with a slash.
+
+        Each folder is watched before it is listed, so that no change falls between both.
+        """
         if inotify and folder.handle is not None:
             inotify.watch(folder.handle, folder.where, prefix)
         names = self._names(folder)
         if prefix and ".git" in names:
-            # A repository of its own, whose files are in no other one. A person's in a folder of theirs is meant so.
+            # A nested repository: its files are in no other one. It is a problem only where our own folders are; in any
+            # other folder the person meant it so.
             if (path := prefix[:-1]) in self._own_folders:
                 words = f"it is a Git repository of its own, so nothing in it is read: move {prefix}.git away"
                 self.unusable.append(Unusable(path, words, is_repository=True))
@@ -253,9 +261,9 @@ class Look:
                     self._walk_below(folder, name, path, inotify)
 
     def _others(self, folder: fs.Folder, prefix: str, names: list[str]) -> list[str]:
-        """Those of `names` in a folder that do not look as an older process knew them; the rest is taken as it was.
+        """Return those of `names` that differ from the marks of an earlier process; take the rest by their marks.
 
-        Of all that a fresh process does, most is done here: once for each file.
+        Most of a fresh process's time is spent here, once for each file: so local names, and no objects.
         """
         marks, taken, handle = self._marks.get, self.taken, folder.handle
         if handle is None or self._doubted:
@@ -272,7 +280,7 @@ class Look:
             except OSError:
                 others.append(name)
                 continue
-            # Whatever else of a stamp changes, its times do.
+            # The beginning is enough: what changes any other part of a stamp changes its times.
             if mark.startswith(begins_as(found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)):
                 taken[path] = mark
                 if found.st_nlink > 1:
@@ -300,6 +308,10 @@ class Look:
             self.unusable.append(Unusable(path, words, isinstance(error, PermissionError)))
 
     def _file(self, path: str, folder: fs.Folder, name: str, status: os.stat_result, is_ours: bool) -> None:
+        """Take in what is at `path` and is no folder: as it is known, or by `_take`.
+
+        Links, pipes and devices matter only under a name of Markdown or settings: `_take` finds them unusable.
+        """
         known, mark = self._known.get(path), stamp.packed(status)
         if status.st_nlink > 1:
             self.linked.add(path)
@@ -314,6 +326,7 @@ class Look:
     def _take(
         self, path: str, folder: fs.Folder, name: str, status: os.stat_result, mark: bytes, known: File | None
     ) -> None:
+        """Add a file by its mark, or read it, and note it as changed or partial; or note why it is unusable."""
         file = self._from_mark(path, mark)
         try:
             file = file or self._read(path, folder.spot(name), status)
@@ -335,6 +348,7 @@ class Look:
         return File(path, found[stamp.BLOB].hex(), mark) if is_same else None
 
     def _read(self, path: str, spot: fs.Spot, status: os.stat_result) -> File:
+        """Read a file; one that changed a moment ago is read when nobody writes it, and noted as young."""
         _check_name(path)
         if is_settled(status, self._now):
             data, status = fs.read(spot)
@@ -344,7 +358,7 @@ class Look:
         return File(path, blob_id(data), stamp.packed(status), data, is_partial, is_young=True)
 
 
-# So often it waits for so many seconds.
+# How many times to wait, and for how many seconds each.
 _TURNS, _TURN = 20, 0.002
 
 
@@ -355,14 +369,14 @@ class Patience:
         self._turns = _TURNS
 
     def is_left(self) -> bool:
-        """Wait a little; False when there was enough of that."""
+        """Wait a little; return False when no wait is left."""
         self._turns -= 1
         time.sleep(_TURN if self._turns >= 0 else 0)
         return self._turns >= 0
 
 
 def read_whole(spot: fs.Spot, patience: Patience) -> tuple[bytes, os.stat_result, bool]:
-    """Bytes and status of a file once nobody is writing it, and whether somebody still was."""
+    """Read a file when nobody writes it, or `patience` ends; return bytes, status, and whether somebody still wrote."""
     while True:
         try:
             return *fs.read(spot, steady=True), False

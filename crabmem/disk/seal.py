@@ -52,7 +52,10 @@ def _are_same(one: bytes, other: bytes) -> bool:
 
 
 def claim_caches(private: Path, folder: Path | None) -> None:
-    """Have the derived files below `private` be this user's, with the key in `folder`: those of anybody else go."""
+    """Mark the derived files below `private` as this user's, with the key in `folder`; remove anybody else's first.
+
+    Does nothing where they are marked so already, where there is no `.git/crabmem`, or where the disk refuses.
+    """
     key = _key(folder, make=True)
     if not fs.is_own_folder(private) or derived.are_ours(private, key):
         return

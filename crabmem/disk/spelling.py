@@ -25,8 +25,8 @@ def as_git_has_it(root: str | os.PathLike[str], path: str) -> str:
 
 
 def twins(root: str | os.PathLike[str], paths: Collection[str], others: Iterable[str]) -> dict[str, str]:
-    """Those of `paths` that the disk takes for one of `others`, with that one."""
-    if not (paths and may_fold(root)):  # there may be many of the others
+    """Return those of `paths` that are on disk one file with one of `others`, spelled differently; map each to that."""
+    if not (paths and may_fold(root)):  # `others` may be long: it is not iterated in vain
         return {}
     folder, called = fs.Folder(os.fspath(root), None), {name_key(other): other for other in others}
     pairs = ((path, called.get(name_key(path), path)) for path in paths)
@@ -34,10 +34,10 @@ def twins(root: str | os.PathLike[str], paths: Collection[str], others: Iterable
 
 
 def check_new(root: str | os.PathLike[str], path: str) -> None:
-    """Refuse a new path that the disk takes for one that is there: one file would have to hold both.
+    """Refuse a new path that the disk treats as another spelling of an existing one: one file would have to hold both.
 
     Raises:
-        Unwritable: the message names what is there.
+        Unwritable: a part of `path` is taken under another spelling, which the message names.
     """
     if not may_fold(root):
         return

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 _FORM = struct.Struct("<qqqQQIII")
 SIZE = _FORM.size
-#: What a file is remembered by begins with its stamp and the id of its blob, in bytes.
+#: The parts of the mark by which a file is remembered: its stamp, then the id of its blob, in bytes.
 STAMP, BLOB = slice(SIZE), slice(SIZE, SIZE + 20)
-#: How a stamp begins, which no change leaves as it is: both times, size and number of the file.
+#: The beginning of a stamp: both times, size and inode. No change of a file leaves all of them as they are.
 BEGINNING = struct.Struct("<qqqQ")
 # The ids of devices and owners are small or marks of all ones; Git's index keeps as much of them.
 _HALF = 0xFFFFFFFF
@@ -49,7 +49,7 @@ def packed(status: os.stat_result) -> bytes:
 
 
 def unstamped(blob: str) -> bytes:
-    """What a file of another time is remembered by: the id of its blob, after a stamp that no file has."""
+    """Return the mark of a file as it was at another time: the id of its blob after zeros, a stamp that no file has."""
     return bytes(SIZE) + bytes.fromhex(blob)
 
 

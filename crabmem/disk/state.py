@@ -97,7 +97,7 @@ PROJECT = "project"
 
 #: The folder of all derived files; in it, directly, the index of entries.
 INDEX = "index"
-#: By which the folder is known to be this user's.
+#: The mark by which the folder is known to be this user's.
 OWNER = f"{INDEX}/owner"
 #: What lists say of entries: names, descriptions and tags.
 HEADERS = f"{INDEX}/headers"
@@ -119,9 +119,10 @@ FOLDERS = frozenset([ASIDE, INCOMING, INDEX, PURGING, PURGED, RECOVERED, TEMPORA
 
 
 class Generation:
-    """Which purge of a workspace came last when what somebody holds in memory was made.
+    """How many purges a workspace had seen when its holder's data in memory was made.
 
-    `private` is the folder of these files. Who holds words that a purge took must not write them to the disk again.
+    `private` is `.git/crabmem`. After a purge the data may have purged words: the holder must not write them to the
+    disk again.
     """
 
     __slots__ = ("_file", "_last")
@@ -131,15 +132,16 @@ class Generation:
         self._last = self._now()
 
     def is_over(self) -> bool:
-        """Whether there was a purge since: what is held may have words that it took."""
+        """Return whether a purge ran since, so that the holder's data may have purged words."""
         return self._now() != self._last
 
     def renew(self) -> bool:
-        """Begin the present generation; whether the one before was over, so that what is held has to be forgotten."""
+        """Go on to the present generation; return whether a purge ran since: the holder has to drop its data then."""
         before, self._last = self._last, self._now()
         return self._last != before
 
     def _now(self) -> int:
+        """Return the size of `purges`, which grows by a line with each purge; 0 without the file."""
         try:
             return os.lstat(self._file).st_size
         except OSError:

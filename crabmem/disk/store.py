@@ -26,10 +26,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .inotify import Inotify
 
-# Seconds after which every file is looked at although nobody told of a change: one may have got another name since,
-# in another folder, and was written under that. And so many times as long as such a look takes.
+# Seconds after which every file is looked at although no change was reported: a file may have been written under a
+# second name, in a folder that is not watched. At least that long, and `_SHARE` times as long as such a look takes.
 _LOOK_AGAIN, _SHARE = 2.0, 50
-# So many changes are remembered for those who ask what differs since a scan.
+# Changed paths kept for `Scan.since`. Then a new list begins, and `since` of an older scan is None.
 _MOST_CHANGES = 20_000
 
 
@@ -44,7 +44,8 @@ class Placed:
 class Store:
     """The files of one workspace. `clock_ns` is the time in nanoseconds, on the disk's clock.
 
-    `marks` tells of files that need not be read to know them: by path, a stamp and the id of a blob.
+    `marks` returns what an earlier process remembered: by path a file's mark, its stamp and the id of its blob. The
+    first look takes unchanged files from it without reading them.
     """
 
     def __init__(
@@ -59,10 +60,13 @@ class Store:
         self._guard = Guard()
         self._scan = Scan(Files({}, {}), ())
         self._looks = 0
+        #: When every file is looked at again, by the monotonic clock.
         self._due = 0.0
         self._inotify: Inotify | None = None
         self._marks = marks
+        #: The settings as they were read last: by path, their stamp and bytes.
         self._documents: dict[str, tuple[bytes, bytes]] = {}
+        #: These and the next two: files that may look the same after a change (see `Look`).
         self._young: set[str] = set()
         self._partial: set[str] = set()
         self._linked: set[str] = set()
@@ -78,9 +82,9 @@ class Store:
         return self._scan
 
     def scan(self, is_told: bool = False) -> Scan:
-        """All files as they are now. Unchanged ones are not read again; the same scan when nothing changed.
+        """Return all files as they are now. Unchanged ones are not read again; the same scan when nothing changed.
 
-        With `is_told`, what the system does not tell of is not looked for, however long ago that was done.
+        With `is_told`, the system's reports of changes are enough, however long ago every file was looked at.
 
         Raises:
             Unreadable: a folder cannot be listed, so that what it holds is unknown.
@@ -102,14 +106,14 @@ class Store:
                 return self._look()
 
     def _look(self) -> Scan:
-        """Look at every file; from the second time on, be told of what changes afterwards."""
+        """Look at every file. From the second look on, watch for changes: most processes look once and need none."""
         began = time.monotonic()
         self._stop_watching()
         self._looks += 1
         marks = {} if self._looks > 1 else self._marks()
         names = _names(self._root)
         look = Look(self._layout, self._scan.files, marks, self._young | self._partial, self._clock_ns(), names)
-        # What it tells are names as somebody wrote them, which only says which file it is where each has one name.
+        # It reports names as they were spelled: useless on a disk where several spellings mean one file.
         inotify = _inotify() if self._looks > 1 and names is fs.names else None
         try:
             with fs.opened(self._root) as root:
@@ -128,7 +132,7 @@ class Store:
         return self._scan
 
     def _glance(self, changed: set[str]) -> Scan:
-        """Look at the files that the system says have changed, and at those of which it says nothing."""
+        """Look at the `changed` files, and at those whose changes may go unreported: partial or with a second name."""
         paths = changed | self._partial | self._linked
         if not paths:
             return self._scan
@@ -152,7 +156,7 @@ class Store:
         unusable: Iterable[Unusable],
         folders: frozenset[str],
     ) -> Scan:
-        """The scan that a look makes: the last one, when there is nothing new."""
+        """Return the scan that a look makes, the last one when nothing is new; note young, partial and linked files."""
         self._young |= look.young
         self._partial, self._linked = look.partial, look.linked | (self._linked & files.keys())
         changed, before = [*look.changed, *gone], self._scan
@@ -169,10 +173,10 @@ class Store:
         self._inotify = None
 
     def read(self, path: str) -> bytes | None:
-        """The bytes at `path` now; None when there is no file.
+        """Return the bytes at `path` now; None when there is no file. The settings are kept while their stamp stays.
 
         Raises:
-            Unreadable: something else than a regular file of bounded size is there.
+            Unreadable: the file may not be read or is too large, or something other than a file is in the way.
         """
         try:
             status = os.lstat(f"{self._root}/{path}")
@@ -197,9 +201,10 @@ class Store:
         return f"write-{_token()}"
 
     def _read_plainly(self, path: str, mark: bytes) -> bytes | None:
-        """What the file at `path` has, and of one that has grown since its mark a byte more; None where none opens.
+        """Read the file at `path` up to one byte more than its size in `mark`; None where no file can be opened.
 
-        Nobody looks here whether a link is on the way or somebody is writing: who asks knows the id of the bytes.
+        Neither links nor writers are checked: the caller compares the id of the bytes. The byte more changes that id
+        where the file has grown.
         """
         try:
             return regular.read_known(f"{self._root}/{path}", stamp.size(mark) + 1)
@@ -221,7 +226,7 @@ class Store:
     def take_ahead(self, ahead: str, name: str) -> bool:
         """Give a file that was staged ahead the name `name`; False when somebody cleared it away.
 
-        The new name need not be durable: who finds it missing makes the file again from the history.
+        The new name need not be durable: recovery stages a missing file again from the history.
         """
         try:
             fs.rename(self._temporary / ahead, self._temporary / name)
@@ -230,20 +235,24 @@ class Store:
         return True
 
     def clear_ahead(self, own: bool = False) -> None:
-        """Remove what processes put ready that are no more, or what this one did."""
+        """Remove files that were staged ahead by processes that have ended; with `own`, also those of this process.
+
+        The id of the process is in each name.
+        """
         for file in fs.called(self._temporary, "ahead-"):
             pid = file.name.split("-")[1]
             if (own and pid == str(os.getpid())) or not (pid.isdigit() and fs.is_alive(int(pid))):
                 fs.unlink(file)
 
     def place(self, path: str, name: str, new: bool, expected: bool, limit: int = fs.MAX_BYTES) -> Placed:
-        """Put the staged file in place at `path`, or take the file away when not `new`.
+        """Exchange the staged file `name` with what is at `path`; when not `new`, move the file at `path` to `name`.
 
-        What stood there is then under `name`, even if it is not what was `expected` to be there; unless it has more
-        than `limit` bytes.
+        So what stood at `path` is kept under `name`, even if somebody saved it a moment ago. `expected`: whether a file
+        is expected there; the attempt is repeated the other way when that is wrong. A displaced file of more than
+        `limit` bytes is an error.
 
         Raises:
-            Unwritable: a link or a folder is in the way.
+            Unwritable: a link or a folder is in the way, or the file comes and goes all the time.
         """
         temporary = self._temporary / name
         written = temporary.stat() if new else None
@@ -264,7 +273,7 @@ class Store:
     def _exchange(
         self, temporary: Path, target: fs.Spot, written: os.stat_result | None, expected: bool, limit: int
     ) -> Placed | None:
-        """What one try did; None when there was, or was not, a file although none, or one, was `expected`."""
+        """Try once; None if a file was there against `expected`, or none was. No `written`: take the file away."""
         if written is None:
             return self._take_away(target, temporary, limit)
         if not expected:
@@ -276,7 +285,7 @@ class Store:
         return Placed(self._read_displaced(temporary, target, limit), _stamp_if_same(target, written))
 
     def _read_displaced(self, temporary: Path, target: fs.Spot, limit: int) -> bytes:
-        """What an exchange moved to `temporary`; put back when it is nothing that history can keep."""
+        """Return the bytes that an exchange moved to `temporary`; if they cannot be read, undo it and raise."""
         try:
             return fs.read(temporary, limit=limit)[0]
         except OSError:
@@ -320,7 +329,7 @@ class Store:
             raise Unwritable(f"{place} is not a regular file; move it away")
 
     def sync(self, paths: list[str]) -> None:
-        """Make the names of these files durable."""
+        """Make the names of these files durable, by one fsync for each folder."""
         for path in {path.rpartition("/")[0]: path for path in paths}.values():
             with suppress(FileNotFoundError), fs.durability(True), fs.inside(self._workspace.root, path) as spot:
                 fs.sync_folder(spot.folder)
@@ -353,13 +362,14 @@ class Store:
         return sorted(file.name for file in fs.called(self._temporary, "write-"))
 
     def set_aside(self, name: str) -> Path:
-        """Move a temporary file whose bytes nobody knows to where a person finds it."""
+        """Move a temporary file whose text is nowhere else to `recovered`, for the person; return its new path."""
         folder = self._workspace.private / state.RECOVERED
         fs.make_folder(folder)
         fs.rename(self._temporary / name, folder / name)
         return folder / name
 
     def _take_away(self, target: fs.Spot, temporary: Path, limit: int) -> Placed | None:
+        """Move the file at `target` to `temporary`; None where there is no file."""
         try:
             with suppress(FileNotFoundError):
                 if os.path.samestat(fs.status(temporary), fs.status(target)):
@@ -393,7 +403,8 @@ def usable_folder(root: Path | str) -> str:
     """`root` as an absolute path that is a folder or can become one.
 
     Raises:
-        InvalidArguments: a file is there, or no folder can have that name.
+        Inapplicable: a file is there.
+        InvalidArguments: no folder can have that name.
     """
     try:
         usable = stat.S_ISDIR(os.stat(root).st_mode)

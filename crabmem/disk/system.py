@@ -35,7 +35,7 @@ if sys.platform == "darwin" and not IS_PORTABLE:
 _EXCHANGE = 2  # RENAME_EXCHANGE of Linux, RENAME_SWAP of macOS
 _HERE = -2 if sys.platform == "darwin" else -100  # AT_FDCWD
 _IS_MISSING = frozenset((errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOTTY))
-#: The usual disk of this system takes names for one that differ in case, or in Unicode's form (NFC, NFD), alone.
+#: The usual disk of this system treats names as equal that differ only in case or in Unicode's form (NFC, NFD).
 MAY_FOLD = sys.platform == "darwin" or IS_PORTABLE
 #: Nanoseconds for which a file that was written in place may not be whole: a program writes what it has in one go.
 JUST_NOW = 20_000_000
@@ -61,7 +61,7 @@ def exchange(one: tuple[str, int | None], other: tuple[str, int | None]) -> None
 
 
 def flush(handle: int, bytes_only: bool = False) -> None:
-    """Wait for the disk; with `bytes_only` not for when the file was changed."""
+    """Wait until an open file is on the disk; with `bytes_only` its content and size, but not its times."""
     if FULL_SYNC is not None:
         try:
             fcntl.fcntl(handle, FULL_SYNC)
@@ -76,10 +76,10 @@ def flush(handle: int, bytes_only: bool = False) -> None:
 
 
 def take_lease(handle: int) -> bool:
-    """Have who opens a file for writing wait; whether the system gave that, which not every owner gets.
+    """Take a read lease: others who open the file for writing wait until it ends. Return whether the system gave it.
 
     Raises:
-        BlockingIOError: somebody has it open for writing already.
+        BlockingIOError: another process has the file open for writing already.
     """
     if sys.platform != "linux" or not TELLS_WRITERS:
         return False
@@ -102,7 +102,7 @@ def end_lease(handle: int) -> None:
 
 
 def is_just_written(status: os.stat_result) -> bool:
-    """Whether a file was written in place a moment ago, so that more may come: for where nobody tells of writers.
+    """Return whether a file was written in place a moment ago, so that more may follow. Used where leases are missing.
 
     A write sets the times of the content (mtime) and of the status (ctime) to the same. A renaming sets ctime alone: a
     file that was written elsewhere and then renamed to here differs in them, and is whole.
@@ -121,7 +121,7 @@ def machine_started() -> int | None:
 
 @cache
 def start_of_machine() -> str:
-    """What the present start of this machine is known by; of this process alone, where the system does not tell."""
+    """Return an id of the present boot of this machine; where the system has none, a random one for this process."""
     try:
         return _start_of_mac() if _MAC else _proc("sys/kernel/random/boot_id").strip()
     except (OSError, ValueError):
@@ -136,7 +136,8 @@ def age_of_process() -> float:
     if sys.platform != "linux":
         return 0.0
     try:
-        # Behind the name in parentheses, which may hold anything: `starttime` of proc(5), in ticks since boot.
+        # The process name, in parentheses, may hold anything: split behind it. Index 19 from there is field 22 of
+        # proc(5), `starttime`, in clock ticks since boot.
         ticks = int(_proc("self/stat").rpartition(")")[2].split()[19])
         return max(0.0, time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"))
     except (OSError, ValueError, IndexError):
@@ -144,7 +145,10 @@ def age_of_process() -> float:
 
 
 def may_fold(root: str | os.PathLike[str]) -> bool:
-    """Whether the disk of a workspace may take two names for one: the usual one does, or this has `.git` as `.GIT`."""
+    """Return whether the disk of a workspace may treat two spellings as one name.
+
+    The usual disk of this system does, or `.GIT` is found here too: one test for a disk that folds case.
+    """
     return MAY_FOLD or os.path.lexists(os.path.join(root, ".GIT"))
 
 
@@ -156,7 +160,7 @@ def library() -> ctypes.CDLL:
 
 
 def _proc(path: str) -> str:
-    """A file below `/proc`, of which not even the size is known before it is read."""
+    """Return the text of a file below `/proc`. Up to 1 MiB is asked for, as its size is unknown before it is read."""
     if not LINUX:
         raise OSError(errno.ENOSYS, "this system does not tell")
     return regular.read(f"/proc/{path}", 1 << 20).decode("utf-8", "replace")

@@ -24,12 +24,11 @@ _SETTLED = ("asked", "stored")
 
 @value
 class Turn:
-    """One turn: when, in which session, the versions of the entries that were injected, and how many characters.
+    """One line: a turn of a session ("turn"), with the versions of the entries that were injected and their characters.
 
-    Or what else a host told of a session: that it begins, that its context was emptied ("anew"), that it was asked
-    to store what is worth keeping ("asked") or had stored something by itself ("stored"), that the person was told what
-    waits to be tidied ("tidy"); `transcript` is how many
-    bytes the host's record of it had then.
+    Other kinds of events: the session began ("begun"), its context was emptied ("anew"), its agent was asked to store
+    what is worth keeping ("asked") or had stored something by itself ("stored"), or the person was told what waits to
+    be tidied ("tidy"). `transcript` is how many bytes the host's record of the session had then.
     """
 
     when: datetime
@@ -63,12 +62,15 @@ class Turns:
         return [line for line in self._lines.all() if line.kind == "turn"]
 
     def versions(self, session: str) -> set[str]:
-        """What was injected in a session and is still in its context."""
+        """Return the versions injected into a session since its context was last emptied."""
         lines = _after(self._of(session), ("anew",))
         return {version for line in lines for version in line.versions}
 
     def talk(self, session: str) -> Talk:
-        """What was said in a session since its agent was asked to store something, or did."""
+        """Return how much was said in a session since its agent was last asked to store something, or did so.
+
+        `since` is the first message after that; without one, the last time the session began, was asked, or stored.
+        """
         lines = self._of(session)
         marks = [line for line in lines if line.kind in ("begun", *_SETTLED)]
         turns = [line for line in _after(lines, _SETTLED) if line.kind == "turn"]
@@ -76,7 +78,7 @@ class Turns:
         return Talk(len(turns), since.when if since else None, marks[-1].transcript if marks else 0)
 
     def has_begun(self, session: str | None) -> bool:
-        """Whether a hook told of the beginning of a session, to which it showed the overview."""
+        """Return whether a hook reported the beginning of this session: it showed the overview to it then."""
         return session is not None and any(line.kind == "begun" for line in self._of(session))
 
     def has_told_to_tidy(self, since: datetime) -> bool:

@@ -45,5 +45,5 @@ def _is_within(folder: str, root: str | os.PathLike[str]) -> bool:
     try:
         inside, outside = map(os.path.realpath, (folder, root))
     except ValueError:
-        return False  # no folder has that name, which who opens it says
+        return False  # no folder can have that name: opening it fails later
     return f"{inside}{os.sep}".startswith(os.path.join(outside, ""))

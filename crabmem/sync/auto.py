@@ -40,7 +40,7 @@ def begin(session: Session, in_pause: bool = False) -> bool:
 
 
 def is_due(workspace: Workspace, now: datetime, after: timedelta) -> bool:
-    """Return whether the last try, those that failed, and the last pushes are long enough ago."""
+    """Return whether the pause after the last try is over, and the limit of pushes in a minute leaves room for one."""
     from .record import room_for_pushes
 
     return next_try(workspace, now, after) is None and room_for_pushes(workspace.private / state.SYNC, now) > 0
@@ -54,7 +54,10 @@ def next_unasked(session: Session) -> datetime | None:
 
 
 def next_try(workspace: Workspace, now: datetime, after: timedelta | None = None) -> datetime | None:
-    """Return from when on the next one may begin, not sooner than `after` the last; None for at once."""
+    """Return when the next sync may begin, at least `after` the last try; None for at once.
+
+    The pause doubles with each failure since the last success, up to an hour.
+    """
     import random
     from datetime import timedelta
 
@@ -63,7 +66,7 @@ def next_try(workspace: Workspace, now: datetime, after: timedelta | None = None
     tried, failures = last_try(workspace.private / state.SYNC)
     if tried is None or tried > now:
         return None
-    # The same however often it is asked: else who asks often gets the shortest pause that there is.
+    # Seeded by the last try, so that the pause is the same at each call: else frequent callers get the shortest one.
     chance = random.Random(f"{workspace.root} {tried.isoformat()}").uniform(-_JITTER, _JITTER)
     pause = timedelta(seconds=max(_LEAST, min(_MOST, _LEAST * 2 ** min(failures, 20)) * (1 + chance)))
     due = tried + max(pause, after or pause)

@@ -111,7 +111,10 @@ def _is_in_the_way(file: Path, is_file: bool) -> bool:
 
 
 def texts_aside(history: History, without: Set[str] = frozenset()) -> dict[tuple[str, str], str]:
-    """Return what waits since machines were joined, read from the references: its commit, by path and blob."""
+    """Return the texts that wait since a join, read from the references: by path and blob, the proposal's commit.
+
+    `without` are commits to leave out.
+    """
     found = dict[tuple[str, str], str]()
     for commit in history.aside.readable():
         with suppress(CrabmemError):  # damaged, which `doctor` tells
@@ -127,11 +130,11 @@ class _HistoryJoin:
         self._history = history
         self._layout = layout
         self._decided = decided
-        #: The texts that were made of those of two sides, by their ids, which are in no history yet.
+        #: New texts that a join made, by their ids: no history has them yet.
         self._made: dict[str, bytes] = {}
 
     def draft(self, tip: str, even_if_many: bool) -> Draft[Taken]:
-        """Return what a write has to do so that `tip` is taken in; nothing where it is already."""
+        """Return what a write has to do so that `tip` is taken in; an empty draft where it is already."""
         history, head = self._history, self._history.head()
         if head == tip or (head and history.reaches(tip)):
             return Draft({}, _NOTE, Taken({}))
@@ -190,11 +193,10 @@ class _HistoryJoin:
         return settings is not None and settings.soul_editable
 
     def _files_of(self, bases: Sequence[str]) -> tuple[Mapping[str, str], Mapping[str, Set[str | None]]]:
-        """Return path and blob of the files that two histories had when they were one, and the texts of each that these
-        do not tell.
+        """Return the files (path and blob) that two histories had when they were one, and the texts in doubt by path.
 
-        Of several commits, where both took in the other's work before, it is what these make together; which of two
-        texts stood in the joins of these is not seen there, so it has the text of before.
+        Several `bases` (both sides took in the other's work before) are joined to one. Where that join has a dispute,
+        the bases do not show which text stood: the file is as it was before, and all candidates are in doubt.
         """
         files, disputed = dict(self._history.files(bases[0]) if bases else {}), dict[str, set[str | None]]()
         for before, commit in pairwise(bases):
@@ -210,10 +212,9 @@ class _HistoryJoin:
         return files, disputed
 
     def _base_of(self, bases: Sequence[str], head: str, tip: str) -> Mapping[str, str]:
-        """Return path and blob of the files that two histories had when they were one.
+        """Return the files (path and blob) that two histories had when they were one.
 
-        What was disputed then, or removed by one and changed by the other, is the text that one of them still has,
-        where nobody has changed it there since.
+        A text in doubt (`_files_of`) is the one that `head` or `tip` still has, where nobody changed it since.
         """
         files, disputed = self._files_of(bases)
         known = dict[str, set[str | None]]()
@@ -227,14 +228,18 @@ class _HistoryJoin:
         return {path: blob for path, blob in {**files, **sure}.items() if blob is not None}
 
     def _written_since(self, bases: Sequence[str], tip: str) -> Iterator[tuple[Commit, Sequence[Difference]]]:
-        """Yield each commit of a person or an agent since some commits, no join, and what it changed itself."""
+        """Yield each commit of a person or an agent since `bases`, and what it changed itself. Joins are left out."""
         for oid in self._history.commits_since(bases, tip):
             commit = self._history.commit(oid, with_paths=False)
             if commit.author != CREATOR:
                 yield commit, self._history.changes.own(oid)
 
     def _side(self, base: Mapping[str, str], bases: Sequence[str], tip: str, other: str | None = None) -> Side:
-        """Return what one history changed; of what its agents did that waits which would where the `other` one is."""
+        """Return what the history of `tip` changed since `base`, and who changed it.
+
+        `waiting` has what its agents did that would wait for a person by the settings before that commit and those of
+        `other`, the other side's tip.
+        """
         changes = _changes(base, self._history.files(tip))
         persons, agents, waiting = set[str](), set[str](), set[str]()
         reviews = [self._review(each) for each in (tip, other) if other]
@@ -246,7 +251,7 @@ class _HistoryJoin:
         return Side(changes, persons & changes.keys(), agents & changes.keys(), waiting)
 
     def _waiting(self, changes: Sequence[Difference], reviews: Sequence[Review], commit: str) -> set[str]:
-        """Return the paths of what an agent's commit changed that would have had to wait, by any of some settings."""
+        """Return the paths that an agent's commit changed and that have to wait by any of `reviews`."""
         parent = self._history.parent(commit)
         kept = [each for each in changes if self._layout.is_kept(each.path)]
         before, after = ({each.path: self._data(each[side]) for each in kept} for side in (1, 2))
@@ -266,10 +271,10 @@ class _HistoryJoin:
     def _set_aside(
         self, changed: Mapping[str, str | None], disputes: Sequence[Dispute], when: datetime, tip: str
     ) -> list[bytes]:
-        """Keep what waits beside the branch, before that moves, and return what the references say then.
+        """Make a proposal of each dispute, before the branch moves; return the disputed texts that have one.
 
-        After a crash in between the next sync does the same. Each is a commit on the one that is about to be made, so
-        that what it changes is what stands there then.
+        After a crash in between, the next sync makes the same ones. Each proposal is a commit on the join that is about
+        to be made, so that it changes what stands in the files then.
         """
         if not disputes:
             return []
@@ -279,7 +284,7 @@ class _HistoryJoin:
             why = dispute.why.format(dispute.path)
             note = Note(f"propose: {dispute.path}", identity(CREATOR), why, (("Tool", JOINING),))
             says = history.recording.put(dispute.waiting)
-            # One that a crash left, of a join that something was written before, says it already.
+            # A proposal with this text may be there already: a crash left it, and the join is made anew.
             if (dispute.path, says) not in known:
                 history.aside.add({dispute.path: says}, note, when, commit)
         there = texts_aside(history, self._decided)
@@ -314,9 +319,9 @@ def _is_readable(path: str, data: bytes) -> bool:
 
 
 def _of_both(base: Item | None, ours: Item | None, theirs: Item | None) -> Item | None:
-    """Return what one side made of an item that the other did not change; of two changes, a plain file's mode or one.
+    """Return the item of the side that changed it. If both did: a plain file before others, with a new mode if any.
 
-    The same for both sides, whichever of them asks.
+    The choice is the same on both machines.
     """
     if ours == theirs or theirs == base:
         return ours
@@ -342,6 +347,6 @@ def _with_joined_text(path: str, item: Item | None, wanted: Mapping[str, str | N
 
 
 def _changes(base: Mapping[str, str], files: Mapping[str, str]) -> dict[str, str | None]:
-    """Return what files say that are others than they were; None for those that are gone."""
+    """Return by path the blobs in `files` that differ from `base`; None for files that are gone."""
     changed = {path: blob for path, blob in files.items() if base.get(path) != blob}
     return {**changed, **dict.fromkeys(base.keys() - files.keys())}

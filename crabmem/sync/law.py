@@ -180,9 +180,9 @@ class _Way:
     persons: set[str]
     #: What agents alone changed.
     agents: Set[str]
-    #: Of which what agents did waits.
+    #: Paths at which an agent's change waits for a person.
     waiting: Set[str]
-    #: What it made of guarded files, or of what cannot be read, which waits.
+    #: Blobs taken out of `changes` that wait: of guarded files, of unreadable settings, or of agents, by path.
     held: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -197,9 +197,12 @@ class _Way:
 
 @dataclass
 class _Joining:
+    """A join under way: its steps, in the order in which `join` calls them, move changes from `ways` to `files`."""
+
     rules: Rules
     base: dict[str, str]
     ways: tuple[_Way, _Way]
+    #: The result so far, by path.
     files: dict[str, Said] = field(default_factory=dict)
     disputes: list[Dispute] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -216,7 +219,11 @@ class _Joining:
     # Files that agents may not write, and settings that cannot be read
 
     def hold_back(self) -> None:
-        """Leave guarded files as they were where agents alone changed them, or nobody can read them any more."""
+        """Take out of the join what has to wait, and leave these files as they were.
+
+        That is what agents alone did to guarded files, or to files at which their changes wait; and settings that
+        cannot be read.
+        """
         for way in self.ways:
             guarded = self.rules.guarded & way.changes.keys()
             broken = {path for path in guarded if not self._is_readable(path, way.changes[path])}
@@ -230,6 +237,7 @@ class _Joining:
         return data is None or self.rules.is_readable(path, data)
 
     def _held(self, path: str, blob: str) -> Dispute:
+        """Return the dispute for a change held back at `path`: applied to what the join made of the file."""
         before, wanted = (self.rules.data(each) for each in (self.base.get(path), blob))
         if wanted and not self._is_readable(path, wanted):
             return Dispute(path, wanted, Why.BROKEN)
@@ -261,7 +269,10 @@ class _Joining:
         self.files.setdefault(before, None)
 
     def _moves(self, way: _Way, other: _Way) -> dict[str, str]:
-        """Return where one side has files under another name that the other side has changed or renamed, too."""
+        """Return the new paths, by old path, of files that one side renamed and the other changed or removed, too.
+
+        A rename is found by equal bytes first, then by a fact's name or alias, at last by likeness of the text.
+        """
         new = {path: blob for path, blob in sorted(way.changes.items()) if blob and path not in self.base}
         gone = sorted(path for path, blob in way.changes.items() if blob is None and path in other.changes)
         found, same = dict[str, str](), {blob: path for path, blob in new.items()}
@@ -305,7 +316,7 @@ class _Joining:
     # Facts that both sides began
 
     def put_same_facts_together(self) -> None:
-        """Have at one path a fact that both sides began, by its name, at two."""
+        """Move a fact that both sides began under one name, at two paths, to the path that sorts first."""
         begun = [self._begun(way) for way in self.ways]
         for name in sorted(begun[0].keys() & begun[1].keys()):
             paths = [each[name] for each in begun]
@@ -321,7 +332,11 @@ class _Joining:
     # Places
 
     def keep_apart(self) -> None:
-        """Give another path to the second of two files that no disk, or not every disk, can hold at theirs."""
+        """Give another path to files that not every disk can hold at theirs.
+
+        These are the second of two paths that fold to one, a file where another has a folder, a file in a folder in the
+        place of the settings, and a name that is too long. Disputes move along.
+        """
         whole = {path: said for path, said in {**self.base, **self.files}.items() if said is not None}
         folders = {_folded(each) for path in whole if "/" in path for each in ways_to(path.rpartition("/")[0])}
         folders -= {_folded(SETTINGS)}
@@ -352,6 +367,7 @@ class _Joining:
     # One file
 
     def join_file(self, path: str) -> None:
+        """Decide on one path by rules 1, 5 and 6."""
         before = self.base.get(path)
         one, other = (way.changes.get(path, before) for way in self.ways)
         if before == other or one == other:
@@ -372,6 +388,11 @@ class _Joining:
         return by_person[0] if by_person[0] != by_person[1] else one <= other
 
     def _join_texts(self, path: str, before: str | None, first: str, second: str) -> None:
+        """Merge two texts of one path, of which `first` stands in conflicts.
+
+        The conflicting text of memory becomes a dispute, another file's a second file. Two new facts with different
+        names stay two files. If both settings together cannot be read, `first` stands and `second` waits.
+        """
         if before is None and self._are_two_facts(path, first, second):
             self.files[path] = first
             self.second.append((path, second))
@@ -409,7 +430,7 @@ class _Joining:
 
 
 def _without_doubles(data: bytes, base: bytes) -> bytes:
-    """Return an overview without new lines with a link that stand there already."""
+    """Return an overview without its new lines that have a link and repeat an earlier line."""
     known, found = {line.strip() for line in base.splitlines()}, list[bytes]()
     seen = set[bytes]()
     for line in data.splitlines(keepends=True):

@@ -99,11 +99,13 @@ class Purging:
     def fetch(
         self, wants: Collection[str], haves: Collection[str], is_ours: Callable[[str], bool], is_expected: bool
     ) -> None:
-        """Store what `wants` reach; what was purged does not come in. `became` says what is here instead.
+        """Fetch the commits `wants` and all they reach, without what was purged.
+
+        A commit that holds purged text is put on the purged line; `became` then has the commit stored instead.
 
         Raises:
-            HoldsPurged: it was purged, and the purged line is neither here nor there.
-            Unexpected: changes that somebody made of it would go with it.
+            HoldsPurged: a commit is of before a purge, and the purged line is neither here nor at the remote.
+            Unexpected: changes that somebody made to purged text would be lost with it.
         """
         # What this machine purged itself stands here: that is not fetched to be compared with it.
         if old := [want for want in wants if self.record.is_old(want)]:
@@ -124,7 +126,10 @@ class Purging:
             self._clean(wants, is_ours, is_expected)
 
     def _clean(self, wants: Collection[str], is_ours: Callable[[str], bool], is_expected: bool) -> None:
-        """Fetch to a place aside, find what is new there on the purged line, and throw the place away."""
+        """Fetch `wants` into a temporary repository, store them here on the purged line, and remove that repository.
+
+        Fills `became`, `quoting`, the record, and what the person is asked about (`_goes`).
+        """
         with self._aside(wants) as there:
             with self._other.limit.stopped():
                 line, self.record = self._history.rewrite().clean(
@@ -147,7 +152,7 @@ class Purging:
 
     @contextmanager
     def _aside(self, wants: Collection[str]) -> Iterator[Overlay]:
-        """A place of its own for what the remote has, as it is; it is gone afterwards."""
+        """Fetch `wants` as they are into a temporary repository; yield its objects, and remove it afterwards."""
         place = make_incoming(self._engine.workspace.private)
         try:
             with self._beside(place) as other:
@@ -168,10 +173,10 @@ class Purging:
         )
 
     def tip(self, theirs: str | None) -> str | None:
-        """Return the commit that stands here for one of the remote's.
+        """Return the commit that stands here for `theirs`, one of the remote's; None for None.
 
         Raises:
-            HoldsPurged: it was purged, and what it became is not here.
+            HoldsPurged: `theirs` is of before a purge, and what it became is not here.
         """
         if theirs and self.record.is_old(theirs) and not (theirs in self.became or self._history.reaches(theirs)):
             raise self._lacks(theirs)
@@ -194,9 +199,9 @@ class Purging:
             )
 
     def end(self, proposal: str) -> str:
-        """Return what a proposal is without what was purged; itself where nothing is known of that.
+        """Return the proposal that stands here for `proposal` after purges; itself where none is known, or is here.
 
-        So it is where the exchange of a purge took that along, as nothing reached it yet: it is fetched and made again.
+        A known one may be missing: the exchange of a purge drops what nothing reaches. It is then made again.
         """
         known = (self._put_here.get(proposal), self.became.get(proposal), self.record.commit(proposal))
         return next((each for each in known if each and self._history.has(each)), proposal)
@@ -206,7 +211,7 @@ class Purging:
         return [oid for oid in self._proposed if self.record.is_old(oid)]
 
     def new_of(self, tip: str | None, commits: Collection[str]) -> list[str]:
-        """Return those of commits that `tip` has not under another id, of before a purge or after it."""
+        """Return those of `commits` that are new to `tip`: neither of before a purge nor there under an older id."""
         line = self._history.commits_since((), tip) if tip and self.news else []
         known = {self.record.commit(each) for each in line if self.record.is_old(each)}
         return [each for each in commits if each not in known and not self.record.is_old(each)]
@@ -214,14 +219,15 @@ class Purging:
     # What is here
 
     def take_in(self, also: Mapping[str, str], is_expected: bool) -> bool:
-        """Rid this machine of what was purged elsewhere; whether there was anything to do.
+        """Remove here what was purged elsewhere; return whether `.git` was exchanged for that.
 
-        `also` are references that are set besides.
+        `also` are references to set in the new one. Without an exchange the record of purges is kept. Counts `arrived`
+        and `given_up`.
 
         Raises:
-            PurgeWaits: a person has to say that it is meant.
+            PurgeWaits: a person has to say that the purge is meant.
             HoldsPurged: the purged line is not there.
-            Busy: a file that changes is not as it was recorded.
+            Busy: a file that would change is not as it was recorded.
         """
         if not len(self.record):
             return False
@@ -255,6 +261,10 @@ class Purging:
         return {each.path for commit in self._history.aside.readable() for each in self._history.changes.of(commit)}
 
     def _exchange(self, scan: Scan, put: Put, also: Mapping[str, str], is_expected: bool) -> bool:
+        """Put this machine's line and files on the purged line, and exchange `.git`; ask the person first.
+
+        Return False, with the record alone updated, where nothing has to be exchanged.
+        """
         from ..git.rewrite.files import PurgedFiles  # late: most syncs meet no purge
         from ..git.rewrite.purged_line import PurgedLine
 
@@ -289,8 +299,11 @@ class Purging:
         return True
 
     def _is_allowed(self, goes: Collection[Going]) -> bool:
-        """Return whether a person said beforehand that purges are meant: but for what is this machine's own, or
-        says what agents may do."""
+        """Return whether a person allowed purges of others beforehand, and that is enough for these.
+
+        It is not enough where changes of this machine would be lost, or where files change that are not plain memory,
+        such as settings.
+        """
         layout = self._engine.workspace.layout
         paths = {path for each in goes for path in each.paths}
         is_memory = all(
@@ -300,6 +313,7 @@ class Purging:
         return is_memory and not is_own and self._engine.allowed.reach(self._engine.workspace.root).purges
 
     def _ask(self, goes: Sequence[Going]) -> NoReturn:
+        """Raise PurgeWaits with all that would go, so that the person is asked once."""
         removed = {path for each in goes for path in each.removed}
         order = [*dict.fromkeys(path for each in goes for path in each.paths)]
         where = "there" if goes == self._goes else "here"

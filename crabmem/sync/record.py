@@ -30,7 +30,7 @@ class Record:
 
     @contextmanager
     def kept(self, remote: str) -> Iterator[None]:
-        """Remember how a sync with `remote` ended, as far as the disk lets us; what that refuses is Unwritable."""
+        """Note how the sync in the block ended: its success, or its failure and why. An OSError becomes Unwritable."""
         try:
             yield
         except CrabmemError as error:
@@ -79,11 +79,11 @@ class Record:
             self._write({**said, **news})
 
     def given_up(self) -> frozenset[str]:
-        """Return the files whose changes went with a purge, of which no answer has told yet."""
+        """Return the files whose changes went with a purge and that no answer of a sync has named yet."""
         return frozenset(filter(None, self._read().get("given_up", "").split("\n")))
 
     def note_given_up(self, paths: Set[str]) -> None:
-        """Remember files whose changes went with a purge until an answer tells: what comes after it may fail."""
+        """Remember files whose changes went with a purge until a sync succeeds and its answer names them."""
         if paths:
             self._write({**self._read(), "given_up": "\n".join(sorted(paths | self.given_up()))})
 

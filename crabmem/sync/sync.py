@@ -1,7 +1,7 @@
 """Syncing: what this machine has and what the others have becomes one, through a remote of Git's.
 
 Outside edits are recorded, the remote's commits are fetched and taken in, and ours are pushed where the remote still
-stands as it was seen; who was outrun begins again. Nothing is ever forced, and nothing is written that was not checked.
+stands as it was seen; otherwise the sync begins again. Nothing is ever forced, and nothing is written unchecked.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from .record import Record
 from .standing import TRACKED, branch, doubled, is_of_sync, lacking
 
 _ROUNDS = 5
-# Seconds that one is outrun for before the next round, at most, times the number of the round.
+# Seconds to wait at most before the next round, times the number of this one: others were quicker to push.
 _PAUSE = 0.4
 _SECONDS = 120.0
 _NAMED = 3
@@ -62,8 +62,8 @@ def name_remote(session: Session, url: str, folder: str, is_asked: bool = False)
     Git's `origin` as well, for who uses Git beside.
 
     Raises:
-        InvalidArguments: it is no address, or this memory's own, or Git's `origin` is another one.
-        SyncError: it does not answer, or does not let us in.
+        InvalidArguments: `url` is no address, or this memory's own, or Git's `origin` is another one.
+        SyncError: the remote does not answer, or does not let us in.
     """
     _check_is_person(session)
     address, engine = parse_address(url, Path(folder)), session.engine
@@ -121,15 +121,15 @@ def sync(
 ) -> Synced:
     """Take in what other machines did, and give the remote what this one did. Outside edits are recorded first.
 
-    `is_expected`: a person has seen what a remote has that was never synced with, or what goes with a purge.
-    `joins_apart`: the same of a history that has nothing in common with this one, which is joined to it.
-    `even_if_many`: many facts at once may be lost, here or there. It begins again at most so many `rounds` where others
-    are quicker.
+    `is_expected`: a person has approved what a remote brings that was never synced with, or what goes with a purge.
+    `joins_apart`: a person has approved joining a history that has nothing in common with this one.
+    `even_if_many`: many facts at once may be lost, here or there. `rounds`: how many attempts at most, as others may
+    push in between.
 
-    An agent may only where the settings have a tool for it, and says nothing of what a person has to.
+    An agent may sync only where the settings give it the tool, and may give none of these three approvals.
 
     Raises:
-        Disabled: an agent may not.
+        Disabled: the actor is an agent, and only a person may do this.
         NotFound: no remote was named on this machine.
         Unexpected: the remote needs a person's word; the message says what it has.
         SyncError: the remote does not answer, does not let us in, went back, or sends what is not believed.
@@ -167,9 +167,9 @@ def sync(
 
 
 def upcoming(session: Session) -> Upcoming:
-    """Look what a sync would bring and send: commits are fetched, and nothing is taken in. Newest first.
+    """Return the commits that a sync would bring and send, newest first. Fetches, and takes nothing in.
 
-    Raises: as `sync`, of a branch that is gone there or went back, too.
+    Raises: as `sync`, also where the remote's branch is gone or went back.
     """
     _check_is_person(session)
     address, history = _named(session), session.engine.history
@@ -216,11 +216,14 @@ def _tracking(ref: str) -> str:
 
 
 class _Waiting:
-    """The proposals on both sides: what one of them decided on, it had at the last sync, and has no more."""
+    """What becomes of the proposals of both sides. `before` are those that both had at the last sync.
+
+    A proposal of `before` that one side lacks now was decided on there.
+    """
 
     def __init__(self, theirs: set[str], ours: set[str], before: Set[str]) -> None:
-        #: Those to be taken in, and those that somebody elsewhere decided on.
-        # No more than are read: what stays there is neither shared nor decided on.
+        #: `come` are to be taken in, `gone` were decided on elsewhere. `come` stops at the number that is ever read:
+        #: the rest stays at the remote, and counts neither as shared nor as decided on.
         self.come = sorted(theirs - ours - before)[: max(0, MOST_ASIDE - len(ours))]
         self.gone = sorted((ours & before) - theirs)
         #: Those that were decided on here since.
@@ -229,7 +232,7 @@ class _Waiting:
         self.shared = (set(self.come) | ours) - set(self.gone)
 
     def updates(self, there: Set[str]) -> Updates:
-        """Return what becomes of the references at the remote; `there` are those that it has, before any purge."""
+        """Return the changes of the remote's references. `there` are the proposals that it has, under its own ids."""
         gone = {f"{ASIDE}/{commit}": (commit, None) for commit in sorted(self.decided & there)}
         return {**gone, **{f"{ASIDE}/{commit}": (None, commit) for commit in self._new}}
 
@@ -249,7 +252,10 @@ class _Syncing:
         return remote(self._address, git, git / "crabmem", self._engine.environment, self._other.limit)
 
     def round(self, number: int, is_expected: bool, joins_apart: bool, even_if_many: bool) -> Synced:
-        """Fetch, take in, push; Outrun where the remote moved meanwhile."""
+        """Fetch, take in and push once; return what was done. A purge that is taken in starts the round again.
+
+        Raises: as `sync`; Outrun where the remote moved between fetch and push.
+        """
         self.repository = fs.identity(self._engine.workspace.git)
         offer = self._other.refs()
         ref = self._ref_of(offer)
@@ -265,10 +271,10 @@ class _Syncing:
             if brings and before is None and not is_expected:
                 self._tell_unexpected(theirs, self._is_apart(theirs))
             self.purging.check_expected(is_expected, self._record.purged())
-            # Texts that wait there come along: made again after the exchange they would be others.
+            # Proposals of the remote go through the exchange, too: made again after it they would have other ids.
             come = {f"{ASIDE}/{each}": each for each in waiting.come}
             if self.purging.take_in({tracked: theirs, **come}, is_expected):
-                # Noted before the exchange, a path that went would be marked in the note.
+                # Only now: in a note from before the exchange the purge would have replaced the path by a mark.
                 self._record.note_given_up(self.purging.given_up)
                 return self.round(number, is_expected, joins_apart, even_if_many)
         self._check_goes_on(ref, before, theirs, raw)
@@ -335,7 +341,7 @@ class _Syncing:
         return found
 
     def _applied(self, since: str | None, tip: str | None) -> dict[str, str]:
-        """Return the commits by which `tip`, and not `since`, took a text that waited, by its proposal."""
+        """Return, by proposal, the commits of `tip` that `since` lacks and that applied that proposal."""
         commits = (self._history.commit(oid, with_paths=False) for oid in lacking(self._history, since, tip))
         return {each.applies: each.commit for each in commits if each.applies}
 
@@ -389,7 +395,7 @@ class _Syncing:
             raise SyncError(words)
 
     def _tell_unexpected(self, theirs: str, is_apart: bool) -> None:
-        """Say all that a person has to know of a remote that was never synced with: one question, one answer."""
+        """Raise Unexpected: all that a person has to know of a remote that was never synced with, in one question."""
         files = self._history.files(theirs)
         newest = self._history.commit(theirs, with_paths=False)
         facts = counted(sum(map(self._session.layout.is_entry, files)), "fact")
@@ -434,9 +440,13 @@ class _Syncing:
     def _push(
         self, ref: str, raw: str | None, theirs: str | None, head: str | None, beside: Updates, is_expected: bool
     ) -> int:
-        """Give the remote what it lacks; return how many commits that were.
+        """Push what the remote lacks; return the number of commits.
 
-        Its branch is at `raw`, which is `theirs` but for what was purged.
+        Its branch is at `raw`; `theirs` is the same commit without what was purged. `beside` are changes of other
+        references.
+
+        Raises:
+            HoldsSecret: a new commit holds a credential, and the settings refuse that.
         """
         updates = {**beside, **({ref: (raw, head)} if head != raw else {})}
         if head is None or not updates:

@@ -24,7 +24,7 @@ IsLater: TypeAlias = Callable[[str, File | None], bool]
 
 #: Nanoseconds within which a host tells of what its tools wrote at once.
 AT_ONCE_NS = 10_000_000_000
-#: So many files that were changed last are looked up in the history, in case a prune took them.
+#: How many of the files that were changed last are looked up in the history, as a prune may have taken their texts.
 _RECENT = 8
 
 
@@ -49,7 +49,7 @@ class Adoption:
         self._unconfirmed = Unconfirmed(recorder.workspace.private)
         #: The last scan whose newest files were looked up in the history.
         self._examined: Scan | None = None
-        #: What the last look found written that waits now. Whoever holds the lock puts it back.
+        #: Agents' edits that the last `adopt` made proposals of. The holder of the lock then puts the files back.
         self.held: tuple[Held, ...] = ()
 
     def forget(self) -> None:
@@ -57,10 +57,10 @@ class Adoption:
         self._examined = None
 
     def adopt(self, even_if_many: bool, is_later: IsLater) -> Scan:
-        """The files, after what differs from the head, and is whole, was recorded as the person's.
+        """Record edits that differ from the head and are whole, as their authors'; return the files.
 
-        Three things are not: what may be a mishap, unless `even_if_many`, for which nobody's own write has to wait
-        (left in `unrecorded`); what agents wrote that waits for a person (left in `held`); what `is_later` says of.
+        Three kinds are not recorded: the loss of many facts, unless `even_if_many` (it goes to `unrecorded`, and
+        writes go on without it); agents' edits that wait for a person (`held`); edits for which `is_later` is true.
         """
         scan = self._recorder.store.scan()
         since = scan.since(self._examined) if self._examined else None
@@ -83,9 +83,9 @@ class Adoption:
         return scan
 
     def is_later_than(self, own: Container[str]) -> IsLater:
-        """What tells the edits of a moment ago that are not at the paths `own`, and that nobody signed.
+        """Return a test for unsigned edits of the last seconds at paths other than `own`.
 
-        Of tools that run at once each tells of its own file, a little later.
+        When a host runs tools at once, the hook of each signs its own file, a little later.
         """
         since = int(self._recorder.clock().timestamp() * 1_000_000_000) - AT_ONCE_NS
         known = self.bylines.signed()
@@ -117,13 +117,13 @@ class Adoption:
         )
 
     def lost_outside(self, scan: Scan) -> Losses | None:
-        """What was lost outside, when it is so many facts that nobody records it before it is confirmed; else None."""
+        """Return the facts lost outside if they are so many that a person has to confirm the loss; else None."""
         return self._lost(self._recorder.outside_edits(scan), scan)
 
     def _lost(self, edits: Mapping[str, File | None], scan: Scan) -> Losses | None:
-        """What edits cost, when it is too many facts; then files that went with them are told, too.
+        """Return what edits would lose if that is too many facts, with all files that went along; else None.
 
-        What the person was told of stays too much until they decide, however many new facts there are by then.
+        A loss that the person was told of stays too much until they decide, however many new facts came since.
         """
         if not edits:
             return None
@@ -146,7 +146,7 @@ class Adoption:
         )
 
     def _record(self, edits: Mapping[str, File | None], scan: Scan) -> None:
-        """Record edits as the person's, those apart that are writes of ours, or of an agent as its host told."""
+        """Commit edits by author: ours that a rebase kept back, the person's, and agents' that their hosts signed."""
         if edits:
             recorder, ours = self._recorder, self._kept_by_us(edits)
             if ours:
@@ -160,7 +160,10 @@ class Adoption:
                 recorder.record_files({path: rest[path] for path in own}, note, scan)
 
     def _held(self, edits: Mapping[str, File | None], scan: Scan) -> Iterator[Held]:
-        """What agents wrote with tools of their hosts and signed, as far as the settings have it wait for a person."""
+        """Yield signed edits of agents that have to wait for a person, with the texts their files get back.
+
+        Makes a proposal of each.
+        """
         head = self._history.head_if_any()
         may_wait = self._recorder.settings().review.is_on or scan.blob(SETTINGS) != self._history.file(head, SETTINGS)
         bylines = self.bylines.of({path: file.blob if file else None for path, file in edits.items()})
@@ -176,14 +179,14 @@ class Adoption:
                     yield Held({path: changes[path] for path in waits}, note)
 
     def _signed(self, bylines: Mapping[str, Byline], scan: Scan) -> Iterator[tuple[Note, Mapping[str, Edit]]]:
-        """The edits that are signed, those of each agent and session with the words of their commit."""
+        """Yield for each agent and session the words of its commit, and its edits by path."""
         for agent, session in dict.fromkeys((byline.agent, byline.session) for byline in bylines.values()):
             own = [path for path, byline in bylines.items() if (byline.agent, byline.session) == (agent, session)]
             edits = self._recorder.edits_of({path: scan.data(path) for path in own})
             yield written_note(edits, Actor(agent, session), self._recorder.settings().person, self._layout), edits
 
     def _kept_by_us(self, edits: Mapping[str, File | None]) -> set[str]:
-        """Those edits that are writes of ours which a rebase or merge of the person kept off the branch."""
+        """Return the paths of edits that are writes of ours, kept off the branch by a rebase or merge of the person."""
         kept = self._history.kept()
         if kept is None or kept == self._history.head():
             return set()

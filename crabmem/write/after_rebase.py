@@ -18,11 +18,10 @@ KEPT_NOTE = Note("keep: what was written during a rebase or merge, or on no bran
 def changes_to_bring_back(
     history: History, layout: Layout, waiting: Iterable[Stretch], scan: Scan, report: Callable[[str], None]
 ) -> dict[str, bytes | None] | None:
-    """What files have to say, by path, so that what was written meanwhile is in them again; None when the person is
-    not done, and the next write has to look again.
+    """Return the new bytes of files, by path, so that what was written during a rebase is in them again.
 
-    A file that says what it said before all that is what `--abort` or `--skip` made of it. What the person changed
-    is merged with it; where that is the same lines, theirs stays, and a repair says where the other is.
+    None when a file cannot be used yet: the next write has to look again. What we wrote is merged with what the file
+    says now. Where the person changed the same lines theirs stay, and `report` is given the commit of ours.
     """
     from ..text.merge import merge
 

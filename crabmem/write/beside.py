@@ -31,7 +31,7 @@ _UNREADABLE = ""
 
 
 def checkout_steps(recorder: Recorder, beside: Mapping[str, Item | None]) -> dict[str, Step]:
-    """Return how to check out those items that can be.
+    """Return steps that check out those of the items whose file on disk is as the head has it; none if sparse.
 
     Raises:
         Busy: the person has staged another change of one of them, which only Git's index has.
@@ -55,7 +55,7 @@ def checkout_steps(recorder: Recorder, beside: Mapping[str, Item | None]) -> dic
 
 
 def settled(root: Path, beside: Mapping[str, Item | None], steps: Mapping[str, Step]) -> dict[str, Settled]:
-    """Return what Git's index is to say of the items, of which `steps` check out some."""
+    """Return the rows of the items for Git's index. Items neither checked out nor on disk are marked as left."""
     return {
         path: Settled(item, is_left=item is not None and path not in steps and text_at(root, path) != item[1])
         for path, item in beside.items()
@@ -93,7 +93,7 @@ def is_safe(path: str) -> bool:
 
 
 def text_at(root: Path, path: str) -> str | None:
-    """Return the blob of what is at `path` now, of a link that of where it leads; None for nothing."""
+    """Return the blob of what is at `path`, of a link that of its target path; None for nothing, "" if unreadable."""
     data, _ = _read(root, path)
     return blob_id(data) if data is not None else None if _is_free(root, path) else _UNREADABLE
 

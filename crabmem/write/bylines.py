@@ -53,7 +53,7 @@ class Bylines:
     """The bylines of one workspace that no commit bears yet."""
 
     def __init__(self, file: Path) -> None:
-        # What a host said at once is one line: who is killed in the middle has said nothing.
+        # All bylines of one call are one line, so that a process killed in the middle leaves all or none.
         self._lines = JsonLines(file, _encode, _decode)
 
     def add(self, bylines: Iterable[Byline]) -> None:
@@ -62,7 +62,7 @@ class Bylines:
             self._lines.add_all([new])
 
     def of(self, blobs: Mapping[str, str | None]) -> dict[str, Byline]:
-        """By path, the bylines of files that still are what was said of them; `blobs` are those on disk."""
+        """Return by path the bylines whose blob is still the file's; `blobs` are those on disk."""
         found = {byline.path: byline for byline in self._all()}
         return {path: found[path] for path, blob in blobs.items() if path in found and found[path].blob == blob}
 

@@ -15,12 +15,12 @@ from ..text.hashes import blob_id
 from ..text.values import value
 from ..workspace.layout import Layout
 
-#: A memory of so many facts or more is large: losing fewer than so many is no mishap then.
+#: A memory of at least this many facts is large: there, losing fewer than this many is no mishap.
 LEAST = 10
-#: In a smaller one only losing all is a mishap, if they are at least so many.
+#: In a smaller memory only losing all facts is a mishap, if there are at least this many.
 LEAST_OF_FEW = 2
 _SHARE = 3
-# An id of each path, so that a name that is purged stands in no file of ours.
+# Digits of the id that is noted instead of a path, so that a purged name stands in no file of ours.
 _DIGITS = 40
 
 
@@ -94,8 +94,8 @@ def is_blank(data: bytes | None) -> bool:
 class Unconfirmed:
     """Losses on disk that a person was told of and has not decided on yet.
 
-    They are no longer many once enough new facts are there; still nobody said that they were meant. Noted under the
-    writer's lock, looked at by whoever reads. `private` is the folder of crabmem's own files.
+    Noted because new facts could make the losses a small share, and they would then be recorded unconfirmed. Changed
+    under the writer's lock, read without it. `private` is `.git/crabmem`.
     """
 
     def __init__(self, private: Path) -> None:

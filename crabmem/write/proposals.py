@@ -43,8 +43,8 @@ class _Kept(NamedTuple):
 class Proposals:
     """The proposals for files of one workspace, of those that `allows` says a session may see.
 
-    Those of before `since` have expired: nobody sees them any more, and the next one that comes takes their place.
-    `known` remembers for whoever has it what they say, by commit.
+    Those from before `since` have expired: they are not shown any more, and the next `add` drops them. `known` is a
+    cache of parsed proposals by commit, which the caller may share between instances.
     """
 
     def __init__(
@@ -88,11 +88,13 @@ class Proposals:
         return found[0]
 
     def add(self, files: Files, now: Files, note: Note, when: datetime) -> Proposal:
-        """Keep what files are to say until a person decides, unless it waits already; what else proposed the same gives
-        way. `now` is what they say.
+        """Keep a proposal of `files` until a person decides; return it, or an equal one that waits already.
+
+        `now` is what the files say. Expired proposals, and those of the same texts made against others, are dropped.
 
         Raises:
-            Full: so many wait that no person would go through them.
+            Full: too many proposals wait for a person to go through them.
+            Inapplicable: the files say that already.
         """
         wanted = {path: (blob_or_none(now[path]), blob_or_none(data)) for path, data in files.items()}
         there = self._there
@@ -142,8 +144,10 @@ class Proposals:
         return ()
 
     def _read(self, commit: str) -> Proposal | None:
-        """The proposal that a commit is; None for one that is about no file, as after a purge, or about what no memory
-        is, and none while it is damaged: the others are still to be decided on."""
+        """Return the proposal in a commit; None where nobody can decide on it.
+
+        That is: no file is left in it after a purge, a file is no memory or may not be seen, or it is damaged.
+        """
         if known := self._known.get(commit):
             return known if all(map(self._may_hold, known.files)) else None
         with suppress(DamagedHistory):

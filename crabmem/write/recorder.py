@@ -38,11 +38,11 @@ class Agreed:
 class Recorder:
     """The files and the history of one workspace, and the commits that bring the second in step with the first.
 
-    What writes, adopts and recovers has it in common. `clock` tells the time of commits; `settings` are asked for at
-    each write. Commits are made under the writer's lock; `outside_edits` and `repairs` need none.
+    `Writer`, `Adoption` and `Recovery` share one. `clock` gives the time of commits; `settings` is called at each
+    write. Commits are made under the writer's lock; `outside_edits` and `repairs` need none.
 
-    `record_files` alone settles Git's index, as what it commits is what the disk has. After `record` its caller does,
-    once its files are in place. A text of `record_saved` is in no file any more: the commit that follows replaces it.
+    `record_files` settles Git's index itself, as it commits what the disk has. After `record` the caller does so, once
+    its files are in place. A text of `record_saved` is in no file any more: the commit that follows replaces it.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Recorder:
         head = self.history.head_if_any()
         found = {path: scan.files.get(path) for path in self._differing(scan, head)}
         excused = self._excused(found, scan, head)
-        # A file that hides another or is hidden may go without a scan seeing it.
+        # A hidden or unusable file may change without a scan noticing: then nothing is known to agree.
         self._agreed = None if excused or scan.unusable else Agreed(scan, head, frozenset(found))
         return {path: file for path, file in found.items() if path not in excused}
 

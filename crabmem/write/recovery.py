@@ -29,10 +29,10 @@ from .recorder import Recorder
 if TYPE_CHECKING:
     from ..git.rewrite.repository import FileChange  # which no write needs
 
-#: Nanoseconds for which a replaced file is kept for an editor that may have it open; where the system tells who has,
-#: longer for those.
+#: Nanoseconds for which a replaced file is kept at least, as an editor may have it open and write to it. With leases
+#: (Linux) such editors are seen, and their files kept for as long as they are open.
 LATE_NS = 2_000_000_000 if system.TELLS_WRITERS else 10_000_000_000
-# Decoded, a journal takes many times its bytes.
+# Bytes of a stranger's journal that is read: decoded it takes many times as much memory.
 _LARGEST_FOREIGN = 1_000_000
 _PURGE = Note("purge: files as the new history has them", identity("crabmem"))
 _STAGED = re.compile(r"write-[0-9a-f]{16}\Z")
@@ -50,9 +50,9 @@ class Pending:
 
 
 class Journal:
-    """The one intent of a workspace, and those of strangers, which are set aside.
+    """The file with the write under way, and the journals of strangers that were set aside.
 
-    `private` is the folder of crabmem's own files. Only used under the writer's lock.
+    `private` is `.git/crabmem`. Only the holder of the writer's lock changes it.
     """
 
     def __init__(self, private: Path, layout: Layout, seal: Seal) -> None:
@@ -73,14 +73,14 @@ class Journal:
         fs.hint(self._file, b"")
 
     def pending(self) -> Pending | None:
-        """The write that did not end; None for one that was cut short, which had not begun.
+        """Return the write that did not end; None if there is none, or its journal is incomplete: no file was touched.
 
-        None also for one that names anything but our files: whoever put it there, it is never done.
+        None also for a journal that names anything but files of ours: it is never carried out, whoever wrote it.
         """
         return self._read(self._file)
 
     def set_aside(self, pending: Pending) -> Path:
-        """Make way for our writes, and keep an intent of somebody else until a person decides; where it is now."""
+        """Move somebody else's journal out of the way of our writes, to wait for a person; return its new path."""
         fs.make_folder(self._aside)
         place = self._aside / f"journal-{blob_id(_encode(pending.intent))[:12]}"
         fs.rename(self._file, place)
@@ -92,13 +92,17 @@ class Journal:
         return {place: pending.intent for place, pending in found.items() if pending}
 
     def is_open(self) -> bool:
-        """Whether something is, or was, under way; False where that cannot be seen."""
+        """Return whether the journal has anything in it; False where it cannot be looked at."""
         try:
             return self._file.lstat().st_size > 0
         except OSError:
             return False
 
     def _read(self, file: Path) -> Pending | None:
+        """Return the write in a journal; None where it is damaged, too large or names files that are not ours.
+
+        A stranger's journal keeps only its steps for files of memory.
+        """
         try:
             data, is_ours = self._seal.opened(fs.read(file)[0].removesuffix(b"\n"))
             if not is_ours and len(data) > _LARGEST_FOREIGN:
@@ -106,7 +110,7 @@ class Journal:
             intent = _decode(data)
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return None
-        if not is_ours:  # which other files are written is no stranger's to say: the next sync joins again
+        if not is_ours:  # no stranger's journal writes files outside memory: the next sync makes the join again
             kept = {path: step for path, step in intent.steps.items() if self._layout.is_kept(path)}
             intent = replace(intent, join=None, steps=kept)
         may_name = is_safe if is_ours and intent.is_taken_back else self._layout.is_kept
@@ -141,7 +145,7 @@ def _join(said: Any) -> Join:
 
 
 def _names_only_ours(intent: Intent, may_name: Callable[[str], bool]) -> bool:
-    """Whether every path, id and word is one that we could have written."""
+    """Return whether every path, id and text of an intent has a form that we could have written."""
     steps = all(
         (may_name(path) or (path in intent.beside and is_safe(path)))
         and _STAGED.match(step.temporary)
@@ -167,12 +171,12 @@ class Displaced:
         self._layout = layout
 
     def add(self, paths: Mapping[str, str]) -> None:
-        """Note paths by the name of the file that stood there."""
+        """Note where displaced files stood: by the name of each temporary file its path."""
         if paths:
             self._lines.append([dict(paths)])
 
     def all(self) -> dict[str, str]:
-        """Every path noted, by name; none that is not ours."""
+        """Return the noted paths of memory, by the names of the temporary files."""
         noted = {name: path for line in self._lines.read() for name, path in line.items()}
         return {name: path for name, path in noted.items() if self._layout.is_kept(path)}
 
@@ -203,13 +207,13 @@ class Recovery:
         self._known: dict[str, bytes] = {}
 
     def end(self, intent: Intent) -> None:
-        """The write is over; what it displaced stays a while for editors that have it open."""
-        left = self._store.leftovers()  # of a fact that is new there is none
+        """End a write: note the files that it displaced, which stay a while for editors, and clear the journal."""
+        left = self._store.leftovers()  # a new fact displaces no file
         self._displaced.add({step.temporary: path for path, step in intent.steps.items() if step.temporary in left})
         self.journal.clear()
 
     def record_raced(self, intent: Intent, displaced: Mapping[str, bytes | None]) -> None:
-        """Record what the person saved between our look and our exchange, of what a write `displaced`."""
+        """Record those of the `displaced` texts that somebody saved between our scan and our exchange."""
         raced = {
             path: data
             for path, data in displaced.items()
@@ -219,8 +223,11 @@ class Recovery:
             self._recorder.record_saved(raced, journalled=True)
 
     def is_interrupted(self) -> bool:
-        """Whether this user began a write on this machine, and it did not end, or a power cut took it; or a purge left
-        something behind."""
+        """Return whether there is something to finish unasked.
+
+        That is a write that this user began on this machine, what a power cut took from the history, or what a purge
+        left behind.
+        """
         is_own = fs.is_own_folder(self._private)
         if is_own and self.journal.is_open():
             pending = self.journal.pending()
@@ -228,7 +235,7 @@ class Recovery:
         return self._history.mending.has_left_purge() or (is_own and self._history.mending.has_lost())
 
     def begun_elsewhere(self) -> list[str]:
-        """What other users, or other machines, began and nobody ended: it waits for a person's word."""
+        """Return the unfinished writes of other users or machines, in words; they wait for a person's word."""
         if not fs.is_own_folder(self._private):
             return []
         pending = self.journal.pending()
@@ -236,7 +243,10 @@ class Recovery:
         return [f"the write {intent.note.subject!r}" for intent in (*theirs, *self.journal.waiting().values())]
 
     def finish(self) -> None:
-        """Finish the write that a crash interrupted, or take it back where it had changed nothing; clear the rest."""
+        """Finish this user's interrupted write, or drop it if no file was changed yet; then clear leftovers.
+
+        Somebody else's is set aside instead, and reported as a repair.
+        """
         pending = self.journal.pending()
         if pending and pending.is_ours:
             self._carry_on(pending.intent)
@@ -257,9 +267,10 @@ class Recovery:
             self._recorder.report(f"a write that was begun elsewhere was finished: {intent.note.subject}")
 
     def put(self, files: Sequence[FileChange]) -> None:
-        """Put files as a purge wants them. They are taken back unless `.git`, and the journal with it, is exchanged.
+        """Put files in place as a purge wants them.
 
-        What somebody saves at this moment stays as it is.
+        The journal marks that as to be taken back: after a crash `finish` restores the old files, unless `.git`, and
+        this journal with it, was exchanged meanwhile. What somebody saves at this moment stays as it is.
         """
         steps = {
             each.path: Step(
@@ -282,7 +293,7 @@ class Recovery:
         self._store.sync(list(steps))
 
     def _take_back(self, intent: Intent) -> None:
-        """Put the files of a purge as they were before it."""
+        """Put the files of a purge back as they were; a file that somebody changed since stays."""
         for path, step in intent.steps.items():
             before = Step(step.new, step.old, step.temporary)
             if self._blob_at(path) == before.old != before.new and (name := self._stage_again(before)):
@@ -310,22 +321,22 @@ class Recovery:
             self._drop(intent)
 
     def _drop(self, intent: Intent) -> None:
-        """Forget a write of which no file says anything."""
+        """Forget a write that left no file changed: remove its staged files and clear the journal."""
         for step in intent.steps.values():
-            # Another text under that name was displaced, and may be a person's: `_clear_leftovers` sees to it.
+            # Any other text under the name was displaced and may be a person's: `_clear_leftovers` secures it.
             if step.new and blob_or_none(self._store.staged(step.temporary)) == step.new:
                 self._store.discard(step.temporary)
-        self._history.mending.harden()  # else the redo log had the branch at its commit again after a power cut
+        self._history.mending.harden()  # else, after a power cut, the redo log would move the branch to its commit
         self.journal.clear()
 
     def _settle(self, paths: Iterable[str], intent: Intent) -> None:
-        """Have Git's index say what the head does of these files of memory, and of others that a join brought."""
+        """Bring Git's index in step with the head, for `paths` of memory and for other files that a join brought."""
         head = self._history.items(self._history.head())
         others = settled(self._root, {path: head.get(path) for path in intent.beside}, intent.steps)
         self._history.index.settle({path: Settled(head.get(path)) for path in paths} | others)
 
     def _blob_at(self, path: str) -> str | None:
-        """The blob of what is at `path`; "" for what cannot be read, which is nobody's blob."""
+        """Return the blob of what is at `path`, None for no file, "" (equal to no blob) for what cannot be read."""
         if not self._layout.is_kept(path):
             return text_at(self._root, path)
         try:
@@ -334,7 +345,10 @@ class Recovery:
             return ""
 
     def _roll_forward(self, intent: Intent, on_disk: Mapping[str, str | None]) -> None:
-        """Put the files in place that are still old, and commit as the write would have done."""
+        """Put the files in place that are still old, and commit as the write would have done.
+
+        What the person saved meanwhile is recorded first.
+        """
         for path, step in intent.steps.items():
             if on_disk[path] == step.old != step.new and (name := self._stage_again(step)):
                 self._store.place(path, name, step.new is not None, step.old is not None)
@@ -351,7 +365,7 @@ class Recovery:
         self._settle(blobs, intent)
 
     def _stage_again(self, step: Step) -> str | None:
-        """The name of a step's staged file; where a power cut took or damaged it, of one that is staged again.
+        """Return the name of a step's staged file; a missing or damaged one is staged again from the history.
 
         None where the history does not have its blob.
         """
@@ -359,7 +373,7 @@ class Recovery:
             if step.new is None or blob_or_none(self._store.staged(step.temporary)) == step.new:
                 return step.temporary
         except OSError:
-            return step.temporary  # a file of the person's that nobody may read any more: it is put back as it is
+            return step.temporary  # a displaced file that cannot be read any more: it is put back as it is
         if not self._history.has(step.new):
             return None
         name = self._store.temporary_name()
@@ -367,7 +381,7 @@ class Recovery:
         return name
 
     def _is_stored(self, path: str, blob: str | None) -> bool:
-        """Whether history has `blob`, if need be again from the file, after a `git prune` since the crash."""
+        """Return whether the history has `blob`; stores it again from the file if a `git prune` took it since."""
         if blob is None or self._history.has(blob):
             return True
         return self._blob_at(path) == blob and self._history.recording.put(self._store.read(path) or b"") == blob
@@ -380,7 +394,7 @@ class Recovery:
         known, self._known = self._known, {}
         for name in (each for each in self._store.leftovers() if each not in waiting):
             path = displaced.get(name)
-            # Asked before the look: what is written after it is still there at the next one.
+            # Taken before the text is read: a write in between changes the stamp, and the text is read again next time.
             stamp = self._store.stamp_of(name)
             stays = path and (self._store.age_ns(stamp) < LATE_NS or self._store.is_open(name))
             is_known = stays and known.get(name) == stamp
@@ -416,7 +430,7 @@ class Recovery:
         return True
 
     def _record_late(self, path: str, data: bytes) -> None:
-        """Record what an editor wrote to a file after it was replaced; what replaced it stays."""
+        """Record what an editor wrote to a file after it was replaced, then the replacement again, which stays."""
         if self._blob_at(path) == blob_id(data):
             return  # a power cut left both names to one file: it is in its place, and will be recorded as such
         current = self._history.files(self._history.head()).get(path)

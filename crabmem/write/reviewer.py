@@ -23,16 +23,18 @@ class Reviewer:
     writer's lock."""
 
     def __init__(self, recorder: Recorder, at: str | None, proposes: bool = False) -> None:
-        """`at` is the commit that has the files as they were before the write; of who `proposes` everything waits."""
+        """`at` is the commit with the files from before the write. With `proposes`, all that the agent writes waits."""
         self._recorder = recorder
         self._at = at
         self._proposes = proposes
 
     def parted(self, before: Files, after: Files, note: Note) -> tuple[Files, Mapping[str, Proposal]]:
-        """What the files are to say now, of the bytes of the same paths `before` and `after`; and by path what waits.
+        """Make proposals of what has to wait; return the bytes that each file may have now, and proposals by path.
+
+        `before` and `after` have the same paths.
 
         Raises:
-            Full: so much waits that no person would go through it.
+            Full: too many proposals wait already for a person to go through them.
         """
         recorder = self._recorder
         by_settings = self._review()
@@ -53,8 +55,10 @@ class Reviewer:
         return {**after, **stay, **held.goes_on}, proposals
 
     def _layouts(self) -> tuple[Layout, ...]:
-        """The layout of the profile that memory was opened with, and the one that the settings name, where they name
-        no profile: who opens it by another one gets around no word."""
+        """Return the layout that memory was opened with and, if the settings name no profile, the one that they name.
+
+        So opening memory with another profile gets around no rule.
+        """
         layout, settings = self._recorder.workspace.layout, self._recorder.settings()
         return (layout,) if settings.profile else (layout, LAYOUTS[settings.layout])
 
@@ -64,7 +68,7 @@ class Reviewer:
         return review.and_all_of(before.review) if before else review
 
     def _persons(self, path: str, text: bytes) -> list[bool]:
-        """Of each line of a text, whether it is a person's; so is what no commit has yet."""
+        """Return for each line of a text whether it is the person's; a line that no commit has yet counts as theirs."""
         owners = self._recorder.history.owners(text, path, self._at)
         return [owner is None or owner.is_person for owner in owners]
 

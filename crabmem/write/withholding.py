@@ -111,7 +111,7 @@ class Rule:
     # Lines
 
     def _protected(self, path: str, data: bytes) -> list[bool]:
-        """Of each line of a text that is there, whether no agent changes it."""
+        """Return for each line of a text whether agents may not change it; [] where nothing is protected."""
         if self.review.protect == "off":
             return []
         lines = lines_of(data)
@@ -119,8 +119,10 @@ class Rule:
         return [is_theirs and line.strip() not in _BARE for line, is_theirs in zip(lines, theirs, strict=True)]
 
     def _of_lines_that_go(self, before: Files, after: Files) -> str:
-        """Why a write that moves files waits: of the lines that are protected not all are in any file then, those of
-        entries in any entry."""
+        """Return why a write that moves files waits: a protected line would be in no file, or an entry's in no entry.
+
+        "" where each of them stays somewhere. Lines are counted, so that of two equal ones both have to stay.
+        """
         stays = Counter(
             (self._is_entry(path), line.strip()) for path, data in after.items() for line in lines_of(data or b"")
         )
@@ -134,7 +136,10 @@ class Rule:
         return _PROTECTED[self.review.protect] if protected - stays else ""
 
     def _with_protected(self, path: str, before: bytes, after: bytes | None) -> bytes | None:
-        """`after` with the lines that are protected as they were; `before` where they would not say what they did."""
+        """Return `after` with protected lines as they were; `before` where that would change what they mean.
+
+        Also `before` if the rest of the change could not be merged into the result later, when a person accepts it.
+        """
         protected = self._protected(path, before)
         if not any(protected):
             return after
@@ -164,8 +169,10 @@ def _joined(pieces: Iterable[list[bytes]]) -> Iterator[bytes]:
 
 
 def _means_the_same(text: bytes, before: bytes, protected: Sequence[bool]) -> bool:
-    """Whether the keys of a header whose lines are protected have the values that they had: a line that is added may
-    go on with the one above it, or say the same key again."""
+    """Return whether header keys on protected lines still have their values.
+
+    An added line may continue the one above it, or repeat its key, and so change the value.
+    """
     keys, known = _keys(text), _keys(before)
     if keys is None or known is None:
         return keys is known

@@ -70,16 +70,16 @@ class Writer:
         self.is_interrupted, self.begun_elsewhere = self._recovery.is_interrupted, self._recovery.begun_elsewhere
 
     def write(self, decide: Callable[[Scan], Draft[T]], actor: Actor = SOMEBODY) -> Written[T]:
-        """Record outside edits, ask `decide` with the files as they then are, and write what it says.
+        """Record outside edits, call `decide` with the files as they then are, and write the draft that it returns.
 
-        Of what an agent writes, that is not written which waits for a person by the settings: here alone it is asked
-        for, and who does not say who they are is an agent.
+        What an agent writes and a person has to approve, by the settings, becomes a proposal instead (`waits` of the
+        result). No other place checks that. An actor that does not say who it is counts as an agent.
 
         Raises:
             Busy: another writer holds the lock.
             Unwritable: the disk refused.
-            MassLoss: it would cost too many facts at once.
-            Full: it would wait, and so much does already that no person would go through it.
+            MassLoss: the draft would delete or empty too many facts at once.
+            Full: the draft has to wait for a person, and too many proposals wait already.
         """
         with self._alone():
             scan = self._adopt_outside()
@@ -95,9 +95,10 @@ class Writer:
 
     @contextmanager
     def ahead(self, texts: Iterable[bytes], progress: Callable[[int], None]) -> Iterator[None]:
-        """Put what will be written on the disk before a lock is held: then the write within has only to place it.
+        """Store and stage `texts` before the lock is held, so that the write within the block has only to place them.
 
-        What cannot be prepared, or somebody clears away, the write makes itself. `progress` is told how many are done.
+        A text that could not be prepared, or was cleared away, the write stages itself. `progress` is called with the
+        number of texts done.
         """
         names = dict[str, str]()
         try:
@@ -110,13 +111,13 @@ class Writer:
         finally:
             for blob in names:
                 self._ahead.pop(blob, None)
-            with suppress(OSError):  # another thread that prepares something makes it again
+            with suppress(OSError):  # this may also remove what another thread prepared: its write stages that again
                 self._store.clear_ahead(own=True)
 
     def record_ahead(self, progress: Callable[[int, int], None]) -> None:
-        """Store the texts of outside edits before a lock is held, of which somebody may have made thousands.
+        """Store the texts of outside edits before the lock is held, as a person may have made thousands of them.
 
-        `progress` is told how many of how many are stored.
+        `progress` is called with the number of texts stored, and of all. A failure is left to the write that follows.
         """
         with suppress(OSError, CrabmemError), fs.durability(self._settings().durability == "full"):
             self._history.ownership.prepare()
@@ -127,19 +128,19 @@ class Writer:
                 progress(done, len(paths))
 
     def adopt(self, even_if_many: bool = False) -> str | None:
-        """Record outside edits, the loss of many facts at once only with `even_if_many`; the head after it."""
+        """Record outside edits, the loss of many facts at once only with `even_if_many`; return the head afterwards."""
         with self._alone():
             self._adopt_outside(even_if_many)
             return self._history.head()
 
     def adopt_written(self, paths: Iterable[str], actor: Actor) -> str | None:
-        """Record what is at `paths` as written by `actor`, after other outside edits; the head after it.
+        """Record what is at `paths` as written by `actor`, and other outside edits; return the head afterwards.
 
-        Other edits of a moment ago that nobody told of stay for a later look: of tools that run at once each tells
-        of its own file.
+        Unsigned edits of the last seconds at other paths stay for a later look: when a host runs several tools at once,
+        the hook of each reports only its own file.
         """
         bylines = bylines_for(self._recorder.workspace.root, own := sorted(set(paths)), *actor.names, actor.proposes)
-        self._adoption.bylines.add(bylines)  # who has the lock now, or comes before us, records them right
+        self._adoption.bylines.add(bylines)  # so a writer that has the lock now, or gets it first, credits the agent
         with self._alone():
             # Again: a writer that looked before the files were there has cleared it, and recorded nothing of them.
             self._adoption.bylines.add(bylines)
@@ -147,10 +148,10 @@ class Writer:
             return self._history.head()
 
     def rewrite(self, work: Callable[[Scan, Put], T]) -> T:
-        """Record outside edits, and do to history and files what no other write does; what `work` says.
+        """Record outside edits, then let `work` rewrite history and files, as a purge does; return its result.
 
-        It is given the files as they then are, and what puts those in place that it changes: that is taken back unless
-        the history is exchanged afterwards.
+        `work` is given the files as they then are and `Recovery.put`, which puts changed files in place. After a
+        failure these are put back as they were, unless `.git` had been exchanged.
         """
         with self._alone():
             scan = self._adopt_outside()
@@ -177,15 +178,18 @@ class Writer:
             return left(self._history, self._recorder.workspace)
 
     def between_writes(self, work: Callable[[Scan], T]) -> T:
-        """Record outside edits, and do `work` while nobody writes; it commits nothing on the branch."""
+        """Record outside edits, run `work` with the files under the lock, and return its result.
+
+        `work` commits nothing on the branch.
+        """
         with self._alone():
             return work(self._adopt_outside())
 
     def locked(self, work: Callable[[], T]) -> T:
-        """Do to references beside the branch what `work` says, while nobody writes.
+        """Run `work`, which changes references other than the branch, under the lock; return its result.
 
-        Else a write of another process takes their locks for what a crash left: a sync that had pushed said that the
-        disk refused.
+        Without it, a write of another process takes the lock files of these references for leftovers of a crash and
+        removes them. A sync once failed so after its push.
         """
         with self._alone():
             return work()
@@ -196,9 +200,10 @@ class Writer:
             pass
 
     def repair(self) -> list[str]:
-        """Finish what was interrupted, put back what the history lost and the disk has; what was done.
+        """Finish interrupted writes and store texts again that the history lost and the files have.
 
-        A person asked for it: what was begun by another user, or on another machine, is finished too.
+        Return the repairs made, a line each. A person asked for this, so writes that another user or machine began are
+        finished, too.
         """
         before = self.repairs()
         with self._alone():
@@ -212,7 +217,12 @@ class Writer:
 
     @contextmanager
     def _alone(self, timeout: float | None = None) -> Iterator[None]:
-        """The writer's lock in a repository that is whole, every crash before us cleared up."""
+        """Hold the writer's lock, in a repository that was made if it was missing and mended after crashes.
+
+        Raises:
+            Busy: another writer held the lock for `timeout` seconds, by default those of the settings.
+            Unwritable: the disk refused, here or in the block.
+        """
         rules, is_done = self._settings(), False
         try:
             with fs.durability(rules.durability == "full"):
@@ -228,13 +238,14 @@ class Writer:
                         yield
                         is_done = True
         except OSError as error:
-            if not is_done:  # else a mark of ours could not be removed: the next write does that
+            if not is_done:  # after the block only marks of ours are removed: the next write does that
                 raise unwritable(error) from error
 
     def _adopt_outside(self, even_if_many: bool = False, is_later: IsLater = lambda path, file: False) -> Scan:
-        """The files, after what others changed was recorded, and what a rebase kept from the files is in them again.
+        """Record outside edits, bring back what a rebase kept from the files, and return the files as they then are.
 
-        Files that agents wrote with tools of their hosts go back to what they said before, where that has to wait.
+        A file that an agent wrote with a tool of its host gets its former text back if the change has to wait for a
+        person: it is a proposal by then.
         """
         scan = self._adoption.adopt(even_if_many, is_later)
         for held in self._adoption.held:
@@ -253,7 +264,12 @@ class Writer:
         return scan
 
     def _apply(self, draft: Draft[T], scan: Scan) -> Written[T]:
-        """Stage, note in the journal, put in place, commit: what a draft changes of the files of `scan`."""
+        """Write what a draft changes of the files of `scan`: journal, stage, put in place, commit, settle Git's index.
+
+        Raises:
+            Unwritable: a file that would be replaced cannot be kept in the history, or another one is in the way.
+            MassLoss: the draft would delete or empty too many facts at once.
+        """
         changes = {path: data for path, data in draft.changes.items() if scan.data(path) != data}
         unrecorded = self._adoption.unrecorded
         before, secrets = {path: scan.data(path) for path in draft.changes}, self._settings().secrets
@@ -277,6 +293,7 @@ class Writer:
         return Written(commit, before | displaced, draft.changes, secrets, draft.result, unrecorded, is_foreign)
 
     def _place(self, path: str, step: Step, is_beside: bool) -> Placed:
+        """Put the file of a step in place. `is_beside`: it is no memory, and may be as large as an object of Git's."""
         limit = LARGEST if is_beside else fs.MAX_BYTES
         placed = self._store.place(path, step.temporary, step.new is not None, step.old is not None, limit)
         # Thousands of files of a project are not held in memory: only what the person saved this moment.
@@ -284,7 +301,7 @@ class Writer:
         return replace(placed, displaced=None) if is_known else placed
 
     def _refuse_unusable(self, changes: Mapping[str, bytes | None], scan: Scan) -> None:
-        """Refuse, before anything is begun, to replace what could not be kept in the history."""
+        """Raise Unwritable, before anything changes, if a path cannot be written or what is there could not be kept."""
         reasons = {item.path: item.reason for item in scan.unusable}
         for path in changes:
             if path in reasons:
@@ -294,9 +311,9 @@ class Writer:
                 spelling.check_new(self._recorder.workspace.root, path)
 
     def _begin(self, changes: Mapping[str, bytes | None], draft: Draft[T], scan: Scan) -> Intent:
-        """The write, in the journal and staged: from here on it can be finished by anybody, or taken back.
+        """Note a write in the journal and stage its files: from here on the next writer can finish it, or drop it.
 
-        The journal comes first: it tells whose a temporary file is that a crash leaves.
+        The journal comes before the staged files, as it alone tells which write a leftover temporary file belongs to.
         """
         steps = {
             path: Step(
@@ -308,7 +325,7 @@ class Writer:
         }
         others = checkout_steps(self._recorder, draft.join.beside) if draft.join and draft.join.beside else {}
         steps |= others
-        if len(steps) > 1:  # what one file holds is on the disk under its temporary name, and then under its own
+        if len(steps) > 1:  # of a single file the text is durable as the staged file, and then in its place
             self._history.recording.flush()
         intent = Intent(draft.note, self._recorder.clock(), steps, self._history.head(), draft.join)
         self._recovery.journal.begin(intent)
@@ -337,8 +354,10 @@ class Writer:
         return self._recorder.record(blobs, intent.note, intent.when, journalled=True)
 
     def _conclude(self, intent: Intent, placed: Mapping[str, Placed]) -> None:
-        """Do what follows a commit. A failure is none of the write, which stands: its journal stays, and the next
-        write makes it good."""
+        """Bring Git's index in step and close the journal.
+
+        The write stands, so a failure here is not raised: the journal stays open, and the next write makes it good.
+        """
         try:
             beside = intent.beside
             files = {path: Settled.file(step.new) for path, step in intent.steps.items()}
@@ -356,7 +375,7 @@ class Writer:
 
 
 def unwritable(error: OSError) -> CrabmemError:
-    """Return what a user is told of a disk that refuses."""
+    """Return the error for a user whose disk refuses: the file, the reason and, if known, the way out."""
     where = error.filename or "the memory"
     advice = next((words for errors, words in _ADVICE if error.errno in errors), "try again")
     return Unwritable(f"the disk refused to write {where}: {fs.reason(error)}. Nothing is lost: {advice}")
