@@ -237,7 +237,7 @@ class Index:
         self._words += sum(document.lengths)
 
     def _merged(self, changes: Mapping[str, Document | None]) -> Index:
-        """Return the index with these changes, without recent documents: `base`, and one segment of all that came later.
+        """Return the index with these changes, without recent documents: `base`, and one segment of what came later.
 
         Where that segment or the dead are more than a tenth of `base`, everything becomes one segment. Otherwise `base`
         stays as it is, and the later segment lists the positions that are dead in it.
@@ -257,7 +257,7 @@ class Index:
         return Index([base, join(others, dead_in_others, base.identity, dead_in_base)])
 
     def settled(self) -> list[Segment]:
-        """Return the segments that a few changes leave as they are: the base, and that of many changes if there is one."""
+        """Return the segments that few changes leave as they are: the base, and that of many changes if any."""
         return [segment for _, segment in self._parts[: self._settled]]
 
     def segments(self) -> tuple[list[Segment], list[int]]:
@@ -384,7 +384,7 @@ class Index:
         return sum(len(positions) for _, _, positions, _ in self._holding(word))
 
     def explained(self, words: Sequence[Word], keys: Sequence[str]) -> list[dict[Word, float]]:
-        """Return for each document what each of `words`, terms of `terms_for`, adds to the score that `search` gives."""
+        """Return for each document what each of `words`, terms of `terms_for`, adds to its score in `search`."""
         rare = {word: self.idf(word) for word in words}
         return [{word: rare[word] * share for word, share in held.items()} for held in self.shares(words, keys)]
 

@@ -1,7 +1,7 @@
 """What a question asks for: words, words that begin so (`deploy*`), and words in this order (`"deploy key"`).
 
-A phrase has the same words that `tokens` makes, and the stop words that it leaves out. A lone quote or star is text like
-any other.
+A phrase has the same words that `tokens` makes, and the stop words that it leaves out. A lone quote or star is text
+like any other.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Phrase:
         return not self._row.isspace()
 
     def may_be_in(self, index: Index) -> Collection[str]:
-        """Return the keys of the documents to look into: those with all its words; all where it has none in an index."""
+        """Return the keys of the documents to look into: those with all its words; all, if it has only stop words."""
         # Beside other letters, ASCII may be indexed as part of something larger.
         held = ((tokens if piece.isascii() else _spelled)(piece, self._language) for piece in self._text.split())
         words: list[Term] = list(chain.from_iterable(held))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 K1 = 1.5
 B = 0.6
 
-# Passages looked at first for each document that is wanted, and how many times as many if these are of too few documents.
+# Passages looked at first for each wanted document, and how many times as many if these are of too few documents.
 _PASSAGES, _WIDER = 4, 8
 
 

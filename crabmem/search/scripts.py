@@ -195,7 +195,7 @@ def _spelled(word: str, language: str) -> list[str]:
 
 
 def _spoken(script: str, language: str) -> str:
-    """Return the stemmer's language for a script: the workspace's if it is written so, else the script's first or ""."""
+    """Return the stemmer's language for a script: the workspace's if written so, else the script's first, or ""."""
     if script == "latin":
         return latin(language)
     languages = _SPOKEN.get(script, ("",))
